@@ -1,0 +1,1 @@
+"""The Dagster code location: one file per stage. Start at definitions.py, which reads as the walk."""

@@ -1,0 +1,6 @@
+"""memflow: benchmarks of memory in LLM assistants.
+
+This package is the subject: what states, utterances, probes, feedback, memories and scores are, and how each is made.
+It knows no Dagster, no database, no network client, no environment and no clock: seeds and clients are arguments.
+resources/ reaches the outside world; assets/ says when and where; cli/ is the front door, and may import both.
+"""

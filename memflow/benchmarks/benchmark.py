@@ -1,0 +1,130 @@
+"""What a benchmark is: seven steps of the walk, each from rows to rows.
+
+A step either reads what the data set publishes or has the simulator make it; which, the benchmark decides by its
+domain. Steps ask models at once and rely on the chat to bound the requests in flight. A failed item is a row with its
+reason. Nothing here knows where rows are kept.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import Handler
+from memflow.datasets import Dataset
+from memflow.domains import Domain
+from memflow.memories.memory import Recall, Tools
+from memflow.play import Episode, Replier
+from memflow.records import Change, Figure, FeedbackRound, Probe, Profile, Record, Reply, Turn, Variable, Verdict
+
+
+@dataclass(frozen=True)
+class States:
+    """The three state tables of a domain."""
+
+    profiles: list[Profile]
+    variables: list[Variable]
+    changes: list[Change]
+
+
+@dataclass(frozen=True)
+class Question:
+    """How a probe is put to an assistant: its prompt and fields, and what the memory is read with."""
+
+    prompt: Prompt
+    fields: Mapping[str, Any]
+    query: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a leaderboard is made from: one assistant's verdicts in one domain, beside its bounds on the same model.
+
+    `oracle` and `none` hold the verdicts of these two memories under the same chat model, empty where not run.
+    `asked` is every probe that should have a verdict.
+    """
+
+    domain: str
+    assistant: str
+    memory: str
+    model: str
+    probes: Sequence[Probe]
+    verdicts: Sequence[Verdict]
+    oracle: Sequence[Verdict]
+    none: Sequence[Verdict]
+    simulator: str
+    scripted: bool
+
+
+class Benchmark(Protocol):
+    """One benchmark. Every method takes the domain, cut to its limit."""
+
+    name: str
+
+    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+        """Read a published data set. Raises BadInput saying which file, which record and what is wrong."""
+        ...
+
+    async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
+        """The users' structured states; empty tables for a benchmark without states."""
+        ...
+
+    async def turns(self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat) -> list[Turn]:
+        """What the episodes' streams hold before they are played."""
+        ...
+
+    async def probes(
+        self, domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
+    ) -> list[Probe]:
+        """What is asked, with its gold: test probes, and training cases where the benchmark gathers feedback."""
+        ...
+
+    async def feedback(
+        self, domain: Domain, turns: Sequence[Turn], probes: Sequence[Probe], backbone: Chat, simulator: Chat, tools: Tools
+    ) -> list[FeedbackRound]:
+        """Off-policy feedback logs: the backbone answers the training cases, the simulator reacts. May be empty."""
+        ...
+
+    def episodes(
+        self,
+        domain: Domain,
+        states: States,
+        turns: Sequence[Turn],
+        feedback: Sequence[FeedbackRound],
+        simulator: Chat,
+    ) -> list[Episode]:
+        """The episodes to play; a base stands before those built on it."""
+        ...
+
+    def replier(self, domain: Domain, chat: Chat) -> Replier | None:
+        """How an assistant replies on-policy; None where all replies are given."""
+        ...
+
+    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
+        """How `probe` is asked with what was recalled. `told` is the gold, for the oracle alone.
+
+        `Question.query` must not depend on `recall`: the memory is read with the query of an empty one.
+        """
+        ...
+
+    def parse(self, probe: Probe, value: Any) -> str:
+        """The parsed answer, as `Reply.parsed` holds it, from the value of the prompt's output type."""
+        ...
+
+    def verdicts(self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
+        """What the metrics say of one assistant's replies: every probe asked has a verdict, a value or a reason."""
+        ...
+
+    def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
+        """The leaderboard's figures of one assistant in one domain."""
+        ...
+
+    def handlers(self) -> dict[str, Handler]:
+        """The scripted chat's handlers for this benchmark's prompts, by prompt name."""
+        ...
+
+    def simulator_prompts(self) -> list[Prompt]:
+        """The prompts that the simulator is asked with: their digests are part of its fingerprint."""
+        ...

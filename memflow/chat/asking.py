@@ -1,0 +1,114 @@
+"""One prompt, one typed answer.
+
+A model that answers nonsense, half a JSON or nothing is asked again with the error, a bounded number of times; what
+then still does not parse is an Answer without a value and with its reason. Never a default, never a guess.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from memflow.chat.prompts import Prompt, load
+from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
+from memflow.errors import BudgetSpent, ChatError
+
+T = TypeVar("T")
+
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """What came of asking: `value`, or None and the `reason`. `completion` is the last one, if any."""
+
+    value: T | None
+    reason: str | None = None
+    completion: Completion | None = None
+    attempts: int = 0
+
+
+def request_of(
+    chat: Chat, prompt: Prompt, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
+) -> ChatRequest:
+    """The first request that `ask` would send: for plans and for tests."""
+    sampling = chat.sampling
+    if prompt.max_tokens is not None:
+        sampling = replace(sampling, max_tokens=prompt.max_tokens)
+    if prompt.temperature is not None:
+        sampling = replace(sampling, temperature=prompt.temperature)
+    return ChatRequest(prompt.name, fields, prompt.render(fields, history), sampling, prompt.output)
+
+
+async def ask(
+    chat: Chat,
+    prompt: Prompt,
+    fields: Mapping[str, Any],
+    history: Sequence[ChatMessage] = (),
+    *,
+    check: Any = None,
+    attempts: int = ATTEMPTS,
+) -> Answer[Any]:
+    """Ask until the answer parses, `attempts` times at most.
+
+    The value is an instance of the prompt's output type, or the text where it has none. `check(value)` may return
+    what is wrong with a value that parses (a state the schema does not know), and None when nothing is; that is told
+    to the model too. A ChatError becomes the reason, but for BudgetSpent, which ends the run.
+    """
+    request = request_of(chat, prompt, fields, history)
+    wrong, completion = "", None
+    for attempt in range(attempts):
+        try:
+            completion = await chat.complete(request)
+        except BudgetSpent:
+            raise
+        except ChatError as error:
+            return Answer(None, f"{prompt.name}: {error}", completion, attempt + 1)
+        value, wrong = read(completion, prompt.output)
+        if value is not None and check is not None:
+            complaint = check(value)
+            if complaint:
+                value, wrong = None, complaint
+        if value is not None:
+            return Answer(value, None, completion, attempt + 1)
+        request = _again(request, completion, wrong)
+    return Answer(None, f"{prompt.name}: no usable answer in {attempts} attempts; the last: {wrong}", completion, attempts)
+
+
+def read(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
+    """The value in a completion, or None and what is wrong with it."""
+    text = completion.text.strip()
+    if output is None:
+        return (text, "") if text else (None, "it is empty")
+    if completion.finish_reason == "length":
+        return None, "it was cut off at the token limit"
+    try:
+        # strict=False: xgrammar lets raw control characters into bounded strings.
+        return output.model_validate(json.loads(_unfenced(text), strict=False)), ""
+    except json.JSONDecodeError as error:
+        return None, f"it is not JSON ({error.msg} at character {error.pos})"
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        return None, f"at {place}: {first['msg']}"
+
+
+def _unfenced(text: str) -> str:
+    """The JSON inside a code fence or after a thinking block, where a model put it there."""
+    text = text.rpartition("</think>")[2].strip()
+    if text.startswith("```"):
+        text = text.split("\n", 1)[-1].rsplit("```", 1)[0]
+    return text
+
+
+def _again(request: ChatRequest, completion: Completion, wrong: str) -> ChatRequest:
+    told = (
+        *request.messages,
+        ChatMessage("assistant", completion.text or "(nothing)"),
+        *load("memflow.chat", "again").render({"wrong": wrong}),
+    )
+    if request.attempt > 0:  # keep the request short: the last failure only, not the history of them
+        told = (*request.messages[:-2], *told[-2:])
+    return replace(request, messages=told, attempt=request.attempt + 1)

@@ -1,0 +1,123 @@
+"""Prompt files: front matter that declares a prompt, then its messages.
+
+    ---
+    name: amemgym/answer          # folder and file name, so that a prompt is found by its name
+    fields: [question, options]   # every $field of the text, no more and no less
+    output: ChoiceAnswer          # a class of the `answers` module beside the prompts folder; none for free text
+    language: en
+    max_tokens: 64                # optional: bounds the answer; temperature: optional as well
+    ---
+    # system
+    ...
+    # history
+    # user
+    ... $question ... $$5 ...
+
+`# history` marks where verbatim messages of the conversation go. A section that is empty after filling is left out.
+Texts are data: no prompt text stands in Python, and no code in a prompt.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from importlib.resources import files
+from string import Template
+from typing import Any, Literal, cast
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from memflow.chat.requests import ChatMessage, Role
+from memflow.errors import PromptError
+from memflow.fingerprint import digest
+
+_SECTION = re.compile(r"^# (system|user|assistant|history)[ \t]*$", re.MULTILINE)
+
+
+class _FrontMatter(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    fields: list[str]
+    output: str | None = None
+    language: Literal["en", "zh"] = "en"
+    max_tokens: int | None = None
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt as its file declares it. `digest` covers text and front matter."""
+
+    name: str
+    fields: tuple[str, ...]
+    output: type[BaseModel] | None
+    language: str
+    max_tokens: int | None
+    temperature: float | None
+    sections: tuple[tuple[str, str], ...]
+    digest: str
+
+    def render(self, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()) -> tuple[ChatMessage, ...]:
+        """The messages, with every field filled in. Raises PromptError naming the field that is missing or too many."""
+        missing = [name for name in self.fields if name not in fields]
+        unknown = [name for name in fields if name not in self.fields]
+        if missing or unknown:
+            wrong = ", ".join([f"missing {name}" for name in missing] + [f"unknown {name}" for name in unknown])
+            raise PromptError(f"prompt {self.name} takes the fields {list(self.fields)}: {wrong}")
+        said: list[ChatMessage] = []
+        for role, text in self.sections:
+            if role == "history":
+                said.extend(history)
+            elif content := Template(text).substitute(fields).strip():
+                said.append(ChatMessage(cast(Role, role), content))
+        return tuple(said)
+
+
+@lru_cache(maxsize=None)
+def load(package: str, stem: str) -> Prompt:
+    """The prompt `prompts/<stem>.md` of `package` (`memflow.benchmarks.amemgym`). Raises PromptError."""
+    source = files(package).joinpath("prompts", f"{stem}.md")
+    if not source.is_file():
+        raise PromptError(f"there is no prompt prompts/{stem}.md in {package}")
+    return parse(source.read_text(encoding="utf-8"), package, f"{package}/prompts/{stem}.md")
+
+
+def parse(text: str, package: str, where: str) -> Prompt:
+    """A prompt from its file's text. `package` holds the `answers` module that names its output type."""
+    try:
+        _, header, body = text.split("---\n", 2)
+        front = _FrontMatter.model_validate(yaml.safe_load(header))
+    except (ValueError, ValidationError, yaml.YAMLError) as wrong:
+        raise PromptError(f"{where}: the front matter is not what prompts.py describes: {wrong}") from wrong
+    pieces = _SECTION.split(body)
+    sections = tuple(zip(pieces[1::2], (piece.strip("\n") for piece in pieces[2::2]), strict=True))
+    if not sections:
+        raise PromptError(f"{where}: it has no section; begin one with a line '# user'")
+    used = {name for _, piece in sections for name in Template(piece).get_identifiers()}
+    if used != set(front.fields):
+        raise PromptError(f"{where}: declares the fields {sorted(front.fields)}, but its text uses {sorted(used)}")
+    output = None
+    if front.output is not None:
+        output = getattr(import_module(f"{package}.answers"), front.output, None)
+        if output is None:
+            raise PromptError(f"{where}: {package}.answers has no output type {front.output}")
+    return Prompt(
+        name=front.name,
+        fields=tuple(front.fields),
+        output=output,
+        language=front.language,
+        max_tokens=front.max_tokens,
+        temperature=front.temperature,
+        sections=sections,
+        digest=digest(text),
+    )
+
+
+def all_prompts(package: str) -> list[Prompt]:
+    """Every prompt of `package`, by name."""
+    folder = files(package).joinpath("prompts")
+    stems = sorted(item.name.removesuffix(".md") for item in folder.iterdir() if item.name.endswith(".md"))
+    return [load(package, stem) for stem in stems]

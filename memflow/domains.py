@@ -1,0 +1,91 @@
+"""The domains, and which benchmark, data sets and protocol each is. A domain is a partition key.
+
+A user's own domains come from memflow.toml and are of the same type; nothing here reads that file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memflow.errors import BadSettings
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A benchmark's testbed. `parameters` are the benchmark's own; `datasets` name what it is read from."""
+
+    name: str
+    benchmark: str
+    datasets: tuple[str, ...]
+    title: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 42
+    limit: int = 0
+    """How many users (AMemGym) or test questions (MemoryBench) to take; 0 is all."""
+
+    def limited(self, limit: int) -> "Domain":
+        """The same domain, cut to its first `limit` users or questions."""
+        return replace(self, limit=limit)
+
+
+DOMAINS: dict[str, Domain] = {
+    domain.name: domain
+    for domain in (
+        Domain(
+            "amemgym_demo",
+            "amemgym",
+            ("personas_sample",),
+            "AMemGym, generated from personas that ship with memflow",
+            {
+                "users": 3,
+                "periods": 4,
+                "questions": 4,
+                "variables_per_question": 2,
+                "choices_per_variable": 3,
+                "changes_per_period": 3,
+                "max_changes_per_variable": 3,
+                "min_variants": 4,
+                "months_per_period": 3,
+                "rounds_init": 1,
+                "rounds_update": 2,
+                "start_date": "2020-10-01",
+            },
+        ),
+        Domain(
+            "amemgym_base",
+            "amemgym",
+            ("amemgym_v1_base",),
+            "AMemGym v1.base as published: 20 users, 11 periods, 10 questions",
+            {"rounds_init": 1, "rounds_update": 2},
+        ),
+        Domain(
+            "memorybench_demo",
+            "memorybench",
+            ("memorybench_sample",),
+            "MemoryBench in small, from cases that ship with memflow",
+        ),
+        Domain(
+            "memorybench_open",
+            "memorybench",
+            (
+                "locomo",
+                "dialsim_friends",
+                "dialsim_bigbang",
+                "dialsim_theoffice",
+                "hellobench_creative",
+                "writingprompts",
+                "writingbench_creative",
+                "nfcats",
+            ),
+            "MemoryBench, open domain",
+        ),
+    )
+}
+
+
+def find(name: str, more: Mapping[str, Domain] | None = None) -> Domain:
+    """The domain of that name. Raises BadSettings naming those there are."""
+    known = {**DOMAINS, **(more or {})}
+    if name not in known:
+        raise BadSettings(f"there is no domain {name!r}; there are {', '.join(sorted(known))}")
+    return known[name]

@@ -1,0 +1,106 @@
+"""EntryStore: what a memory holds, as entries that are only ever added and retired.
+
+Changing an entry is retiring it and adding its next version. So the state of a memory at any moment is a filter on
+`since <= tick < until`, and time travel, forks and answering without rebuilding come for free. Time is logical: a
+tick is a message given to the memory. Everything a memory has to remember between calls is in its store: buffers,
+summaries and profiles are entries of their own kind.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One entry. `order` counts additions, and breaks ties between entries of one tick."""
+
+    entry_id: str
+    kind: str
+    text: str
+    sources: tuple[str, ...]
+    since: int
+    until: int | None = None
+    role: str | None = None
+    vector: Vector | None = None
+    order: int = 0
+
+    def alive(self, tick: int) -> bool:
+        """Whether it was held at `tick`: after that many messages had been given."""
+        return self.since <= tick and (self.until is None or tick < self.until)
+
+
+class EntryStore:
+    """The entries of one memory in one episode. `tick` only grows."""
+
+    def __init__(self) -> None:
+        self.tick = 0
+        self._items: dict[str, Item] = {}
+        self._live: dict[str, Item] = {}
+        self._added = 0
+
+    def add(
+        self,
+        kind: str,
+        text: str,
+        *,
+        sources: Iterable[str],
+        role: str | None = None,
+        vector: Vector | None = None,
+    ) -> Item:
+        """Write a new entry at this tick."""
+        item = Item(
+            f"{kind}-{self._added}", kind, text, tuple(sources), self.tick, None, role, vector, self._added
+        )
+        self._added += 1
+        self._items[item.entry_id] = self._live[item.entry_id] = item
+        return item
+
+    def retire(self, entry_id: str) -> None:
+        """End an entry's life at this tick. Raises KeyError when it is not alive."""
+        item = self._live.pop(entry_id)
+        self._items[entry_id] = replace(item, until=self.tick)
+
+    def advance(self, messages: int) -> None:
+        """Move time on by that many messages: the player does, before it gives them to the memory."""
+        self.tick += messages
+
+    def live(self, *kinds: str) -> list[Item]:
+        """The entries alive now, oldest first; of those kinds, if any are named."""
+        return [item for item in self._live.values() if not kinds or item.kind in kinds]
+
+    def get(self, entry_id: str) -> Item | None:
+        """The live entry of that id, or None."""
+        return self._live.get(entry_id)
+
+    def __iter__(self) -> Iterator[Item]:
+        """Every entry ever written, in order."""
+        return iter(self._items.values())
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def fork(self) -> "EntryStore":
+        """A store that goes its own way from here; the two never touch each other again."""
+        return EntryStore.restored(list(self), self.tick, keep_retired=True)
+
+    @classmethod
+    def restored(cls, items: Sequence[Item], tick: int, *, keep_retired: bool = False) -> "EntryStore":
+        """The store as it was at `tick`: entries written later are left out, later retirements undone."""
+        store = cls()
+        store.tick = tick
+        for item in sorted(items, key=lambda item: item.order):
+            if item.since > tick:
+                continue
+            then = item if item.until is None or item.until <= tick else replace(item, until=None)
+            if then.until is None:
+                store._live[then.entry_id] = then
+            elif not keep_retired:
+                continue
+            store._items[then.entry_id] = then
+        store._added = 1 + max((item.order for item in items if item.since <= tick), default=-1)
+        return store

@@ -1,0 +1,93 @@
+"""The Memory protocol: what a memory system is given, and what it gives back.
+
+A memory is written to with messages that arrived together (a round, a session, a document) and read with a query.
+Its whole state is its EntryStore. It gets a chat model and an embedder as tools, and no clock, no file, no gold.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, Protocol
+
+from memflow.chat.requests import Chat, ChatMessage
+from memflow.memories.entries import EntryStore, Item, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message as a memory sees it. There is no field for gold, so none can reach it."""
+
+    message_id: str
+    role: Literal["user", "assistant"]
+    text: str
+    speaker: str | None = None
+    sent_at: str | None = None
+
+    def line(self) -> str:
+        """`Caroline: Hey Mel!`: the message with whoever says it, for notes and for search."""
+        return f"{self.speaker or self.role}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What a memory gives for a query.
+
+    `notes` is text for the prompt; `messages` are verbatim turns to stand before the question. `entries` are those
+    that either came from, best first. Tokens are estimates of `tokens.estimate`.
+    """
+
+    notes: str = ""
+    messages: tuple[ChatMessage, ...] = ()
+    entries: tuple[Item, ...] = ()
+    injected_tokens: int = 0
+    dropped_tokens: int = 0
+    model: str | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Ids of the messages that the recalled entries came from, in order, once each."""
+        return tuple(dict.fromkeys(source for item in self.entries for source in item.sources))
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors."""
+
+    fingerprint: str
+    dimensions: int
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        """An array of shape (len(texts), dimensions), float32, rows of length 1."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a memory may use: a chat model for what it writes agentically, and an embedder."""
+
+    chat: Chat | None = None
+    embedder: Embedder | None = None
+
+
+@dataclass
+class Memory(ABC):
+    """A memory system in one episode. Subclasses are dataclasses whose fields are their parameters."""
+
+    store: EntryStore = field(default_factory=EntryStore, repr=False)
+    tools: Tools = field(default_factory=Tools, repr=False)
+
+    plays: ClassVar[bool] = True
+    """False for a memory that nothing is ever written to: its episodes need no playing."""
+    recalls: ClassVar[bool] = True
+    """False where what is recalled does not depend on evidence (none, oracle): no attribution."""
+
+    @abstractmethod
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Take in messages that arrived together. `store.tick` has already been moved past them."""
+
+    @abstractmethod
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """What it knows for `query`. `frozen` forbids that reading changes the store: always so for probes."""
+
+    def settled(self) -> list[Item]:
+        """The live entries that count as memory for attribution: all of them."""
+        return self.store.live()

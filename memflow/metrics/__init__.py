@@ -1,0 +1,1 @@
+"""Metrics: one file per family. A metric takes plain values and returns a number, or None with a reason."""

@@ -1,0 +1,188 @@
+"""The player: one episode and one memory, lived through in order.
+
+It gives the memory what was said, asks the assistant where a reply is wanted, lets the simulator speak again, and
+keeps the transcript. It asks no probes: since entries carry `since` and `until`, any checkpoint can be restored and
+asked afterwards (answer.py). Which benchmark an episode comes from, the player does not know.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from memflow.chat.asking import Answer, ask
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat, ChatMessage
+from memflow.errors import BadInput
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Memory, Message, Recall
+
+FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
+"""The simulator's next words after a dialogue: bound to its event, so that it may know what a memory may not."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Messages that arrive together; for an exchange, the assistant replies to each of them in turn."""
+
+    number: int
+    checkpoint: int
+    kind: Literal["exchange", "given"]
+    messages: tuple[Message, ...]
+    follow_ups: int = 0
+    follow_up: FollowUp | None = None
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A stream of events in order. `base` names the episode on whose final memory this one is built."""
+
+    episode_id: str
+    events: tuple[Event, ...]
+    checkpoints: int
+    base: str | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One message as it was played."""
+
+    message: Message
+    event: Event
+    position: int
+    tick: int
+    origin: Literal["given", "assistant", "simulator"]
+    completion: str | None = None
+    reason: str | None = None
+
+
+@dataclass
+class Played:
+    """An episode as it was lived: its lines, its store at the end, and the tick at which each checkpoint was reached."""
+
+    episode_id: str
+    lines: list[Line]
+    store: EntryStore
+    checkpoints: dict[int, int]
+
+
+@dataclass(frozen=True)
+class Replier:
+    """How the assistant replies while an episode is played: the model, its prompt, and the fields of one reply."""
+
+    chat: Chat
+    prompt: Prompt
+    fields: Callable[[Recall, Message], Mapping[str, Any]]
+
+    async def reply(self, recall: Recall, message: Message) -> Answer[str]:
+        """The assistant's reply to `message` with what was recalled."""
+        return await ask(self.chat, self.prompt, self.fields(recall, message), recall.messages)
+
+
+@dataclass
+class _Stage:
+    episode: Episode
+    memory: Memory
+    replier: Replier | None
+    lines: list[Line] = field(default_factory=list)
+
+    async def live(self, event: Event) -> None:
+        if event.kind == "given":
+            await self._write([(message, "given", None, None) for message in event.messages], event)
+            return
+        said: list[Message] = []
+        for message in event.messages:
+            answered = await self._exchange(event, message, "given", None, said)
+            for _ in range(event.follow_ups):
+                if not answered or event.follow_up is None:
+                    break
+                answer = await event.follow_up(said)
+                following = Message(self._next_id(event, said), "user", answer.value or "", sent_at=message.sent_at)
+                digest = answer.completion.digest if answer.completion else None
+                if answer.value is None:
+                    self._lose(event, following, "simulator", digest, answer.reason, len(said))
+                    break
+                answered = await self._exchange(event, following, "simulator", digest, said)
+
+    async def _exchange(
+        self, event: Event, message: Message, origin: Any, made_by: str | None, said: list[Message]
+    ) -> bool:
+        """One round: recall, reply, write both. False when no reply was to be had; the round is then written without."""
+        if self.replier is None:
+            raise BadInput(f"episode {self.episode.episode_id} wants replies, but no answering model was given")
+        recall = await self.memory.read(message.text, frozen=False)
+        answer = await self.replier.reply(recall, message)
+        digest = answer.completion.digest if answer.completion else None
+        said.append(message)
+        reply = Message(self._next_id(event, said), "assistant", answer.value or "", sent_at=message.sent_at)
+        round_ = [(message, origin, made_by, None)]
+        if answer.value is not None:
+            said.append(reply)
+            round_.append((reply, "assistant", digest, None))
+        await self._write(round_, event, first=len(said) - len(round_))
+        if answer.value is None:
+            self._lose(event, reply, "assistant", digest, answer.reason, len(said))
+        return answer.value is not None
+
+    async def _write(self, round_: list[tuple[Message, Any, str | None, str | None]], event: Event, first: int = 0) -> None:
+        tick = self.memory.store.tick
+        for index, (message, origin, completion, reason) in enumerate(round_):
+            self.lines.append(Line(message, event, first + index, tick + index, origin, completion, reason))
+        self.memory.store.advance(len(round_))
+        await self.memory.write([message for message, *_ in round_])
+
+    def _lose(
+        self, event: Event, message: Message, origin: Any, completion: str | None, reason: str | None, at: int
+    ) -> None:
+        self.lines.append(Line(message, event, at, self.memory.store.tick, origin, completion, reason or "no answer"))
+
+    def _next_id(self, event: Event, said: Sequence[Message]) -> str:
+        return f"{event.messages[0].message_id}+{len(said)}"
+
+
+async def play(episode: Episode, memory: Memory, replier: Replier | None) -> Played:
+    """Live through one episode, strictly in order."""
+    stage = _Stage(episode, memory, replier)
+    reached: dict[int, int] = {}
+    for event in episode.events:
+        await stage.live(event)
+        reached[event.checkpoint] = memory.store.tick
+    ticks, last = {}, memory.store.tick if not episode.events else 0
+    for checkpoint in range(episode.checkpoints):
+        last = reached.get(checkpoint, last)
+        ticks[checkpoint] = last
+    return Played(episode.episode_id, stage.lines, memory.store, ticks)
+
+
+async def play_all(
+    episodes: Iterable[Episode],
+    remember: Callable[[EntryStore], Memory],
+    replier: Replier | None,
+    *,
+    done: Callable[[Played], None] = lambda _: None,
+) -> list[Played]:
+    """All episodes at once in this event loop; what bounds the requests in flight is the chat's own limit.
+
+    An episode with a base waits for it and goes on from a fork of its final store. `remember` makes the memory on a
+    store. Results come in the order of `episodes`.
+    """
+    episodes = list(episodes)
+    running: dict[str, asyncio.Task[Played]] = {}
+
+    async def run(episode: Episode) -> Played:
+        store = EntryStore()
+        if episode.base is not None:
+            if episode.base not in running:
+                raise BadInput(f"episode {episode.episode_id} is built on {episode.base}, which is not there")
+            store = (await running[episode.base]).store.fork()
+        played = await play(episode, remember(store), replier)
+        done(played)
+        return played
+
+    for episode in episodes:
+        running[episode.episode_id] = asyncio.ensure_future(run(episode))
+    try:
+        return list(await asyncio.gather(*running.values()))
+    finally:
+        for task in running.values():
+            task.cancel()

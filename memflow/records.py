@@ -1,0 +1,300 @@
+"""The row types of every table: the one source of the Parquet schema, the SQL and the column descriptions.
+
+A table is `stage.name`; its asset key is `stage/name`; its SQL is `sql/tables/<stage>/<name>.sql`. What is read from
+or written to a table is a list of these rows. How rows are made, and when, belongs elsewhere.
+
+Every row that a model had a hand in carries `reason`: null when all is well, otherwise what went wrong, which, and
+what to do. A row with a reason is quarantined: it counts in coverage and nowhere else.
+
+Times are logical: `tick` is the number of messages that an episode's memory had been given, counted from 0.
+"""
+
+import typing
+from dataclasses import MISSING, dataclass, fields
+from typing import Annotated, Any
+
+Reason = Annotated[str | None, "Why this row is quarantined; null when all is well."]
+Domain = Annotated[str, "The domain: a benchmark's testbed."]
+Assistant = Annotated[str, "The assistant: a memory, and after an @ its chat model where that is not the default."]
+Episode = Annotated[str, "The episode: an independent stream of events that one assistant lives through."]
+Checkpoint = Annotated[int, "The checkpoint, from 0: a point of the episode at which probes are asked."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One row per record of a published file."""
+
+    dataset: Annotated[str, "The data set, as `memflow data` names it."]
+    record_id: Annotated[str, "Unique within the data set."]
+    position: Annotated[int, "Order in the published file, from 0."]
+    source: Annotated[str, "The file's path inside the data folder, or inside the package."]
+    sha256: Annotated[str, "SHA-256 of the file."]
+    licence: Annotated[str, "The licence the file was published under."]
+    origin: Annotated[str, "Where it was published."]
+    content: Annotated[str, "The record as published, as JSON."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """One row per user."""
+
+    domain: Domain
+    user_id: Annotated[str, "The user; also the id of the user's episode."]
+    name: Annotated[str, "What the user is called."]
+    profile: Annotated[str, "The user's fixed traits, in words, as simulator prompts show them."]
+    start_date: Annotated[str, "The day period 0 ends, YYYY-MM-DD."]
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """One row per user and state variable."""
+
+    domain: Domain
+    user_id: Annotated[str, "The user."]
+    variable: Annotated[str, "The state variable's name."]
+    choices: Annotated[list[str], "Its possible values."]
+    questions: Annotated[list[str], "The user's questions whose answers depend on it."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One row per user, period and state variable that takes a value in it (period 0: every variable)."""
+
+    domain: Domain
+    user_id: Annotated[str, "The user."]
+    period: Annotated[int, "The period, from 0; a period is a checkpoint."]
+    period_end: Annotated[str, "The period's last day, YYYY-MM-DD."]
+    variable: Annotated[str, "The state variable."]
+    old: Annotated[str | None, "Its value before; null in period 0."]
+    value: Annotated[str, "Its value from this period on."]
+    event: Annotated[str | None, "The life event that brought the change; null in period 0."] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One row per message that an episode's stream holds before it is played."""
+
+    domain: Domain
+    episode_id: Episode
+    base: Annotated[str | None, "The episode on whose final memory this one is built; null for none."] = None
+    checkpoint: Checkpoint
+    event: Annotated[int, "Order of the event in the episode, from 0; its messages arrive together."]
+    position: Annotated[int, "Order of the message in its event, from 0."]
+    message_id: Annotated[str, "Unique within the domain."]
+    kind: Annotated[str, "`exchange`: the assistant has to reply; `given`: written as it stands."]
+    role: Annotated[str, "`user` or `assistant`."]
+    speaker: Annotated[str | None, "Who says it, where a conversation has names."] = None
+    text: Annotated[str, "What is said."]
+    sent_at: Annotated[str | None, "The simulated time, as the data gives it."] = None
+    follow_ups: Annotated[int, "How often the simulator speaks again after the assistant's reply."] = 0
+    exposes: Annotated[str | None, "Gold, never shown to a memory: the state values it reveals, as JSON."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One row per question asked at a checkpoint."""
+
+    domain: Domain
+    probe_id: Annotated[str, "Unique within the domain."]
+    episode_id: Episode
+    checkpoint: Checkpoint
+    kind: Annotated[str, "`choice`, `open`, or `state` (AMemGym's diagnosis)."]
+    split: Annotated[str, "`test`, or `train`: asked only where feedback is gathered."] = "test"
+    dataset: Annotated[str, "The data set it comes from."]
+    category: Annotated[str | None, "The data set's own category."] = None
+    language: Annotated[str, "`en` or `zh`."] = "en"
+    metric: Annotated[str, "The metric that scores it."]
+    question: Annotated[str, "The question."]
+    options: Annotated[list[str], "The options of a multiple choice, in the order shown; else empty."]
+    variables: Annotated[list[str], "The state variables its answer depends on; else empty."]
+    gold: Annotated[str, "Gold: the right option's number from 1, the answer, or the state values as JSON."]
+    revealed: Annotated[str, "Gold: what the oracle is told."]
+    evidence: Annotated[list[str], "Gold: ids of the messages that the answer rests on, where known."]
+    parent: Annotated[str | None, "For a state probe: the choice probe whose variables it asks for."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackRound:
+    """One row per training case and round of the dialogue between backbone and simulated user."""
+
+    domain: Domain
+    dataset: Annotated[str, "The data set the case comes from."]
+    case_id: Annotated[str, "The training probe that was asked."]
+    episode_id: Episode
+    round: Annotated[int, "The round, from 0: an answer, and the user's reaction to it."]
+    user_text: Annotated[str, "What the user said: the question, then the critique of the answer before."]
+    answer: Annotated[str, "What the backbone model answered."]
+    score: Annotated[float | None, "The answer under the case's metric, where feedback rests on one."] = None
+    satisfaction: Annotated[int | None, "Satisfaction from 1 to 10 (MemoryBench A.2)."] = None
+    liked: Annotated[bool, "The user pressed like."] = False
+    disliked: Annotated[bool, "The user pressed dislike."] = False
+    copied: Annotated[bool, "The user pressed copy."] = False
+    critique: Annotated[str | None, "What the user said of the answer; null for the last answer."] = None
+    ended: Annotated[bool, "The user ended the dialogue here."] = False
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One row per message of an episode as it was played."""
+
+    domain: Domain
+    assistant: Assistant
+    episode_id: Episode
+    checkpoint: Checkpoint
+    event: Annotated[int, "Order of the event in the episode, from 0."]
+    position: Annotated[int, "Order of the message in its event, from 0."]
+    message_id: Annotated[str, "Unique within the domain and assistant."]
+    role: Annotated[str, "`user` or `assistant`."]
+    speaker: Annotated[str | None, "Who says it, where a conversation has names."] = None
+    text: Annotated[str, "What is said."]
+    sent_at: Annotated[str | None, "The simulated time."] = None
+    tick: Annotated[int, "Logical time: messages given to the memory before this one."]
+    origin: Annotated[str, "`given`, `assistant` or `simulator`: who made it."]
+    completion: Annotated[str | None, "The ledger's digest of the completion that made it."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One row per item that a memory ever held."""
+
+    domain: Domain
+    assistant: Assistant
+    episode_id: Episode
+    entry_id: Annotated[str, "Unique within the episode; entries of a base episode keep theirs."]
+    kind: Annotated[str, "Its tier: buffer, message, session, ..."]
+    text: Annotated[str, "What it says."]
+    sources: Annotated[list[str], "Ids of the messages it came from."]
+    since: Annotated[int, "Tick at which it was written."]
+    until: Annotated[int | None, "Tick at which it was retired; null while it lives."] = None
+    role: Annotated[str | None, "Whose words it holds, where it is a verbatim message."] = None
+    vector: Annotated[list[float] | None, "Its embedding, where the memory made one."] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One row per probe asked of an assistant."""
+
+    domain: Domain
+    assistant: Assistant
+    probe_id: Annotated[str, "The probe."]
+    episode_id: Episode
+    checkpoint: Checkpoint
+    text: Annotated[str | None, "What the assistant answered, as it came."] = None
+    parsed: Annotated[str | None, "The answer that was read in it; null where none could be."] = None
+    recalled: Annotated[list[str], "Ids of the entries that were recalled."]
+    recalled_sources: Annotated[list[str], "Ids of the messages those entries came from."]
+    injected_tokens: Annotated[int, "Tokens that the memory put into the prompt (estimated)."] = 0
+    dropped_tokens: Annotated[int, "Tokens that the memory left out to keep its budget (estimated)."] = 0
+    prompt_tokens: Annotated[int | None, "Tokens of the whole prompt, as the server counted."] = None
+    completion_tokens: Annotated[int | None, "Tokens of the answer, as the server counted."] = None
+    latency_s: Annotated[float | None, "Seconds the completion took when it was first asked."] = None
+    completion: Annotated[str | None, "The ledger's digest of the completion."] = None
+    attempts: Annotated[int, "How often the model was asked until its answer parsed."] = 0
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One row per reply, metric and variant."""
+
+    domain: Domain
+    assistant: Assistant
+    probe_id: Annotated[str, "The probe."]
+    episode_id: Episode
+    checkpoint: Checkpoint
+    dataset: Annotated[str, "The data set the probe comes from."]
+    category: Annotated[str | None, "The data set's own category."] = None
+    metric: Annotated[str, "The metric."]
+    variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
+    value: Annotated[float | None, "The score; null where there is none, and never 0 for that."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One row per domain, assistant, metric, variant and slice."""
+
+    domain: Domain
+    assistant: Assistant
+    memory: Annotated[str, "The memory system with its parameters."]
+    model: Annotated[str, "The chat model that answered."]
+    metric: Annotated[str, "The metric."]
+    variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
+    slice: Annotated[str, "`all`, `period 3`, `category 2`, `dataset locomo`, ..."] = "all"
+    value: Annotated[float | None, "The figure; null where it may not be shown."] = None
+    low: Annotated[float | None, "Lower end of the 95 % interval (bootstrap over episodes)."] = None
+    high: Annotated[float | None, "Upper end of the 95 % interval (bootstrap over episodes)."] = None
+    n: Annotated[int, "Probes the figure rests on."]
+    n_episodes: Annotated[int, "Episodes the figure rests on."]
+    coverage: Annotated[float, "Share of the probes asked that have a verdict."]
+    simulator: Annotated[str, "Fingerprint of the simulator behind the row; null model: the data set."]
+    scripted: Annotated[bool, "A scripted chat, not a language model, answered, simulated or judged."]
+    reason: Reason = None
+
+
+TABLES: dict[str, type] = {
+    "raw.records": Record,
+    "state.profiles": Profile,
+    "state.variables": Variable,
+    "state.changes": Change,
+    "utterance.turns": Turn,
+    "question.probes": Probe,
+    "feedback.sessions": FeedbackRound,
+    "memory.transcripts": Said,
+    "memory.indexes": Entry,
+    "answer.replies": Reply,
+    "score.verdicts": Verdict,
+    "score.leaderboard": Figure,
+}
+
+KEYS: dict[str, tuple[str, ...]] = {
+    "raw.records": ("dataset", "record_id"),
+    "state.profiles": ("domain", "user_id"),
+    "state.variables": ("domain", "user_id", "variable"),
+    "state.changes": ("domain", "user_id", "period", "variable"),
+    "utterance.turns": ("domain", "message_id"),
+    "question.probes": ("domain", "probe_id"),
+    "feedback.sessions": ("domain", "case_id", "round"),
+    "memory.transcripts": ("domain", "assistant", "episode_id", "message_id"),
+    "memory.indexes": ("domain", "assistant", "episode_id", "entry_id"),
+    "answer.replies": ("domain", "assistant", "probe_id"),
+    "score.verdicts": ("domain", "assistant", "probe_id", "metric", "variant"),
+    "score.leaderboard": ("domain", "assistant", "metric", "variant", "slice"),
+}
+"""What identifies a row of each table."""
+
+MEASURED = frozenset({"latency_s", "completion", "prompt_tokens", "completion_tokens"})
+"""Columns that measure a run; they are no part of a table's content digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its plain type, whether it may be null, and what it means."""
+
+    name: str
+    type: Any
+    nullable: bool
+    description: str
+
+
+def columns(table: str) -> list[Column]:
+    """The columns of `table`, in order. The type is str, int, float, bool, list[str] or list[float]."""
+    row = TABLES[table]
+    hints = typing.get_type_hints(row, include_extras=True)
+    found = []
+    for field in fields(row):
+        plain, description = typing.get_args(hints[field.name])[:2]
+        options = [option for option in typing.get_args(plain) if option is not type(None)]
+        nullable = type(None) in typing.get_args(plain)
+        found.append(Column(field.name, options[0] if nullable else plain, nullable, description))
+    return found
+
+
+def required(table: str) -> list[str]:
+    """The columns that have no default."""
+    return [f.name for f in fields(TABLES[table]) if f.default is MISSING and f.default_factory is MISSING]

@@ -1,0 +1,1 @@
+"""The outside world, one capability a file. Heavy imports stand inside methods; no partition and no asset key is known here."""
