@@ -1,0 +1,103 @@
+"""Putting probes to an assistant: restore its memory at the checkpoint, recall, ask, keep the reply.
+
+Nothing is played and nothing is written here: a probe never changes a memory. What a reply is worth, scores say.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memflow.benchmarks.benchmark import Benchmark
+from memflow.chat.asking import ask
+from memflow.chat.requests import Chat
+from memflow.domains import Domain
+from memflow.errors import BudgetSpent, MemflowError
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.memory import Memory, Recall
+from memflow.memories.oracle import Oracle
+from memflow.records import Probe, Reply
+
+
+@dataclass(frozen=True)
+class Past:
+    """What is kept of a played episode: every entry ever written, and the tick of each checkpoint."""
+
+    items: Sequence[Item]
+    checkpoints: Mapping[int, int]
+
+    def at(self, checkpoint: int) -> EntryStore:
+        """The store as it was when `checkpoint` was reached."""
+        return EntryStore.restored(self.items, self.checkpoints[checkpoint])
+
+
+async def answer_all(
+    benchmark: Benchmark,
+    domain: Domain,
+    assistant: str,
+    probes: Sequence[Probe],
+    pasts: Mapping[str, Past],
+    remember: Callable[[EntryStore], Memory],
+    chat: Chat,
+) -> list[Reply]:
+    """Every probe asked, in the order of `probes`; all at once, bounded by the chat's own limit.
+
+    Probes of one checkpoint share one restored memory. A probe whose memory fails is a reply with its reason.
+    """
+    memories: dict[tuple[str, int], Memory] = {}
+
+    def memory_of(probe: Probe) -> Memory:
+        place = (probe.episode_id, probe.checkpoint)
+        if place not in memories:
+            past = pasts.get(probe.episode_id)
+            memories[place] = remember(EntryStore() if past is None else past.at(probe.checkpoint))
+        return memories[place]
+
+    async def one(probe: Probe) -> Reply:
+        try:
+            return await _answer(benchmark, domain, assistant, probe, memory_of(probe), chat)
+        except BudgetSpent:
+            raise
+        except (MemflowError, KeyError) as wrong:
+            reason = f"recall for {probe.probe_id}: {type(wrong).__name__}: {wrong}"
+            return _reply(domain, assistant, probe, Recall(), reason=reason)
+
+    return list(await asyncio.gather(*(one(probe) for probe in probes)))
+
+
+async def _answer(
+    benchmark: Benchmark, domain: Domain, assistant: str, probe: Probe, memory: Memory, chat: Chat
+) -> Reply:
+    if probe.reason is not None:
+        return _reply(domain, assistant, probe, Recall(), reason=f"the probe is quarantined: {probe.reason}")
+    told = probe.revealed if isinstance(memory, Oracle) else None
+    recall = await memory.read(benchmark.question(domain, probe, Recall(), told).query)
+    question = benchmark.question(domain, probe, recall, told)
+    answer = await ask(chat, question.prompt, question.fields, recall.messages)
+    reply = _reply(domain, assistant, probe, recall, reason=answer.reason)
+    completion = answer.completion
+    if completion is not None:
+        reply = replace(
+            reply,
+            text=completion.text,
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+            latency_s=completion.latency_s,
+            completion=completion.digest,
+        )
+    parsed = None if answer.value is None else benchmark.parse(probe, answer.value)
+    return replace(reply, parsed=parsed, attempts=answer.attempts)
+
+
+def _reply(domain: Domain, assistant: str, probe: Probe, recall: Recall, *, reason: str | None) -> Reply:
+    return Reply(
+        domain=domain.name,
+        assistant=assistant,
+        probe_id=probe.probe_id,
+        episode_id=probe.episode_id,
+        checkpoint=probe.checkpoint,
+        recalled=[item.entry_id for item in recall.entries],
+        recalled_sources=list(recall.sources),
+        injected_tokens=recall.injected_tokens,
+        dropped_tokens=recall.dropped_tokens,
+        reason=reason,
+    )
