@@ -39,7 +39,6 @@ class Episode:
 
     episode_id: str
     events: tuple[Event, ...]
-    checkpoints: int
     base: str | None = None
 
 
@@ -58,12 +57,11 @@ class Line:
 
 @dataclass
 class Played:
-    """An episode as it was lived: its lines, its store at the end, and the tick at which each checkpoint was reached."""
+    """An episode as it was lived: its lines, and its store at the end."""
 
     episode_id: str
     lines: list[Line]
     store: EntryStore
-    checkpoints: dict[int, int]
 
 
 @dataclass(frozen=True)
@@ -140,18 +138,15 @@ class _Stage:
         return f"{event.messages[0].message_id}+{len(said)}"
 
 
-async def play(episode: Episode, memory: Memory, replier: Replier | None) -> Played:
-    """Live through one episode, strictly in order."""
+async def play(
+    episode: Episode, memory: Memory, replier: Replier | None, lived: Callable[[], None] = lambda: None
+) -> Played:
+    """Live through one episode, strictly in order. `lived` is called after every event."""
     stage = _Stage(episode, memory, replier)
-    reached: dict[int, int] = {}
     for event in episode.events:
         await stage.live(event)
-        reached[event.checkpoint] = memory.store.tick
-    ticks, last = {}, memory.store.tick if not episode.events else 0
-    for checkpoint in range(episode.checkpoints):
-        last = reached.get(checkpoint, last)
-        ticks[checkpoint] = last
-    return Played(episode.episode_id, stage.lines, memory.store, ticks)
+        lived()
+    return Played(episode.episode_id, stage.lines, memory.store)
 
 
 async def play_all(
@@ -159,7 +154,7 @@ async def play_all(
     remember: Callable[[EntryStore], Memory],
     replier: Replier | None,
     *,
-    done: Callable[[Played], None] = lambda _: None,
+    lived: Callable[[], None] = lambda: None,
 ) -> list[Played]:
     """All episodes at once in this event loop; what bounds the requests in flight is the chat's own limit.
 
@@ -175,9 +170,7 @@ async def play_all(
             if episode.base not in running:
                 raise BadInput(f"episode {episode.episode_id} is built on {episode.base}, which is not there")
             store = (await running[episode.base]).store.fork()
-        played = await play(episode, remember(store), replier)
-        done(played)
-        return played
+        return await play(episode, remember(store), replier, lived)
 
     for episode in episodes:
         running[episode.episode_id] = asyncio.ensure_future(run(episode))

@@ -163,6 +163,10 @@ class Settings(BaseSettings):
             raise BadSettings(f"there is no domain {name!r}; there are {known}")
         return DOMAINS[name]
 
+    def own_memories(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """The user's own memories: name -> import path and parameters."""
+        return {name: (own.path, dict(own.parameters)) for name, own in self.memories.items()}
+
     def model_of(self, assistant: str) -> str:
         """The name of the chat model that answers for an assistant."""
         return assistant.partition("@")[2] or self.roles.assistant

@@ -1,0 +1,71 @@
+"""memory: episodes as they were played, and every entry that the memory ever held."""
+
+from collections.abc import Iterator, Sequence
+
+import dagster as dg
+
+from assets.automation import when_inputs_change
+from assets.models import ASSISTANTS, SIMULATOR
+from assets.partitions import Partitions, parts
+from assets.recipes import PLAYED, STATES, Recipes
+from assets.report import described
+from assets.step import account, keep, states_of
+from memflow.benchmarks import registry
+from memflow.memories.registry import memory_class, remember
+from memflow.play import Played, play_all
+from memflow.transcripts import entries_of, said_of
+from resources.lake import Lake
+from resources.lance import LanceIndex
+from resources.models import Chats, Models
+from resources.settings import Settings
+
+
+def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefinition]:
+    """The assets of this stage."""
+    deps = [*(table.split(".") for table in STATES), ["utterance", "turns"], ["feedback", "sessions"]]
+
+    @dg.multi_asset(
+        name="memories",
+        specs=[
+            dg.AssetSpec(
+                **described(table, more, kinds=("lancedb", "parquet", "duckdb")),
+                deps=[*deps, SIMULATOR, ASSISTANTS],
+                automation_condition=when_inputs_change(),
+            )
+            for table, more in zip(
+                PLAYED,
+                ("Made by the player.", "As Parquet, and as a LanceDB table for search afterwards."),
+                strict=True,
+            )
+        ],
+        partitions_def=partitions.domain_assistant,
+        pool=f"model_{settings.roles.assistant}",
+    )
+    def memories(
+        context: dg.AssetExecutionContext,
+        lake: dg.ResourceParam[Lake],
+        index: dg.ResourceParam[LanceIndex],
+        models: dg.ResourceParam[Models],
+        recipes: dg.ResourceParam[Recipes],
+    ) -> Iterator[dg.MaterializeResult]:
+        name, assistant = parts(context)
+        domain, memory = settings.domain(name), assistant.partition("@")[0]
+        benchmark, own = registry.benchmark(domain.benchmark), settings.own_memories()
+        states = states_of(lake, name)
+        turns, feedback = (lake.read(table, name) for table in ("utterance.turns", "feedback.sessions"))
+
+        async def work(chats: Chats) -> list[Played]:
+            episodes = benchmark.episodes(domain, states, turns, feedback, await chats.role("simulator"))
+            replier = benchmark.replier(domain, await chats.answering(assistant))
+            lived = chats.expect(sum(len(episode.events) for episode in episodes))
+            factory = remember(memory, await chats.tools(assistant), own)
+            return await play_all(episodes, factory, replier, lived=lived)
+
+        plays = memory_class(memory, own).plays
+        played = models.run(account(context, "memory"), work) if plays else []
+        entries = entries_of(name, assistant, played)
+        index.rebuild(name, assistant, entries)
+        for table, rows in zip(PLAYED, (said_of(name, assistant, played), entries), strict=True):
+            yield keep(context, lake, models, table, rows, recipes.assistant(table, name, assistant))
+
+    return [memories]
