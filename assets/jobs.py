@@ -2,6 +2,8 @@
 
 import dagster as dg
 
+OBSERVE = "observe_models"
+
 
 def build() -> list[dg.UnresolvedAssetJobDefinition]:
     """The jobs, in the order in which a whole run needs them."""
@@ -24,5 +26,10 @@ def build() -> list[dg.UnresolvedAssetJobDefinition]:
             "publish_scores",
             dg.AssetSelection.assets(["score", "leaderboard"]),
             description="The leaderboard over everything that was measured, and memflow.duckdb.",
+        ),
+        dg.define_asset_job(
+            OBSERVE,
+            groups("model", include_sources=True),
+            description="Look at the fingerprints of simulator, judge and assistants.",
         ),
     ]
