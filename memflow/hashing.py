@@ -4,7 +4,7 @@ Signed feature hashing (Weinberger et al. 2009) of words and character trigrams.
 word forms, not meaning: it stands in where no embedding model is given, and says so by its name.
 """
 
-import zlib
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 
@@ -64,5 +64,8 @@ class HashingEmbedder:
         return vector
 
     def _mark(self, vector: Vector, feature: str, weight: float) -> None:
-        hashed = zlib.crc32(feature.encode("utf-8", "surrogatepass"))
+        # Not a checksum such as CRC-32: it is linear, so features that look alike would collide together.
+        hashed = int.from_bytes(
+            hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        )
         vector[(hashed >> 1) % self.dimensions] += weight if hashed & 1 else -weight
