@@ -2,6 +2,7 @@
 
 import pytest
 
+from memflow.errors import BadInput
 from memflow.hashing import HashingEmbedder
 from memflow.memories.dense import Embedded
 from memflow.memories.entries import Vector
@@ -73,6 +74,17 @@ async def test_a_write_and_a_read_are_one_embedding_call_each(grain: str, texts:
     await memory.write(SESSION)
     await memory.read("What is the puppy called?")
     assert embedder.calls == [texts, 1]
+
+
+async def test_an_embedder_that_loses_a_text_is_told() -> None:
+    class Losing(HashingEmbedder):
+        async def embed(self, texts) -> Vector:  # type: ignore[no-untyped-def]
+            return (await super().embed(texts))[1:]
+
+    memory = Embedded(tools=Tools(embedder=Losing()))
+    with pytest.raises(BadInput, match="2 vectors for 3 texts"):
+        await memory.write(SESSION)
+    assert memory.store.live() == []
 
 
 async def test_embeddings_find_the_nearest_first_and_k_of_them() -> None:

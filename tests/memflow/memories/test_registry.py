@@ -64,8 +64,8 @@ def test_numbers_are_parameters_in_order() -> None:
     ("name", "said"),
     [
         ("bm52", r"no memory 'bm52'; there are none, oracle, full\[_BUDGET\], .*rag\[_FREQ_NS_K\]"),
-        ("rag_2_4", r"gives 2 numbers; rag\[_FREQ_NS_K\] takes 3"),
-        ("none_3", "gives 1 numbers; none takes no"),
+        ("rag_2_4", r"2 numbers after the name; rag\[_FREQ_NS_K\] takes 3"),
+        ("none_3", "1 numbers after the name; none takes none"),
         ("recent_06", "no memory 'recent_06'"),
         ("recent_0", "messages is at least 1, not 0"),
         ("rag_0_4_30", "freq is at least 1, not 0"),
@@ -91,6 +91,8 @@ def test_a_memory_of_ones_own(shelf: str) -> None:
     assert isinstance(memory, Diary) and (memory.pages, memory.tone) == (900, "dry")
     assert find("diary", own).system.summary == "Keeps a diary."
     assert len({fingerprint(name, own) for name in ("diary_long", "diary", "full")}) == 3
+    with pytest.raises(BadSettings, match=r"full_80 of memflow\.toml has the name of one of ours"):
+        find("full_80", {"full_80": Own(f"{shelf}:Diary")})
     with pytest.raises(BadSettings, match=r"there are none, .*, diary_long, diary$"):
         find("diaries", own)
 
@@ -103,8 +105,8 @@ def test_a_memory_of_ones_own(shelf: str) -> None:
         ("my_shelves:Diary", {}, "cannot be imported"),
         ("my_shelf:Lamp", {}, "is no subclass"),
         ("my_shelf:Diary", {"page": 1}, "no parameter 'page'; it takes pages, tone"),
-        ("my_shelf:Diary", {"pages": "many"}, "pages is a int, not 'many'"),
-        ("my_shelf:Diary", {"pages": True}, "pages is a int, not True"),
+        ("my_shelf:Diary", {"pages": "many"}, "pages is of type int, not 'many'"),
+        ("my_shelf:Diary", {"pages": True}, "pages is of type int, not True"),
         ("my_shelf:Diary", {"pages": 0}, "pages is at least 1"),
     ],
 )
