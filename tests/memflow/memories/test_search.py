@@ -112,14 +112,16 @@ def test_dense_is_exact() -> None:
         assert index.search(query, 7) == [items[at] for at in nearest]
 
 
-def test_dense_gives_equal_vectors_to_the_older_wherever_they_lie() -> None:
-    """A score does not depend on a row's place: identical vectors stay exactly equal."""
+def test_a_cosine_does_not_depend_on_what_else_is_held() -> None:
     raw = np.random.default_rng(7).normal(size=(2, 300)).astype(np.float32)
     same, query = raw / np.linalg.norm(raw, axis=1, keepdims=True)
-    store = EntryStore()
-    for _ in range(131):
+    store, seen = EntryStore(), set()
+    for count in range(1, 132):
         store.add("message", "twin", sources=(), vector=same.copy())
-    assert [item.order for item in Dense(store, "message").search(query, 131)] == list(range(131))
+        index = Dense(store, "message")
+        assert [item.order for item in index.search(query, count)] == list(range(count))
+        seen |= set(index._cosines(query).tolist())
+    assert len(seen) == 1
 
 
 def test_dense_of_nothing_and_of_misfits() -> None:
