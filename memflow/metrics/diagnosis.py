@@ -75,7 +75,9 @@ def _attributed(
         written = last_write(truth, name, period)
         then = known[written]
         if then is None:
-            return Unattributed(f"the state probe of period {written}, when {name} was last written, has no answer")
+            return Unattributed(
+                f"the state probe of period {written}, when {name} was last written, has no answer"
+            )
         writes += then.get(name) != truth[written][name]
     return Attribution(write=writes / len(unknown), read=1 - writes / len(unknown))
 

@@ -114,7 +114,9 @@ def _values_of(schema: tuple[tuple[str, tuple[str, ...]], ...], optional: bool) 
 @lru_cache(maxsize=4096)
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Groups over exactly these variables."""
-    group = _narrowed(Group, variables=(_list(cast(Any, Literal)[variables]), Field(min_length=1, max_length=3)))
+    group = _narrowed(
+        Group, variables=(_list(cast(Any, Literal)[variables]), Field(min_length=1, max_length=3))
+    )
     return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
 
 

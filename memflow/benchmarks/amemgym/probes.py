@@ -53,7 +53,11 @@ async def make_probes(
         probe
         for (user_id, life), questions in zip(lives.items(), asked, strict=True)
         for probe in _probes(
-            domain, mine[user_id].dataset, life, questions, [turn for turn in turns if turn.episode_id == user_id]
+            domain,
+            mine[user_id].dataset,
+            life,
+            questions,
+            [turn for turn in turns if turn.episode_id == user_id],
         )
     ]
 
@@ -154,13 +158,17 @@ class _Author:
             "variants": _listed(named),
             "count": len(named),
         }
-        answer = await ask(self.simulator, prompt("answers", answers_of(len(named))), fields, check=_wrong_answers)
+        answer = await ask(
+            self.simulator, prompt("answers", answers_of(len(named))), fields, check=_wrong_answers
+        )
         if answer.value is None:
             return Asked(question, variables, variants, [], answer.reason)
         drafts = enumerate(answer.value.answers)
         settled = await asyncio.gather(*(self._recoverable(question, named, at, text) for at, text in drafts))
         faults = [reason for _, reason in settled if reason is not None]
-        return Asked(question, variables, variants, [text for text, _ in settled], faults[0] if faults else None)
+        return Asked(
+            question, variables, variants, [text for text, _ in settled], faults[0] if faults else None
+        )
 
     def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
         """Variants that some period brings, then others until there are enough; each part in an order of its own.
@@ -201,7 +209,10 @@ class _Author:
                     return text, again.reason
                 text = again.value.answer
         meant, taken_as = (", ".join(named[number].values()) for number in (at, taken_for))
-        return text, f"after {REFINEMENTS} refinements the answer for ({meant}) is still taken for ({taken_as})"
+        return (
+            text,
+            f"after {REFINEMENTS} refinements the answer for ({meant}) is still taken for ({taken_as})",
+        )
 
 
 def _listed(named: Sequence[Mapping[str, str]]) -> str:

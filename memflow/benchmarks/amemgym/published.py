@@ -81,7 +81,9 @@ class PublishedUser(_Shape):
         for number, asked in enumerate(self.qas):
             unknown = [variable for variable in asked.required_info if variable not in self.state_schema]
             if unknown:
-                found.append(f"qas.{number}: required_info names {unknown[0]!r}, which state_schema does not have")
+                found.append(
+                    f"qas.{number}: required_info names {unknown[0]!r}, which state_schema does not have"
+                )
                 continue
             for index, period in enumerate(self.periods):
                 try:
@@ -106,6 +108,8 @@ class PublishedUser(_Shape):
                 found.append(f"{place}.updates: it names other variables than those that change")
             for number, session in enumerate(period.sessions):
                 if any(period.state.get(name) != value for name, value in session.exposed_states.items()):
-                    found.append(f"{place}.sessions.{number}: exposed_states is at odds with the period's state")
+                    found.append(
+                        f"{place}.sessions.{number}: exposed_states is at odds with the period's state"
+                    )
             before = period.state
         return found

@@ -47,7 +47,9 @@ def sizes_of(domain: Domain) -> Sizes:
         raise BadSettings(f"domain {domain.name}, parameter start_date: take a day up to the 28th")
     possible = sizes.choices_per_variable**sizes.variables_per_question
     if sizes.min_variants > possible:
-        raise BadSettings(f"domain {domain.name}, parameter min_variants: only {possible} variants are possible")
+        raise BadSettings(
+            f"domain {domain.name}, parameter min_variants: only {possible} variants are possible"
+        )
     return sizes
 
 

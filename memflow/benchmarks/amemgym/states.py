@@ -10,7 +10,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memflow.benchmarks.amemgym.answers import DraftQuestions, Groups, Values, groups_of, questions_of, values_of
+from memflow.benchmarks.amemgym.answers import (
+    DraftQuestions,
+    Groups,
+    Values,
+    groups_of,
+    questions_of,
+    values_of,
+)
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.records import Persona
 from memflow.benchmarks.amemgym.sizes import Sizes, generated, sizes_of
@@ -212,7 +219,11 @@ class _Maker:
         return values.chosen()
 
     async def _updates(
-        self, period: int, schema: Mapping[str, list[str]], state: Mapping[str, str], counts: Mapping[str, int]
+        self,
+        period: int,
+        schema: Mapping[str, list[str]],
+        state: Mapping[str, str],
+        counts: Mapping[str, int],
     ) -> dict[str, str]:
         wanted = min(self.sizes.changes_per_period, len(schema))
         open_ = [name for name in schema if counts[name] < self.sizes.max_changes_per_variable]

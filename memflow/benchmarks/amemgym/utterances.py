@@ -59,10 +59,7 @@ async def make_turns(
 
 def _published(user: PublishedUser) -> list[list[Session]]:
     return [
-        [
-            Session(session.query, session.exposed_states, session.session_time)
-            for session in period.sessions
-        ]
+        [Session(session.query, session.exposed_states, session.session_time) for session in period.sessions]
         for period in user.periods
     ]
 
@@ -121,7 +118,10 @@ class _Speaker:
         groups = answer.value.groups
         return list(
             await asyncio.gather(
-                *(self._understood(group.text, {name: state[name] for name in group.variables}) for group in groups)
+                *(
+                    self._understood(group.text, {name: state[name] for name in group.variables})
+                    for group in groups
+                )
             )
         )
 
@@ -133,9 +133,7 @@ class _Speaker:
             await asyncio.gather(*(self._after(period, event, moves) for event, moves in events.items()))
         )
 
-    async def _after(
-        self, period: int, event: str, moves: Mapping[str, tuple[str | None, str]]
-    ) -> Session:
+    async def _after(self, period: int, event: str, moves: Mapping[str, tuple[str | None, str]]) -> Session:
         exposes = {name: value for name, (_, value) in moves.items()}
         answer = await ask(
             self.simulator,
@@ -144,7 +142,9 @@ class _Speaker:
                 "profile": self.life.profile.profile,
                 "date": self.life.end(period),
                 "event": event,
-                "changes": written({name: {"from": old, "to": value} for name, (old, value) in moves.items()}),
+                "changes": written(
+                    {name: {"from": old, "to": value} for name, (old, value) in moves.items()}
+                ),
             },
         )
         if answer.value is None:
