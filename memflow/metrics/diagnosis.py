@@ -1,7 +1,7 @@
-"""AMemGym's memory score, and its attribution of wrong answers to writing, reading and utilisation (section 3.3).
+"""AMemGym's memory score, and its attribution of wrong answers to write, read and utilisation.
 
-Numbers in, numbers out; which replies they come from is the benchmark's scores.py. The attribution is the one that
-the paper's figures follow; the published code stops at the counts.
+Paper, section 3.3. Numbers in, numbers out; which replies they come from is the benchmark's scores.py. The attribution is the
+one that the paper's figures follow; the published code stops at the counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,16 +13,19 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Values = Mapping[str, str]
 
+_LEAST = 1e-9
+"""Above rounding, below any difference that counts can make."""
+
 
 def memory_score(overall: Array, upper_bound: Array, random: Array) -> Array:
     """Mean over periods of (overall - random) / (upper bound - random); the last axis is the period.
 
-    Each period's accuracies are pooled over users. Negative below chance. NaN where some upper bound does not lie
-    above chance: there is then no scale.
+    Each period's accuracies are pooled over users. Negative below chance. NaN where some upper bound does
+    not lie above chance: there is then no scale.
     """
     above = upper_bound - random
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(above > 0, (overall - random) / above, np.nan)
+        ratios = np.where(above > _LEAST, (overall - random) / above, np.nan)
     scores: Array = np.mean(ratios, axis=-1)
     return scores
 
@@ -48,11 +51,12 @@ def attribution(
 ) -> list[Attribution | Unattributed]:
     """Attribute the failures of one question over all periods of one user.
 
-    `truth` holds the true values of its variables in each period, `known` what the state probe of that period
-    answered, `right` whether the question was answered rightly; None where there is no answer. If all variables are
-    known, a wrong answer is a utilisation failure. Otherwise each unknown one is a write failure if it was unknown
-    already when last written (its period of change, at or before this one), else a read failure; the answer is
-    shared between the two in proportion. A right answer with unknown variables counts nowhere.
+    `truth` holds the true values of its variables in each period, `known` what the state probe of that
+    period answered, `right` whether the question was answered rightly; None where there is no answer. If
+    all variables are known, a wrong answer is a utilisation failure. Otherwise each unknown one is a write
+    failure if it was unknown already when last written (its period of change, at or before this one), else
+    a read failure; the answer is shared between the two in proportion. A right answer with unknown
+    variables counts nowhere.
     """
     return [_attributed(truth, known, right[period], period) for period in range(len(truth))]
 

@@ -1,7 +1,7 @@
 """95 % intervals by bootstrap over episodes, for means, shares and any other statistic of sums over episodes.
 
-An episode is the unit that is drawn: its probes share one history, so they are no independent observations. What
-a figure means, and when it may be shown, belongs elsewhere.
+An episode is the unit that is drawn: its probes share one history, so they are no independent observations.
+What a figure means, and when it may be shown, belongs elsewhere.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,8 +29,9 @@ def bootstrap(
 ) -> Interval:
     """Percentile bootstrap of `statistic` over `episodes` episodes.
 
-    `statistic` takes weights of shape (m, episodes), how often each episode was drawn, and returns m figures; all
-    ones give the figure itself. A figure that is not finite (an empty denominator) is left out of the interval.
+    `statistic` takes weights of shape (m, episodes), how often each episode was drawn, and returns m
+    figures; all ones give the figure itself. A figure that is not finite (an empty denominator) is left out
+    of the interval.
     """
     if episodes == 0:
         return Interval(None, None, None)

@@ -26,7 +26,7 @@ from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
 from memflow.play import Episode, Replier
-from memflow.records import Figure, FeedbackRound, Probe, Record, Reply, Turn, Verdict
+from memflow.records import FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
 
 __all__ = ["AMemGym"]
 

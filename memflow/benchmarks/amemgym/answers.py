@@ -1,12 +1,12 @@
 """Output types of AMemGym's prompts: bounded, so that a server can hold a model to them.
 
-A prompt file names the general type. Where the request itself bounds the answer further (the values a variable may
-take, the number of options), a function here narrows the type to that request, and what a model could get wrong
-is left out of what it can say.
+A prompt file names the general type. Where the request itself bounds the answer further (the values a
+variable may take, the number of options), a function here narrows the type to that request, and what a
+model could get wrong is left out of what it can say.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
@@ -88,7 +88,7 @@ class ChoiceAnswer(_Bounded):
     answer: int = Field(ge=1, le=32)
 
 
-@lru_cache(maxsize=None)
+@cache
 def questions_of(questions: int, variables: int, values: int) -> type[DraftQuestions]:
     """DraftQuestions with exactly so many questions, variables of each and values of each."""
     variable = _narrowed(DraftVariable, values=(list[Value], _exactly(values)))
@@ -97,7 +97,7 @@ def questions_of(questions: int, variables: int, values: int) -> type[DraftQuest
 
 
 def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
-    """Values with one of its possible values for each variable of `schema`; `optional` allows null as well."""
+    """Values with one of its values for each variable of `schema`; `optional` allows null as well."""
     return _values_of(tuple((name, tuple(values)) for name, values in schema.items()), optional)
 
 
@@ -120,13 +120,13 @@ def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
 
 
-@lru_cache(maxsize=None)
+@cache
 def answers_of(variants: int) -> type[AnswerTexts]:
     """AnswerTexts with exactly one answer for each variant."""
     return _narrowed(AnswerTexts, answers=(list[Paragraph], _exactly(variants)))
 
 
-@lru_cache(maxsize=None)
+@cache
 def choice_of(options: int) -> type[ChoiceAnswer]:
     """ChoiceAnswer with a number that an option has."""
     return _narrowed(ChoiceAnswer, answer=(int, Field(ge=1, le=options)))

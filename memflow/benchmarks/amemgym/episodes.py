@@ -1,7 +1,8 @@
 """Turns to episodes, and how an assistant is asked: its replies while it is played, and the probes.
 
-Every session is one event, and on-policy: the assistant replies, and the simulator, playing the user, goes on from
-there (paper, section 3.2). The user knows the present states and is told not to reveal more of them.
+Every session is one event, and on-policy: the assistant replies, and the simulator, playing the user, goes
+on from there (paper, section 3.2). The user knows the present states and is told not to reveal more of
+them.
 """
 
 import json
@@ -28,7 +29,7 @@ def make_episodes(states: States, turns: Sequence[Turn], simulator: Chat) -> lis
     for user_id, life in histories(states).items():
         mine = sorted((turn for turn in turns if turn.episode_id == user_id), key=lambda turn: turn.event)
         events = tuple(_event(life, turn, simulator) for turn in mine if turn.reason is None)
-        found.append(Episode(user_id, events, checkpoints=len(life.periods)))
+        found.append(Episode(user_id, events))
     return found
 
 

@@ -1,7 +1,7 @@
-"""Verdicts to figures: overall accuracy between chance and upper bound, the memory score, and the failure rates.
+"""Verdicts to figures: overall accuracy between chance and upper bound, memory score, failure rates.
 
-Every figure is given for all periods and for each; its interval is a bootstrap over users. A figure that rests on
-too few of the probes asked has no value, and says why.
+Every figure is given for all periods and for each; its interval is a bootstrap over users. A figure that
+rests on too few of the probes asked has no value, and says why.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +22,8 @@ MIN_COVERAGE = 0.9
 NO_ORACLE = "the memory oracle has not been scored with this model; run it as well"
 
 NO_SCALE = (
-    "in some period (variant per_user_ratio: of some user) the upper bound does not lie above chance, or nothing was "
-    "answered, so there is no scale"
+    "in some period (variant per_user_ratio: of some user) nothing was answered, or the upper bound does not "
+    "lie above chance, so there is no scale"
 )
 
 
@@ -73,7 +73,7 @@ class _Slice:
             by_user.setdefault(probe.episode_id, []).append(values[probe.probe_id])
         totals = [sum(mine) for mine in by_user.values()]
         interval = mean_interval(totals, [len(mine) for mine in by_user.values()], seed=self.domain.seed)
-        return self._figure(metric, "standard", asked, scored, interval, missing)
+        return self._figure(metric, asked, scored, interval, missing=missing)
 
     def _score(
         self,
@@ -86,7 +86,8 @@ class _Slice:
         """The memory score, over the probes that assistant and oracle both answered."""
         scored = [probe for probe in asked if probe.probe_id in right and probe.probe_id in bound]
         if not bound:
-            return self._figure("memory_score", variant, asked, scored, Interval(None, None, None), NO_ORACLE)
+            unknown = Interval(None, None, None)
+            return self._figure("memory_score", asked, scored, unknown, variant=variant, missing=NO_ORACLE)
         users = list(dict.fromkeys(probe.episode_id for probe in scored))
         sums = [np.zeros((len(users), len(self.periods))) for _ in range(4)]
         for probe in scored:
@@ -101,24 +102,23 @@ class _Slice:
             len(users),
             seed=self.domain.seed,
         )
-        return self._figure("memory_score", variant, asked, scored, interval, None)
+        return self._figure("memory_score", asked, scored, interval, variant=variant)
 
     def _figure(
         self,
         metric: str,
-        variant: str,
         asked: Sequence[Probe],
         scored: Sequence[Probe],
         interval: Interval,
-        missing: str | None,
+        *,
+        variant: str = "standard",
+        missing: str | None = None,
     ) -> Figure:
         coverage = len(scored) / len(asked) if asked else 0.0
         reason = missing
         if reason is None and coverage < MIN_COVERAGE:
-            reason = (
-                f"{len(scored)} of {len(asked)} probes have a verdict, and a figure needs {MIN_COVERAGE:.0%}; "
-                f"see the reasons in score.verdicts"
-            )
+            share = f"{len(scored)} of {len(asked)} probes have a verdict; a figure needs {MIN_COVERAGE:.0%}"
+            reason = f"{share}. See their reasons in score.verdicts"
         if reason is None and interval.value is None:
             reason = NO_SCALE
         shown = interval if reason is None else Interval(None, None, None)
@@ -148,7 +148,8 @@ def _values(verdicts: Sequence[Verdict], metric: str) -> dict[str, float]:
 
 
 def _pooled(overall: Array, upper: Array, random: Array, counts: Array) -> Callable[[Array], Array]:
-    """The paper's rule: users pooled in each period, then the mean over periods. Sums of shape (users, periods)."""
+    """The paper's rule: users pooled in each period, then the mean over periods. Sums of shape (users,
+    periods)."""
 
     def statistic(weights: Array) -> Array:
         asked = weights @ counts

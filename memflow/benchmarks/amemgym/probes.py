@@ -1,8 +1,9 @@
-"""What is asked after every period: each of the user's questions, and for each a state probe (paper, section 3.3).
+"""What is asked after every period: each of the user's questions, and a state probe with each.
 
-A question's options are personalised answers, one for each variant of the states it depends on: read from the
-published file, or written by the simulator and accepted when it can tell from an answer alone which variant was
-meant. Options keep one order over all periods. How a probe is put to an assistant is episodes.py.
+A question's options (paper, section 3.1) are personalised answers, one for each variant of the states it depends on: read from
+the published file, or written by the simulator and accepted when it can tell from an answer alone which
+variant was meant. Options keep one order over all periods. How a probe is put to an assistant is
+episodes.py.
 """
 
 import asyncio
@@ -171,7 +172,8 @@ class _Author:
         )
 
     def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
-        """Variants that some period brings, then others until there are enough; each part in an order of its own.
+        """Variants that some period brings, then others until there are enough; each part in an order of
+        its own.
 
         The order says nothing of when a variant comes; it is the same on every machine.
         """

@@ -1,7 +1,7 @@
 """How the scripted chat reads: where a text says which value a state variable has. No model, and no gold.
 
-It knows plain statements alone, of the kind the scripted simulator makes: a sentence with the variable's name and
-one of its values, in words. The latest such sentence counts, and in it the value named last.
+It knows plain statements alone, of the kind the scripted simulator makes: a sentence with the variable's
+name and one of its values, in words. The latest such sentence counts, and in it the value named last.
 """
 
 import re
@@ -36,7 +36,7 @@ def in_words_by_line(text: str) -> str:
 
 
 def statements(option: str) -> dict[str, str]:
-    """The circumstances that an option of the scripted simulator says it is for: variable to value, in words."""
+    """The circumstances that a scripted option says it is for: variable to value, in words."""
     return dict(_STATEMENT.findall(option.lower()))
 
 

@@ -1,7 +1,7 @@
 """Published files to raw records: the AMemGym user file, and personas for the domains that memflow generates.
 
-A file that cannot be read whole is refused whole, with the place and what to do; nothing is mended here. What the
-records mean is states.py, utterances.py and probes.py.
+A file that cannot be read whole is refused whole, with the place and what to do; nothing is mended here.
+What the records mean is states.py, utterances.py and probes.py.
 """
 
 import hashlib

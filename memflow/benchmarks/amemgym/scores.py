@@ -1,7 +1,7 @@
 """Replies to verdicts: accuracy, state match, and what each wrong answer failed by (paper, section 3.3).
 
-A reply that does not parse, and a probe that could not be asked, are verdicts without a value and with the reason;
-the published code guesses at random instead. What verdicts add up to is figures.py.
+A reply that does not parse, and a probe that could not be asked, are verdicts without a value and with the
+reason; the published code guesses at random instead. What verdicts add up to is figures.py.
 """
 
 import json

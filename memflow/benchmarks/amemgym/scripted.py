@@ -1,8 +1,8 @@
-"""Handlers of the scripted chat, which is no language model: they play simulator and assistant by simple rules.
+"""Handlers of the scripted chat, which is no language model: simulator and assistant by simple rules.
 
-The simulator makes states, messages and answers from the words below, varied by digest. The assistant reads only what
-stands in its prompt (notes, history, what the oracle is told), and where that says nothing it picks by digest, so at
-chance. How it reads is reading.py.
+The simulator makes states, messages and answers from the words below, varied by digest. The assistant reads
+only what stands in its prompt (notes, history, what the oracle is told), and where that says nothing it
+picks by digest, so at chance. How it reads is reading.py.
 """
 
 import json
@@ -202,7 +202,8 @@ def _state(request: ChatRequest) -> str:
 
 
 def _seen(request: ChatRequest) -> str:
-    """What the assistant knows of the user: notes and history before the question, and what the oracle is told."""
+    """What the assistant knows of the user: notes and history before the question, and what the oracle is
+    told."""
     before = [message.content for message in request.messages[:-1]]
     return "\n".join([*before, request.fields.get("told", "")])
 
@@ -232,28 +233,27 @@ def _split(chance: random.Random, names: list[T], most: int) -> list[list[T]]:
     return groups
 
 
-HANDLERS: dict[str, Handler] = {
-    f"amemgym/{stem}": handler
-    for stem, handler in {
-        "questions": _questions,
-        "initial_state": _initial_state,
-        "updates": _updates,
-        "events": _events,
-        "opening": _opening,
-        "utterance": _utterance,
-        "exposure": _exposure,
-        "utterance_again": _utterance_again,
-        "answers": _answers,
-        "recover": _recover,
-        "answer_again": _answer_again,
-        "follow_up": _one_of(_NEXT),
-        "reply": _one_of(_REPLIES),
-        "reply_with_notes": _one_of(_REPLIES),
-        "choice": _choice,
-        "choice_with_notes": _choice,
-        "choice_told": _choice,
-        "state": _state,
-        "state_with_notes": _state,
-        "state_told": _state,
-    }.items()
+_BY_STEM: dict[str, Handler] = {
+    "questions": _questions,
+    "initial_state": _initial_state,
+    "updates": _updates,
+    "events": _events,
+    "opening": _opening,
+    "utterance": _utterance,
+    "exposure": _exposure,
+    "utterance_again": _utterance_again,
+    "answers": _answers,
+    "recover": _recover,
+    "answer_again": _answer_again,
+    "follow_up": _one_of(_NEXT),
+    "reply": _one_of(_REPLIES),
+    "reply_with_notes": _one_of(_REPLIES),
+    "choice": _choice,
+    "choice_with_notes": _choice,
+    "choice_told": _choice,
+    "state": _state,
+    "state_with_notes": _state,
+    "state_told": _state,
 }
+
+HANDLERS = {f"amemgym/{stem}": handler for stem, handler in _BY_STEM.items()}

@@ -1,4 +1,4 @@
-"""The parameters of an AMemGym domain: how large it is and how it runs. The paper's base setting is the default."""
+"""The parameters of an AMemGym domain. The paper's base setting is the default."""
 
 from datetime import date
 

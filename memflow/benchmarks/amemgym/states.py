@@ -1,14 +1,15 @@
-"""Users and their structured states: read from the published file, or made by the simulator (paper, section 3.1).
+"""Users and their structured states: read from the published file, or made by the simulator.
 
-Made in this order: questions with the state variables that they need, the initial state, then period by period the
-values that change and the life events that bring the changes. A user for whom one of these fails is a profile with
-its reason, and has no variables. What users say of their states is utterances.py.
+Made in this order (paper, section 3.1): questions with the state variables that they need, the initial state, then period by
+period the values that change and the life events that bring the changes. A user for whom one of these fails
+is a profile with its reason, and has no variables. What users say of their states is utterances.py.
 """
 
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from memflow.benchmarks.amemgym.answers import (
     DraftQuestions,
@@ -268,7 +269,7 @@ class _Maker:
         )
         return {name: group.text for group in groups.groups for name in group.variables}
 
-    async def _asked(self, stem: str, output: type, fields: Mapping[str, object], check: object) -> Values:
+    async def _asked(self, stem: str, output: type, fields: Mapping[str, object], check: object) -> Any:
         answer = await ask(self.simulator, prompt(stem, output), fields, check=check)
         if answer.value is None:
             raise _GivenUp(answer.reason or "no answer")

@@ -1,9 +1,9 @@
 """What users say: the first message of every session, and (gold) the state values that it lets be known.
 
-Read from the published file, or written by the simulator from the states (paper, section 3.1): opening messages that
-together tell the initial state, and later one message for each life event. Each message is read back by the
-simulator, who has to name the values from the text alone; one that cannot be mended is a turn with its reason, and
-is not played. What the user says after the first message is episodes.py.
+Read from the published file, or written by the simulator from the states (paper, section 3.1): opening
+messages that together tell the initial state, and later one message for each life event. Each message is
+read back by the simulator, who has to name the values from the text alone; one that cannot be mended is a
+turn with its reason, and is not played. What the user says after the first message is episodes.py.
 """
 
 import asyncio
@@ -152,7 +152,8 @@ class _Speaker:
         return await self._understood(answer.value.text, exposes)
 
     async def _understood(self, text: str, exposes: Mapping[str, str]) -> Session:
-        """`text`, written again until a reader names just the values in `exposes`; with a reason where none does."""
+        """`text`, written again until a reader names just the values in `exposes`; with a reason where none
+        does."""
         schema = {name: self.life.schema[name] for name in exposes}
         reader = prompt("exposure", values_of(schema, optional=True))
         for refinement in range(REFINEMENTS + 1):

@@ -1,4 +1,4 @@
-"""The prompts by name, narrowed to a request where its answer can be bounded further, and how values are written.
+"""The prompts by name, narrowed to a request, and how values are written.
 
 The texts themselves are in prompts/, the types in answers.py.
 """
