@@ -1,7 +1,7 @@
 """AMemGym's memory score, and its attribution of wrong answers to write, read and utilisation.
 
-Paper, section 3.3. Numbers in, numbers out; which replies they come from is the benchmark's scores.py. The attribution is the
-one that the paper's figures follow; the published code stops at the counts.
+Paper, section 3.3. Numbers in, numbers out; which replies they come from is the benchmark's scores.py. The
+attribution is the one that the paper's figures follow; the published code stops at the counts.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,9 @@
 """What is asked after every period: each of the user's questions, and a state probe with each.
 
-A question's options (paper, section 3.1) are personalised answers, one for each variant of the states it depends on: read from
-the published file, or written by the simulator and accepted when it can tell from an answer alone which
-variant was meant. Options keep one order over all periods. How a probe is put to an assistant is
-episodes.py.
+A question's options (paper, section 3.1) are personalised answers, one for each variant of the states it
+depends on: read from the published file, or written by the simulator and accepted when it can tell from an
+answer alone which variant was meant. Options keep one order over all periods. How a probe is put to an
+assistant is episodes.py.
 """
 
 import asyncio

@@ -1,8 +1,9 @@
 """Users and their structured states: read from the published file, or made by the simulator.
 
-Made in this order (paper, section 3.1): questions with the state variables that they need, the initial state, then period by
-period the values that change and the life events that bring the changes. A user for whom one of these fails
-is a profile with its reason, and has no variables. What users say of their states is utterances.py.
+Made in this order (paper, section 3.1): questions with the state variables that they need, the initial
+state, then period by period the values that change and the life events that bring the changes. A user for
+whom one of these fails is a profile with its reason, and has no variables. What users say of their states
+is utterances.py.
 """
 
 import asyncio
