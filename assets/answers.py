@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from assets.automation import when_inputs_change
-from assets.models import ASSISTANTS
+from assets.automation import when_inputs_settle
 from assets.partitions import Partitions, parts, place
 from assets.recipes import PLAYED, Recipes
 from assets.report import described
@@ -25,9 +24,9 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
     @dg.asset(
         **described("answer.replies", "Asked without playing again: entries are restored as of the checkpoint."),
-        deps=[*(table.split(".") for table in PLAYED), ["question", "probes"], ASSISTANTS],
+        deps=[*(table.split(".") for table in PLAYED), ["question", "probes"], ["model", "assistants"]],
         partitions_def=partitions.domain_assistant,
-        automation_condition=when_inputs_change(),
+        automation_condition=when_inputs_settle,
         pool=f"model_{settings.roles.assistant}",
     )
     def replies(

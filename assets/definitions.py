@@ -43,7 +43,7 @@ def build_defs(settings: Settings, hands: dict[str, Any] | None = None) -> dg.De
     partitions = Partitions.of(settings)
     return dg.Definitions(
         assets=[
-            *models.build(partitions, settings, hands["recipes"]),
+            *observed(partitions, settings, hands["recipes"]),
             *raw.build(partitions),
             *states.build(partitions, settings),
             *utterances.build(partitions, settings),
@@ -56,11 +56,20 @@ def build_defs(settings: Settings, hands: dict[str, Any] | None = None) -> dg.De
         asset_checks=checks.build(partitions),
         jobs=jobs.build(),
         schedules=schedules.build(),
-        sensors=[automation.sensor()],
+        sensors=[automation.regeneration()],
         resources={name: _described(name, hand) for name, hand in hands.items()},
         # A step costs seconds of start-up in a process of its own, so a run is one process.
         executor=dg.in_process_executor,
     )
+
+
+def observed(partitions: Partitions, settings: Settings, recipes: Recipes) -> list[dg.SourceAsset]:
+    """The models, as the graph sees them."""
+    return [
+        models.simulator(lambda name: recipes.simulator(settings.domain(name)), partitions.domain),
+        models.judge(lambda _: recipes.judge(), partitions.domain),
+        models.assistants(recipes.answering, partitions.assistant),
+    ]
 
 
 def _described(name: str, hand: Any) -> dg.ResourceDefinition:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from assets.automation import when_inputs_change
-from assets.models import JUDGE
+from assets.automation import when_inputs_settle, when_scores_settle
 from assets.partitions import Partitions, parts, place
 from assets.recipes import Recipes
 from assets.report import described, report
@@ -24,9 +23,9 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
     @dg.asset(
         **described("score.verdicts", "A value, or null with its reason: no score silently becomes 0."),
-        deps=[["answer", "replies"], ["question", "probes"], JUDGE],
+        deps=[["answer", "replies"], ["question", "probes"], ["model", "judge"]],
         partitions_def=partitions.domain_assistant,
-        automation_condition=when_inputs_change(),
+        automation_condition=when_inputs_settle,
     )
     def verdicts(
         context: dg.AssetExecutionContext,
@@ -49,7 +48,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             ["score", "verdicts"],
             dg.AssetDep(["question", "probes"], partition_mapping=dg.AllPartitionMapping()),
         ],
-        automation_condition=when_inputs_change(),
+        automation_condition=when_scores_settle,
     )
     def leaderboard(
         lake: dg.ResourceParam[Lake], warehouse: dg.ResourceParam[Warehouse], recipes: dg.ResourceParam[Recipes]

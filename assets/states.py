@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
-from assets.automation import when_inputs_change
-from assets.models import SIMULATOR
+from assets.automation import when_models_change
 from assets.partitions import Partitions
 from assets.recipes import STATES, Recipes
 from assets.report import described
@@ -24,7 +23,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     @dg.multi_asset(
         name="states",
         specs=[
-            dg.AssetSpec(**described(table, MADE), deps=[raw, SIMULATOR], automation_condition=when_inputs_change())
+            dg.AssetSpec(**described(table, MADE), deps=[raw, ["model", "simulator"]], automation_condition=when_models_change)
             for table in STATES
         ],
         partitions_def=partitions.domain,

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from assets.automation import when_inputs_change
-from assets.models import SIMULATOR
+from assets.automation import when_models_change
 from assets.partitions import Partitions
 from assets.recipes import STATES, Recipes
 from assets.report import described
@@ -25,10 +24,10 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         deps=[
             dg.AssetDep(["raw", "records"], partition_mapping=partitions.dataset_to_domain),
             *(table.split(".") for table in STATES),
-            SIMULATOR,
+            ["model", "simulator"],
         ],
         partitions_def=partitions.domain,
-        automation_condition=when_inputs_change(),
+        automation_condition=when_models_change,
         pool=f"model_{settings.roles.simulator}",
     )
     def turns(

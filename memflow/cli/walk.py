@@ -17,6 +17,7 @@ from assets.recipes import BY_ASSISTANT, BY_DOMAIN, Recipes
 from memflow.datasets import DATASETS, Dataset
 from memflow.domains import Domain
 from memflow.errors import MissingData
+from memflow.records import Figure
 from resources.instance import open_instance
 from resources.settings import Settings
 
@@ -52,6 +53,8 @@ class Outcome:
     failed: list[tuple[Leg, str]] = field(default_factory=list)
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    accounts: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Watcher(Protocol):
@@ -82,6 +85,8 @@ def walk(settings: Settings, order: Order, watcher: Watcher, budget: Any = None)
                     continue
                 wrong = _run(definitions, leg, instance, outcome)
                 watcher.end_leg(leg, wrong or "done")
+        outcome.figures = recipes.lake.read("score.leaderboard", "all")
+        outcome.accounts = models.ledger.accounts(by=("stage", "role"), runs=outcome.runs)
     finally:
         models.close()
     return outcome

@@ -58,6 +58,11 @@ class System:
         return _parameters(self.memory)
 
     @property
+    def plays(self) -> bool:
+        """Whether anything is ever written to it: its episodes are played."""
+        return self.memory.plays
+
+    @property
     def calls(self) -> Calls:
         """Requests that one write and one read make at most."""
         return self.memory.calls
