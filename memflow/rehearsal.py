@@ -136,7 +136,7 @@ class Rehearsal:
                 benchmark, domain, assistant, probes, pasts, remember, on.answering(assistant)
             )
 
-        played = self._play("memory", domain, assistant, memory) if recipe.system.memory.plays else []
+        played = self._play("memory", domain, assistant, memory) if recipe.system.plays else []
         said, entries = (rows(domain.name, assistant, played) for rows in (said_of, entries_of))
         pasts = pasts_of(entries, said, probes)
         return self._play("answer", domain, assistant, answer)
