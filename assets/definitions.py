@@ -24,16 +24,15 @@ from resources.warehouse import Warehouse
 
 def outside(settings: Settings, budget: Any = None) -> dict[str, Any]:
     """The resources of the settings, by name."""
-    home = settings.home
-    lake = Lake(settings.lake or str(home / "lake"))
+    lake = Lake(settings.lake_root)
     library = Library(settings.data)
-    home.mkdir(parents=True, exist_ok=True)
+    settings.home.mkdir(parents=True, exist_ok=True)
     return {
         "lake": lake,
-        "warehouse": Warehouse(lake, home / "memflow.duckdb"),
-        "index": LanceIndex(str(home / "lance")),
+        "warehouse": Warehouse(lake, settings.warehouse_path),
+        "index": LanceIndex(str(settings.home / "lance")),
         "library": library,
-        "models": Models(settings, SqlLedger(settings.ledger or f"sqlite:///{home / 'ledger.sqlite'}"), budget),
+        "models": Models(settings, SqlLedger(settings.ledger_url), budget),
         "recipes": Recipes(settings, lake, library),
     }
 

@@ -168,6 +168,21 @@ class Settings(BaseSettings):
         """The user's own memories, as the registry takes them."""
         return {name: Own(own.path, own.parameters) for name, own in self.memories.items()}
 
+    @property
+    def lake_root(self) -> str:
+        """Where the lake is: a folder, or s3://bucket/path."""
+        return self.lake or str(self.home / "lake")
+
+    @property
+    def ledger_url(self) -> str:
+        """The ledger's SQLAlchemy URL."""
+        return self.ledger or f"sqlite:///{self.home / 'ledger.sqlite'}"
+
+    @property
+    def warehouse_path(self) -> Path:
+        """Where memflow.duckdb is published."""
+        return self.home / "memflow.duckdb"
+
     def model_of(self, assistant: str) -> str:
         """The name of the chat model that answers for an assistant."""
         return assistant.partition("@")[2] or self.roles.assistant

@@ -125,6 +125,11 @@ class Front:
         return load(self.settings, over)
 
 
+def front_of(ctx: typer.Context) -> Front:
+    """The global options of a command."""
+    return ctx.obj if isinstance(ctx.obj, Front) else Front()
+
+
 @dataclass(frozen=True)
 class Selection:
     """What is asked for. `settings` has every partition of the file, and those that are asked for besides."""
@@ -154,7 +159,7 @@ def select(
     What is not named is the settings' own. Memories that are named are joined by the bounds, under each model
     that answers.
     """
-    front: Front = ctx.obj or Front()
+    front = front_of(ctx)
     if demo and (url or model or simulator or judge):
         raise BadSettings(
             "--demo is played by the scripted chat; leave out --url, --model, --simulator and --judge"
