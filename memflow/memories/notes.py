@@ -29,7 +29,6 @@ def pieces(messages: Sequence[Message], grain: Grain) -> list[Piece]:
 
     A message without a date was said at the date of the one before it.
     """
-<<<<<<< HEAD
     found, session = [], []
     date: str | None = None
     for message in messages:
@@ -42,22 +41,6 @@ def pieces(messages: Sequence[Message], grain: Grain) -> list[Piece]:
     if grain == "message" or not found:
         return found
     return [Piece("\n".join(session), tuple(message.message_id for message in messages))]
-=======
-    if not messages:
-        return []
-    date: str | None = None
-    lines = []
-    for message in messages:
-        news = message.sent_at is not None and message.sent_at != date
-        date = message.sent_at or date
-        lines.append(dated(message.line(), date if grain == "message" or news else None))
-    if grain == "session":
-        return [Piece("\n".join(lines), tuple(message.message_id for message in messages))]
-    return [
-        Piece(line, (message.message_id,), message.role)
-        for line, message in zip(lines, messages, strict=True)
-    ]
->>>>>>> memorybench
 
 
 def recalled(found: Sequence[Item]) -> Recall:

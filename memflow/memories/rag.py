@@ -30,11 +30,7 @@ class Rag(Memory):
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)
 
     def __post_init__(self) -> None:
-<<<<<<< HEAD
         self.index = Dense(self.store, MESSAGE)
-=======
-        self._index = Dense(self.store, MESSAGE)
->>>>>>> memorybench
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into the buffer, and write what leaves it: embedded in one call, however many leave."""
@@ -53,11 +49,7 @@ class Rag(Memory):
         found = []
         if self.store.live(MESSAGE):
             vectors = await self.embed([query])
-<<<<<<< HEAD
             found = self.index.search(vectors[0], self.k)
-=======
-            found = self._index.search(vectors[0], self.k)
->>>>>>> memorybench
         notes = joined(sorted(found, key=lambda item: item.order))
         held = kept(self.store, BUFFER)
         said = turns(held)
