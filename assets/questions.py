@@ -8,7 +8,7 @@ from assets.automation import when_models_change
 from assets.partitions import Partitions
 from assets.recipes import STATES, Recipes
 from assets.report import described
-from assets.step import Take, account, keep, states_of
+from assets.step import Take, account, keep, records_of, states_of
 from memflow.benchmarks import registry
 from memflow.records import Probe
 from resources.lake import Lake
@@ -39,7 +39,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         recipes: dg.ResourceParam[Recipes],
     ) -> dg.MaterializeResult:
         domain = settings.domain(context.partition_key).limited(config.limit)
-        records = lake.read_all("raw.records", domain.datasets)
+        records = records_of(lake, domain)
         states, turns = states_of(lake, domain.name), lake.read("utterance.turns", domain.name)
 
         async def work(chats: Chats) -> list[Probe]:

@@ -8,7 +8,7 @@ from assets.automation import when_models_change
 from assets.partitions import Partitions
 from assets.recipes import STATES, Recipes
 from assets.report import described
-from assets.step import Take, account, keep
+from assets.step import Take, account, keep, records_of
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import States
 from resources.lake import Lake
@@ -37,7 +37,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         recipes: dg.ResourceParam[Recipes],
     ) -> Iterator[dg.MaterializeResult]:
         domain = settings.domain(context.partition_key).limited(config.limit)
-        records = lake.read_all("raw.records", domain.datasets)
+        records = records_of(lake, domain)
 
         async def work(chats: Chats) -> States:
             return await registry.benchmark(domain.benchmark).states(domain, records, await chats.role("simulator"))
