@@ -25,8 +25,8 @@ NO_KEY = "EMPTY"
 """What servers without keys are given: the client insists on one."""
 REPEATABLE = frozenset({408, 409, 425, 429})
 """Status codes below 500 after which the same request may succeed."""
-FIRST_WAIT, LONGEST_WAIT = 0.5, 20.0
-"""Seconds: the back-off doubles from the one to the other."""
+LONGEST_WAIT = 20.0
+"""Seconds at which the back-off no longer doubles."""
 
 
 @dataclass
@@ -44,6 +44,9 @@ class Endpoint:
     """Seconds, from its first failure on, that a request is tried again for."""
     tries: int = 30
     """How often it is sent at most."""
+    first_wait: float = 0.5
+    """Seconds that the back-off after the first failure may take; each is twice the one before, drawn in
+    full."""
     timeout: float = 600.0
     """Seconds one try may take."""
     chance: random.Random = field(default_factory=lambda: random.Random(0), repr=False)
@@ -89,7 +92,7 @@ class Endpoint:
         than the patience lasts, and ChatError when the server keeps failing that long.
         """
         assert self._limiter is not None, f"the endpoint {self.url} has to be entered first (async with)"
-        first_failure, wait = None, FIRST_WAIT
+        first_failure, wait = None, self.first_wait
         for sent in range(1, self.tries + 1):
             async with self._limiter:
                 try:
@@ -131,20 +134,18 @@ class Endpoint:
             if code >= 500 or code in REPEATABLE:
                 after = _retry_after(error.response.headers)
                 raise _Again(f"{code}: {said}", retry_after=after, overrun=code == 429) from error
-            raise self._refused(code, said, body) from None
+            raise RequestRefused(self._redacted(self._refusal(code, said, body))) from None
         try:
             answer = json.loads(response.content)
         except ValueError as error:
             raise _Again(f"an answer that is not JSON ({error})") from error
         return answer, time.perf_counter() - started
 
-    def _refused(self, code: int, said: str, body: dict[str, Any]) -> RequestRefused:
+    def _refusal(self, code: int, said: str, body: dict[str, Any]) -> str:
         if code in (401, 403):
-            given = "the key in" if os.environ.get(self.key_variable) else "a request without a key; set"
-            return RequestRefused(
-                f"{self.url} refuses {given} the variable {self.key_variable} ({code}): {said}"
-            )
-        return RequestRefused(f"{self.url} refuses the request to {body.get('model')} ({code}): {said}")
+            what = "the key in" if os.environ.get(self.key_variable) else "requests without a key; set"
+            return f"{self.url} refuses {what} the variable {self.key_variable} ({code}): {said}"
+        return f"{self.url} refuses the request to {body.get('model')} ({code}): {said}"
 
     def _given_up(self, last: "_Again", sent: int, seconds: float) -> ChatError:
         if last.nobody:

@@ -133,7 +133,7 @@ def _matching(pattern: str, chance: random.Random) -> str:
 
 def _in_class(letter: str, inner: str) -> bool:
     ranges = [inner[at - 1] + inner[at + 1] for at in range(1, len(inner) - 1) if inner[at] == "-"]
-    return letter in inner or any(first <= letter <= last for first, last in ranges)
+    return letter in inner or any(ends[0] <= letter <= ends[1] for ends in ranges)
 
 
 def _integer(part: Mapping[str, Any], _: Mapping[str, Any], chance: random.Random) -> int:
