@@ -4,7 +4,7 @@ Signed feature hashing (Weinberger et al. 2009) of words and character trigrams.
 word forms, not meaning: it stands in where no embedding model is given, and says so by its name.
 """
 
-import zlib
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 
@@ -15,9 +15,6 @@ from memflow.memories.entries import Vector
 from memflow.words import search_words
 
 VERSION = 1
-GRAM_SHARE = 0.5
-"""How much all trigrams of a word weigh together, beside the word itself with 1."""
-
 _CACHED_WORDS = 32_768
 
 
@@ -27,7 +24,7 @@ class HashingEmbedder:
     def __init__(self, dimensions: int = 256) -> None:
         self.dimensions = dimensions
         self.name = f"hashing-{dimensions}"
-        self.fingerprint = digest(self.name, VERSION, GRAM_SHARE)
+        self.fingerprint = digest(self.name, VERSION)
         self._words: dict[str, Vector] = {}
 
     async def embed(self, texts: Sequence[str]) -> Vector:
@@ -55,14 +52,19 @@ class HashingEmbedder:
         if len(self._words) >= _CACHED_WORDS:
             self._words.clear()
         vector = np.zeros(self.dimensions, np.float32)
-        self._mark(vector, f"word {word}", 1.0)
+        # Long words are rarer than short ones: as near to a document frequency as one gets without documents.
+        weight = max(1, min(len(word), 10)) ** 0.5
         framed = f"<{word}>"
         grams = [framed[at : at + 3] for at in range(len(framed) - 2)]
+        self._mark(vector, f"word {word}", weight)
         for gram in grams:
-            self._mark(vector, f"gram {gram}", GRAM_SHARE / len(grams) ** 0.5)
+            self._mark(vector, f"gram {gram}", weight / len(grams) ** 0.5)
         self._words[word] = vector
         return vector
 
     def _mark(self, vector: Vector, feature: str, weight: float) -> None:
-        hashed = zlib.crc32(feature.encode("utf-8", "surrogatepass"))
+        # Not a checksum such as CRC-32: it is linear, so features that look alike would collide together.
+        hashed = int.from_bytes(
+            hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        )
         vector[(hashed >> 1) % self.dimensions] += weight if hashed & 1 else -weight

@@ -71,10 +71,13 @@ class Replier:
     chat: Chat
     prompt: Prompt
     fields: Callable[[Recall, Message], Mapping[str, Any]]
+    prompt_with_notes: Prompt | None = None
+    """Stands in for `prompt` where the memory gave notes: they need words around them that nothing else needs."""
 
     async def reply(self, recall: Recall, message: Message) -> Answer[str]:
         """The assistant's reply to `message` with what was recalled."""
-        return await ask(self.chat, self.prompt, self.fields(recall, message), recall.messages)
+        prompt = (self.prompt_with_notes if recall.notes else None) or self.prompt
+        return await ask(self.chat, prompt, self.fields(recall, message), recall.messages)
 
 
 @dataclass

@@ -77,7 +77,7 @@ def run(
         simulator=simulator,
         judge=judge,
     )
-    limits = Budget(calls=budget_calls, tokens=budget_tokens, cost=budget)
+    limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
     order = Order(selection.domains, selection.assistants, selection.limit, again)
     with ProgressWatcher() as watcher:
         outcome = walk(selection.settings, order, watcher, limits)

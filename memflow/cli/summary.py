@@ -113,9 +113,9 @@ def _accounts(rows: Sequence[dict[str, Any]]) -> Table:
     table = Table(title="accounts of this run", title_justify="left", title_style="bold", show_edge=False)
     table.add_column("stage")
     table.add_column("role")
-    for name in ("calls", "replayed", "failures", "prompt_tokens", "completion_tokens", "seconds"):
+    names = ("asked", "kept", "failed", "prompt_tokens", "completion_tokens")
+    for name in (*names, "seconds"):
         table.add_column(name.replace("_", " "), justify="right")
     for row in rows:
-        numbers = [f"{row[name]:,}" for name in ("calls", "replayed", "failures", "prompt_tokens", "completion_tokens")]
-        table.add_row(row["stage"], row["role"], *numbers, f"{row['seconds']:,.1f}")
+        table.add_row(row["stage"], row["role"], *(f"{row[name]:,}" for name in names), f"{row['latency_s']:,.1f}")
     return table

@@ -4,8 +4,9 @@ Partitions that are up to date are left alone. A partition that fails is reporte
 while it runs is progress.py; which partitions are asked for, selection.py.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from memflow.domains import Domain
 from memflow.errors import MissingData
 from memflow.records import Figure
 from resources.instance import open_instance
+from resources.ledger import SqlLedger
 from resources.settings import Settings
 
 QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
@@ -86,7 +88,7 @@ def walk(settings: Settings, order: Order, watcher: Watcher, budget: Any = None)
                 wrong = _run(definitions, leg, instance, outcome)
                 watcher.end_leg(leg, wrong or "done")
         outcome.figures = recipes.lake.read("score.leaderboard", "all")
-        outcome.accounts = models.ledger.accounts(by=("stage", "role"), runs=outcome.runs)
+        outcome.accounts = _accounts(models.ledger, set(outcome.runs))
     finally:
         models.close()
     return outcome
@@ -176,6 +178,16 @@ def _reason(result: dg.ExecuteInProcessResult) -> str:
             if error is not None:
                 return f"{event.step_key}: {error.message.strip()}"
     return "the run failed; its page in the UI says why"
+
+
+def _accounts(ledger: SqlLedger, runs: set[str]) -> list[dict[str, Any]]:
+    """The accounts of these runs, by stage and role."""
+    summed: dict[tuple[str, str], Counter[str]] = {}
+    for row in ledger.accounts(("run", "stage", "role")):
+        if row.by["run"] in runs:
+            numbers = {name: value for name, value in asdict(row).items() if name != "by"}
+            summed.setdefault((row.by["stage"], row.by["role"]), Counter()).update(numbers)
+    return [{"stage": stage, "role": role, **numbers} for (stage, role), numbers in summed.items()]
 
 
 def duckdb_path(settings: Settings) -> Path:

@@ -5,6 +5,7 @@
     verbatim.py    messages kept word for word, shown again as turns with their dates
     notes.py       messages or sessions as text to search, and what was found as notes
     search.py      BM25 and dense search over a store, in process
+    systems.py     the systems that ship with memflow, as data
     registry.py    names and parameters: `rag_2_4_30` -> a Memory
     <system>.py    one memory system, with its paper in the docstring
 

@@ -22,7 +22,7 @@ class Embedded(Memory):
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)
 
     def __post_init__(self) -> None:
-        self._index = Dense(self.store, self.grain)
+        self.index = Dense(self.store, self.grain)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Embed them in one call, and keep them."""
@@ -36,4 +36,4 @@ class Embedded(Memory):
         if not self.store.live(self.grain):
             return Recall()
         vectors = await self.embed([query])
-        return recalled(self._index.search(vectors[0], self.k))
+        return recalled(self.index.search(vectors[0], self.k))

@@ -7,7 +7,7 @@ its store: buffers, summaries and profiles are entries of their own kind.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,10 @@ Vector = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entry. `order` counts additions, and breaks ties between entries of one tick."""
+    """One entry. `order` counts additions, and breaks ties between entries of one tick.
+
+    Entries are compared without their vectors, which follow from their texts.
+    """
 
     entry_id: str
     kind: str
@@ -26,7 +29,7 @@ class Item:
     since: int
     until: int | None = None
     role: str | None = None
-    vector: Vector | None = None
+    vector: Vector | None = field(default=None, compare=False, repr=False)
     order: int = 0
 
     def alive(self, tick: int) -> bool:

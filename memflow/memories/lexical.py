@@ -20,7 +20,7 @@ class Lexical(Memory):
     grain: Grain = "message"
 
     def __post_init__(self) -> None:
-        self._index = Bm25(self.store, self.grain)
+        self.index = Bm25(self.store, self.grain)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Keep them."""
@@ -29,4 +29,4 @@ class Lexical(Memory):
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """The entries that share words with the query."""
-        return recalled(self._index.search(query, self.k))
+        return recalled(self.index.search(query, self.k))

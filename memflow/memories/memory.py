@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from memflow.chat.requests import Chat, ChatMessage
-from memflow.errors import BadSettings
+from memflow.errors import BadInput, BadSettings
 from memflow.memories.entries import EntryStore, Item, Vector
 
 
@@ -83,7 +83,7 @@ class Calls:
 
 
 def parameter(default: Any, description: str, *, low: int = 0) -> Any:
-    """A field of a Memory that is one of its parameters; whole numbers are at least `low`."""
+    """A field of a Memory that is one of its parameters; a number is at least `low`."""
     return field(default=default, metadata={"description": description, "low": low})
 
 
@@ -117,7 +117,10 @@ class Memory(ABC):
             return np.empty((0, 0), np.float32)
         if self.tools.embedder is None:
             raise BadSettings(f"{type(self).__name__} needs an embedder, and was given none")
-        return await self.tools.embedder.embed(texts)
+        vectors = await self.tools.embedder.embed(texts)
+        if len(vectors) != len(texts):
+            raise BadInput(f"the embedder gave {len(vectors)} vectors for {len(texts)} texts")
+        return vectors
 
     def settled(self) -> list[Item]:
         """The live entries that count as memory for attribution: all of them."""

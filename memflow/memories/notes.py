@@ -29,20 +29,18 @@ def pieces(messages: Sequence[Message], grain: Grain) -> list[Piece]:
 
     A message without a date was said at the date of the one before it.
     """
-    if not messages:
-        return []
+    found, session = [], []
     date: str | None = None
-    lines = []
     for message in messages:
-        news = message.sent_at is not None and message.sent_at != date
+        line, before = message.line(), date
         date = message.sent_at or date
-        lines.append(dated(message.line(), date if grain == "message" or news else None))
-    if grain == "session":
-        return [Piece("\n".join(lines), tuple(message.message_id for message in messages))]
-    return [
-        Piece(line, (message.message_id,), message.role)
-        for line, message in zip(lines, messages, strict=True)
-    ]
+        found.append(Piece(dated(line, date), (message.message_id,), message.role))
+        if date is not None and date != before and date not in line:
+            session.append(f"[{date}]")
+        session.append(line)
+    if grain == "message" or not found:
+        return found
+    return [Piece("\n".join(session), tuple(message.message_id for message in messages))]
 
 
 def recalled(found: Sequence[Item]) -> Recall:

@@ -30,7 +30,7 @@ class Rag(Memory):
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)
 
     def __post_init__(self) -> None:
-        self._index = Dense(self.store, MESSAGE)
+        self.index = Dense(self.store, MESSAGE)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into the buffer, and write what leaves it: embedded in one call, however many leave."""
@@ -49,7 +49,7 @@ class Rag(Memory):
         found = []
         if self.store.live(MESSAGE):
             vectors = await self.embed([query])
-            found = self._index.search(vectors[0], self.k)
+            found = self.index.search(vectors[0], self.k)
         notes = joined(sorted(found, key=lambda item: item.order))
         held = kept(self.store, BUFFER)
         said = turns(held)

@@ -7,75 +7,17 @@ own choice and is found by import path. Which memories a run takes is the settin
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
-from memflow.memories.dense import Embedded
 from memflow.memories.entries import EntryStore
-from memflow.memories.full import Full
-from memflow.memories.lexical import Lexical
-from memflow.memories.memory import Calls, Memory, Tools
-from memflow.memories.none import Nothing
-from memflow.memories.oracle import Oracle
-from memflow.memories.rag import Rag
-from memflow.memories.recent import Recent
+from memflow.memories.memory import Memory, Tools
+from memflow.memories.systems import SYSTEMS, Parameter, System
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a system."""
-
-    name: str
-    default: Any
-    description: str
-    low: int = 0
-
-
-@dataclass(frozen=True)
-class System:
-    """A memory system. `numbers` are the parameters that a name gives; `fixed` is what it stands for."""
-
-    name: str
-    memory: type[Memory]
-    summary: str
-    paper: str
-    numbers: tuple[str, ...] = ()
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def pattern(self) -> str:
-        """`rag[_FREQ_NS_K]`: the names it answers to."""
-        return self.name + (f"[_{'_'.join(self.numbers).upper()}]" if self.numbers else "")
-
-    @property
-    def parameters(self) -> list[Parameter]:
-        """The parameters that are free, in order."""
-        return _parameters(self.memory)
-
-    @property
-    def plays(self) -> bool:
-        """Whether anything is ever written to it: its episodes are played."""
-        return self.memory.plays
-
-    @property
-    def calls(self) -> Calls:
-        """Requests that one write and one read make at most."""
-        return self.memory.calls
-
-    @property
-    def needs_embedder(self) -> bool:
-        """Whether it cannot do without an embedder."""
-        return self.calls.embed_write + self.calls.embed_read > 0
-
-    @property
-    def needs_chat(self) -> bool:
-        """Whether it asks a chat model for what it writes or reads."""
-        return self.calls.chat_write + self.calls.chat_read > 0
 
 
 @dataclass(frozen=True)
@@ -110,86 +52,24 @@ class Recipe:
         return digest(memory.__module__, memory.__qualname__, memory.version, dict(self.values))
 
 
-SYSTEMS: dict[str, System] = {
-    system.name: system
-    for system in (
-        System("none", Nothing, "Nothing is remembered: the lower bound.", "CoMem, checkpoint 0"),
-        System(
-            "oracle", Oracle, "Told the gold evidence or states: the upper bound.", "AMemGym, upper bound"
-        ),
-        System(
-            "full",
-            Full,
-            "Every message, word for word, the newest that fit.",
-            "AMemGym, native LLM; MemoryBench, vanilla",
-            ("budget",),
-        ),
-        System("recent", Recent, "The newest messages, word for word.", "none: a baseline", ("messages",)),
-        System(
-            "bm25_message",
-            Lexical,
-            "Messages found by BM25.",
-            "MemoryBench, BM25-M",
-            ("k",),
-            {"grain": "message"},
-        ),
-        System(
-            "bm25_session",
-            Lexical,
-            "Sessions found by BM25.",
-            "MemoryBench, BM25-S",
-            ("k",),
-            {"grain": "session"},
-        ),
-        System(
-            "embed_message",
-            Embedded,
-            "Messages found by their embeddings.",
-            "MemoryBench, Embed-M",
-            ("k",),
-            {"grain": "message"},
-        ),
-        System(
-            "embed_session",
-            Embedded,
-            "Sessions found by their embeddings.",
-            "MemoryBench, Embed-S",
-            ("k",),
-            {"grain": "session"},
-        ),
-        System(
-            "rag",
-            Rag,
-            "The newest messages word for word, older ones found by their embeddings.",
-            "AMemGym, RAG",
-            ("freq", "ns", "k"),
-        ),
-    )
-}
-
-
 def describe() -> list[System]:
     """Every system that ships with memflow."""
     return list(SYSTEMS.values())
 
 
 def find(name: str, own: Mapping[str, Own] | None = None) -> Recipe:
-    """What `name` stands for; a user's own names come first. Raises BadSettings saying what there is."""
+    """What `name` stands for: ours, or one of a user's own. Raises BadSettings saying what there is."""
     if not _NAME.fullmatch(name):
-        raise BadSettings(
-            f"a memory's name holds small letters, digits and _, and begins with a letter; {name!r} does not"
-        )
-    if own and name in own:
+        raise BadSettings(f"a memory's name is small letters, digits and _, a letter first; {name!r} is not")
+    own = own or {}
+    ours = _ours(name)
+    if ours is not None and name in own:
+        raise BadSettings(f"the memory {name} of memflow.toml has the name of one of ours; give it another")
+    if name in own:
         return _own(name, own[name])
-    for system in SYSTEMS.values():
-        given = re.fullmatch(rf"{system.name}((?:_(?:0|[1-9]\d*))*)", name)
-        if given is not None:
-            numbers = [int(number) for number in given[1].split("_")[1:]]
-            if len(numbers) not in (0, len(system.numbers)):
-                wanted = len(system.numbers) or "no"
-                raise BadSettings(f"{name} gives {len(numbers)} numbers; {system.pattern} takes {wanted}")
-            return _recipe(name, system, dict(zip(system.numbers, numbers, strict=False)))
-    known = ", ".join([*(system.pattern for system in SYSTEMS.values()), *(own or {})])
+    if ours is not None:
+        return ours
+    known = ", ".join([*(system.pattern for system in SYSTEMS.values()), *own])
     raise BadSettings(f"there is no memory {name!r}; there are {known}")
 
 
@@ -201,6 +81,21 @@ def remember(name: str, tools: Tools, own: Mapping[str, Own] | None = None) -> C
 def fingerprint(name: str, own: Mapping[str, Own] | None = None) -> str:
     """Digest of what the name stands for: two names of the same memory share it."""
     return find(name, own).fingerprint()
+
+
+def _ours(name: str) -> Recipe | None:
+    for system in SYSTEMS.values():
+        given = re.fullmatch(rf"{system.name}((?:_(?:0|[1-9]\d*))*)", name)
+        if given is None:
+            continue
+        numbers = [int(number) for number in given[1].split("_")[1:]]
+        if len(numbers) not in (0, len(system.numbers)):
+            wanted = len(system.numbers) or "none"
+            raise BadSettings(
+                f"{name}: {len(numbers)} numbers after the name; {system.pattern} takes {wanted}"
+            )
+        return _recipe(name, system, dict(zip(system.numbers, numbers, strict=False)))
+    return None
 
 
 def _own(name: str, own: Own) -> Recipe:
@@ -219,24 +114,22 @@ def _own(name: str, own: Own) -> Recipe:
 
 
 def _recipe(name: str, system: System, given: Mapping[str, Any]) -> Recipe:
-    known = {parameter.name: parameter for parameter in _parameters(system.memory)}
+    known = {parameter.name: parameter for parameter in system.parameters}
     values = {parameter.name: parameter.default for parameter in known.values()}
     for key, value in given.items():
         if key not in known:
             takes = ", ".join(known) or "none"
             raise BadSettings(f"the memory {name} has no parameter {key!r}; it takes {takes}")
-        default, low = known[key].default, known[key].low
-        if type(value) is not type(default):
-            raise BadSettings(f"the memory {name}: {key} is a {type(default).__name__}, not {value!r}")
-        if isinstance(value, int) and value < low:
-            raise BadSettings(f"the memory {name}: {key} is at least {low}, not {value}")
-        values[key] = value
+        values[key] = _checked(f"the memory {name}: {key}", value, known[key])
     return Recipe(name, system, {**values, **system.fixed})
 
 
-def _parameters(memory: type[Memory]) -> list[Parameter]:
-    return [
-        Parameter(one.name, one.default, one.metadata["description"], one.metadata["low"])
-        for one in fields(memory)
-        if "description" in one.metadata
-    ]
+def _checked(what: str, value: Any, known: Parameter) -> Any:
+    wanted = type(known.default)
+    if wanted is float and type(value) is int:
+        value = float(value)
+    if type(value) is not wanted:
+        raise BadSettings(f"{what} is of type {wanted.__name__}, not {value!r}")
+    if isinstance(value, int | float) and value < known.low:
+        raise BadSettings(f"{what} is at least {known.low}, not {value}")
+    return value

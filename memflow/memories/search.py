@@ -156,8 +156,11 @@ class Dense(Index):
             return []
         if query.shape != self._matrix.shape[1:]:
             raise BadInput(self._misfit("the query", query))
-        # einsum adds up row by row; BLAS groups rows, and a row's last bit would depend on its neighbours.
-        return self._best(np.einsum("ij,j->i", self._matrix[: len(self._items)], query), k, -math.inf)
+        return self._best(self._cosines(query), k, -math.inf)
+
+    def _cosines(self, query: Vector) -> Scores:
+        # einsum adds up row by row; BLAS goes by the number of rows, and with it the last bit of a score.
+        return np.asarray(np.einsum("ij,j->i", self._matrix[: len(self._items)], query))
 
     def _clear(self) -> None:
         super()._clear()
@@ -181,6 +184,6 @@ class Dense(Index):
 
     def _misfit(self, what: str, vector: Vector) -> str:
         return (
-            f"{what} has a vector of {vector.shape[-1]} numbers, the entries before {self._matrix.shape[1]}; read"
-            " a memory with the embedder it was written with, or play it again"
+            f"{what} has a vector of {vector.shape[-1]} numbers, others of {self._matrix.shape[1]}; read a"
+            " memory with the embedder it was written with, or play it again"
         )
