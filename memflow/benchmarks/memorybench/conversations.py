@@ -121,10 +121,11 @@ class Case(BaseModel):
 
 def conversations(records: Sequence[Record]) -> list[tuple[str, str, Conversation]]:
     """Data set, episode id (`locomo-3`, its place in the published file) and conversation, in order."""
-    found = [record for record in records if "conversation" in (content := json.loads(record.content)) and content]
+    contents = [(record, json.loads(record.content)) for record in records]
     return [
-        (record.dataset, f"{record.dataset}-{record.position}", Conversation.read(json.loads(record.content)))
-        for record in found
+        (record.dataset, f"{record.dataset}-{record.position}", Conversation.read(content))
+        for record, content in contents
+        if "conversation" in content
     ]
 
 
