@@ -20,6 +20,7 @@ from memflow.cli.dev import dev
 from memflow.cli.output import message
 from memflow.cli.plan import plan
 from memflow.cli.query import sql
+from memflow.cli.run import run
 from memflow.cli.selection import Front
 from memflow.cli.setup import doctor, init
 from memflow.cli.show import show
@@ -71,6 +72,7 @@ def front(
 
 MEASURE, LOOK, KNOW, BEGIN = "Measure", "Look at what came of it", "What there is", "Set up"
 
+app.command(rich_help_panel=MEASURE)(run)
 app.command(rich_help_panel=MEASURE)(plan)
 app.command(rich_help_panel=MEASURE)(dev)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
