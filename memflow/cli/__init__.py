@@ -48,7 +48,7 @@ app = typer.Typer(
     epilog="To begin: `memflow run --demo`. For models and data of your own: `memflow init`, then `memflow doctor`.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

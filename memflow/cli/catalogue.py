@@ -148,7 +148,3 @@ def _there(row: Mapping[str, Any]) -> Text:
 
 def _defaults(parameters: list[dict[str, Any]]) -> str:
     return ", ".join(f"{each['name']} {each['default']}" for each in parameters)
-
-
-def _front(ctx: typer.Context) -> Front:
-    return ctx.obj if isinstance(ctx.obj, Front) else Front()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from memflow.cli.selection import Front
-from memflow.errors import MemflowError
+from memflow.errors import BadInput, MemflowError
 
 if TYPE_CHECKING:
     from resources.settings import Model, Settings
@@ -115,7 +115,11 @@ def _data(settings: "Settings") -> Iterator[Finding]:
         yield Finding("data folder", "ok", str(settings.data))
     library = Library(settings.data)
     for name in settings.domains:
-        wanted = [dataset(each) for each in settings.domain(name).datasets]
+        try:
+            wanted = [dataset(each) for each in settings.domain(name).datasets]
+        except BadInput as wrong:
+            yield Finding(f"data of {name}", "missing", str(wrong), f"Mend the datasets of {name}.")
+            continue
         lacking = [each for each in wanted if each.readable and not library.found(each)]
         if not lacking:
             yield Finding(f"data of {name}", "ok", ", ".join(each.name for each in wanted if each.readable))

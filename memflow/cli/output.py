@@ -1,6 +1,7 @@
 """How commands print: one answer on standard output, as text or as JSON; everything else on standard error."""
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 WIDE = 160
-"""Columns of a table that goes into a file or a pipe."""
+"""Columns of a table that goes into a file or a pipe, where COLUMNS does not say."""
 
 
 class Format(str, Enum):
@@ -106,4 +107,6 @@ def cut(text: str, length: int) -> str:
 
 def _console(stderr: bool = False) -> Console:
     console = Console(stderr=stderr, highlight=False)
-    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=WIDE)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = WIDE
+    return console
