@@ -1,8 +1,8 @@
 """Metrics that compare an answer's words with the gold answer's: LoCoMo's F1, ROUGE-L, exact match.
 
-They equal the published evaluations to the last bit and are much faster: stems are looked up, not made again, and
-the longest common subsequence is rapidfuzz's. Nothing here asks a model, reads a file or fetches data. Which metric
-scores which probe, and what figures are made of it, belongs to the benchmarks.
+They equal the published evaluations to the last bit and are much faster: stems are looked up, not made
+again, and the longest common subsequence is rapidfuzz's. Nothing here asks a model, reads a file or fetches
+data. Which metric scores which probe, and what figures are made of it, belongs to the benchmarks.
 """
 
 import json
@@ -60,11 +60,12 @@ def _f1(prediction: str, gold: str) -> float:
 def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
     """LoCoMo's score of an answer, in [0, 1], as MemoryBench and LoCoMo's own evaluation compute it.
 
-    Categories: 1 multi-hop (the mean over the gold's comma-separated parts of the best F1 among the answer's parts),
-    2 temporal, 3 open domain (the gold up to its first semicolon, so that a gold with one does not score 1 against
-    itself) and 4 single-hop (F1 of Porter stems), 5 adversarial (1 if the answer says that there is no such thing).
-    The gold of category 5 is JSON, `{"a": ..., "b": ...}`: the two options, which a bare letter stands for.
-    Raises BadInput for another category, or a gold of category 5 that is not such JSON.
+    Categories: 1 multi-hop (the mean over the gold's comma-separated parts of the best F1 among the
+    answer's parts), 2 temporal, 3 open domain (the gold up to its first semicolon, so that a gold with one
+    does not score 1 against itself) and 4 single-hop (F1 of Porter stems), 5 adversarial (1 if the answer
+    says that there is no such thing). The gold of category 5 is JSON, `{"a": ..., "b": ...}`: the two
+    options, which a bare letter stands for. Raises BadInput for another category, or a gold of category 5
+    that is not such JSON.
     """
     prediction = prediction.strip()
     match str(category):
@@ -73,7 +74,7 @@ def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
             golds = gold.split(",")
             return sum(max(_f1(part, wanted) for part in parts) for wanted in golds) / len(golds)
         case "3":
-            return _f1(prediction, gold.split(";")[0])
+            return _f1(prediction, gold.partition(";")[0])
         case "2" | "4":
             return _f1(prediction, gold)
         case "5":
@@ -82,7 +83,7 @@ def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
 
 
 def _adversarial(prediction: str, gold: str) -> float:
-    # As published, any answer of one or three characters that is not the first option's letter is the second's.
+    # As published: an answer of one or three characters is the second option's, but for the first's letter.
     if len(prediction) in (1, 3):
         first = "a" if len(prediction) == 1 else "(a)"
         prediction = _options(gold)["a" if first in prediction else "b"].lower()
@@ -94,7 +95,9 @@ def _options(gold: str) -> dict[str, str]:
         options = json.loads(gold)
         return {"a": options["a"], "b": options["b"]}
     except (ValueError, KeyError, TypeError) as wrong:
-        raise BadInput(f'the gold of a category 5 question is {{"a": ..., "b": ...}}, not {gold[:80]!r}') from wrong
+        raise BadInput(
+            f'the gold of a category 5 question is {{"a": ..., "b": ...}}, not {gold[:80]!r}'
+        ) from wrong
 
 
 def rouge_l(
@@ -105,13 +108,16 @@ def rouge_l(
     *,
     stem: bool = False,
 ) -> float:
-    """ROUGE-L: the F-measure of the longest common subsequence of words, in [0, 1]; 0 where a text has no word.
+    """ROUGE-L: the F-measure of the longest common subsequence of words, in [0, 1]; 0 where a text has no
+    word.
 
-    English is rouge-score's (words of a-z and 0-9 in lower case; `stem` is its `use_stemmer`). Chinese is segmented by
-    jieba after case, punctuation and white space are removed, as LexEval does. Raises BadSettings for what there is not.
+    English is rouge-score's (words of a-z and 0-9 in lower case; `stem` is its `use_stemmer`). Chinese is
+    segmented by jieba after case, punctuation and white space are removed, as LexEval does. Raises
+    BadSettings for what there is not.
     """
     if variant != "standard":
-        # MemoryBench's LexEval scores come from the package `rouge`, whose rouge-l is none: unions of unique words.
+        # MemoryBench's LexEval scores come from the package `rouge`, whose rouge-l is none: unions of
+        # unique words.
         raise BadSettings(f"rouge_l has no variant {variant!r} yet; use 'standard'")
     if language == "en":
         said, wanted = _english_words(prediction, stem), _english_words(gold, stem)
@@ -127,7 +133,7 @@ def rouge_l(
 
 
 def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    """Length of the longest common subsequence. Words become characters: rapidfuzz is fastest on those, and exact."""
+    """Length of the longest common subsequence, over characters that stand for words: rapidfuzz's fastest."""
     numbers: dict[str, int] = {}
     first = "".join([chr(numbers.setdefault(word, len(numbers))) for word in one])
     second = "".join([chr(numbers.setdefault(word, len(numbers))) for word in other])
