@@ -16,6 +16,10 @@ from memflow.datasets import Dataset
 from memflow.records import Figure
 
 
+SIDE = ("state_match",)
+"""Metrics that the end of a run leaves to `memflow show leaderboard`."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """The end of a run."""
@@ -85,12 +89,16 @@ class Summary:
 
 def leaderboard(figures: Sequence[Figure], title: str) -> Table:
     """The figures over all slices `all`: an assistant a row, a metric a column, with the interval of the main ones."""
-    shown = [figure for figure in figures if figure.slice == "all" and figure.variant == "standard"]
+    shown = [
+        figure
+        for figure in figures
+        if (figure.slice, figure.variant) == ("all", "standard") and figure.metric not in SIDE
+    ]
     metrics = list(dict.fromkeys(figure.metric for figure in shown))
     table = Table(title=title, title_justify="left", title_style="bold", show_edge=False)
     table.add_column("assistant", no_wrap=True)
     for metric in metrics:
-        table.add_column(metric.replace("_", " "), justify="right")
+        table.add_column(metric.replace("_", "\n"), justify="right", no_wrap=True)
     table.add_column("n", justify="right")
     by_assistant: dict[str, dict[str, Figure]] = {}
     for figure in shown:
@@ -110,7 +118,7 @@ def cell(figure: Figure | None) -> str:
     helper = figure.metric in ("random", "upper_bound") or figure.metric.endswith("_failure")
     if helper or figure.low is None or figure.high is None:
         return f"{figure.value:.3f}"
-    return f"{figure.value:.3f} [{figure.low:.2f}, {figure.high:.2f}]"
+    return f"{figure.value:.3f} [{figure.low:.2f} {figure.high:.2f}]"
 
 
 def _rank(figure: Figure | None) -> float:

@@ -1,0 +1,2 @@
+class Expectation: pass
+EXPECTATIONS=[]
