@@ -10,7 +10,8 @@ CHANCE = np.full(11, 0.2307619)
 
 class TestMemoryScore:
     @pytest.mark.parametrize(
-        ("overall", "memory"), [(0.430, 0.291), (0.418, 0.275), (0.409, 0.262), (0.385, 0.227), (0.347, 0.172)]
+        ("overall", "memory"),
+        [(0.430, 0.291), (0.418, 0.275), (0.409, 0.262), (0.385, 0.227), (0.347, 0.172)],
     )
     def test_it_agrees_with_the_published_scores(self, overall, memory):
         # Only the means are known; the upper bound hardly moves, so the mean stands in for each period.
@@ -67,7 +68,9 @@ class TestAttribution:
         assert [last_write(truth, "w", period) for period in range(3)] == [0, 0, 0]
 
     def test_without_the_answers_it_rests_on_there_is_none(self):
-        assert attribution([A0], [None], [False]) == [Unattributed("the state probe of period 0 has no answer")]
+        assert attribution([A0], [None], [False]) == [
+            Unattributed("the state probe of period 0 has no answer")
+        ]
         assert isinstance(attribution([A0], [A0], [None])[0], Unattributed)
         lost = attribution([A0, A0], [None, {"v": "?", "w": "x"}], [True, False])[1]
         assert isinstance(lost, Unattributed) and "period 0, when v was last written" in lost.reason
