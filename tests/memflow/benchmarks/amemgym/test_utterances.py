@@ -47,7 +47,7 @@ async def test_it_is_the_same_every_time(demo):
 
 
 class Mumbling(ScriptedChat):
-    """A simulator whose first words about `variable` say nothing; `mends` is after how many refinements they do."""
+    """Its first words tell nothing; after `mends` refinements those of the first session do."""
 
     def __init__(self, mends: int) -> None:
         super().__init__(AMemGym().handlers())
