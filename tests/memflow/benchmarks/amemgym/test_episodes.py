@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -114,6 +114,18 @@ async def test_who_plays_the_user_knows_the_present_state_and_sees_two_messages(
     assert json.loads(last["state"]) == now
     replied = [request.messages[-1].content for request in chat.requests if "reply" in request.prompt]
     assert last["recent"].startswith(f"user: {last['query']}\nassistant: ") and last["query"] in replied
+
+
+async def test_who_plays_the_user_sees_the_first_message_and_the_latest_two(demo):
+    domain = replace(demo.domain, parameters={**demo.domain.parameters, "rounds_update": 3})
+    chat = Listening()
+    turns = await AMemGym().turns(domain, demo.records, demo.states, chat)
+    episodes = AMemGym().episodes(domain, demo.states, turns, [], chat)
+    await play_all(episodes[:1], Last, AMemGym().replier(domain, chat))
+    first, second = [request.fields for request in chat.requests if request.prompt == "amemgym/follow_up"][:2]
+    assert first["query"] == second["query"] and first["query"] in first["recent"]
+    assert first["query"] not in second["recent"]
+    assert [line.partition(":")[0] for line in second["recent"].split("\n")] == ["user", "assistant"]
 
 
 async def test_no_gold_reaches_an_assistant_that_is_not_the_oracle(demo):

@@ -183,6 +183,17 @@ def test_an_agent_of_period_0_is_right_as_often_as_the_state_is_as_it_was(base):
         )
 
 
+def test_a_state_probe_matches_when_every_variable_does(made):
+    lives = histories(made.states)
+    same = [
+        lives[probe.episode_id].periods[0][name] == lives[probe.episode_id].periods[probe.checkpoint][name]
+        for probe in made.of_kind("state")
+        for name in probe.variables
+    ]
+    share = sum(a and b for a, b in zip(same[::2], same[1::2], strict=True)) / (len(same) / 2)
+    assert overall(made, frozen)["state_match"] == pytest.approx(share)
+
+
 def test_the_memory_score_pools_users_in_a_period_and_its_variant_does_not(base):
     rows = figures(base, verdicts_of(base, frozen))
     ratios = [
