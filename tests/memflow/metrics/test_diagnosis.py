@@ -3,7 +3,7 @@ import pytest
 
 from memflow.metrics.diagnosis import Attribution, Unattributed, attribution, last_write, memory_score
 
-# gpt-4.1-mini's published upper bound by period, and chance on v1.base (reference/amemgym.md, section 6).
+# gpt-4.1-mini's upper bound by period, as the published scores imply it, and chance on v1.base.
 UPPER = np.array([0.885, 0.895, 0.935, 0.935, 0.945, 0.935, 0.960, 0.920, 0.900, 0.905, 0.870])
 CHANCE = np.full(11, 0.2307619)
 
