@@ -104,6 +104,10 @@ class MemoryBench:
     def handlers(self) -> dict[str, Handler]:
         return scripted.handlers()
 
+    def simulated(self, domain: Domain) -> frozenset[str]:
+        """Users react to training cases; what they say of LoCoMo's, the metric decides, and no model."""
+        return frozenset({"feedback"})
+
     def simulator_prompts(self) -> list[Prompt]:
         """Those a simulator answers, and the fixed words of users whose verdict a metric gives."""
         return [load(questions.PACKAGE, stem) for stem in ("feedback", "right", "satisfaction", "wrong")]
