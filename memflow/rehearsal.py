@@ -1,8 +1,8 @@
 """A rehearsal: the whole chain played in memory by the scripted chat, to see what a run would ask its models.
 
-It keeps nothing, asks nobody and waits for nothing. Time is imagined: a request takes `latency` seconds, and a
-model answers `concurrency` of them at once, so that requests that wait for each other take their time. What it
-cannot know is how long a real model's answers are: here they are as long as the scripted chat's.
+It keeps nothing, asks nobody and waits for nothing. Time is imagined: a request takes `latency` seconds, and
+a model answers `concurrency` of them at once, so that requests that wait for each other take their time. What
+it cannot know is how long a real model's answers are: here they are as long as the scripted chat's.
 """
 
 import asyncio

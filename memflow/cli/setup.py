@@ -45,8 +45,8 @@ def init(
 def doctor(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """Look whether everything is there: Python, packages, settings, folders, data and models.
 
-    Endpoints of the models in use are asked which models they serve, and nothing else. The exit code is 1 where
-    something that is needed is missing.
+    Endpoints of the models in use are asked which models they serve, and nothing else. The exit code is 1
+    where something that is needed is missing.
     """
     from memflow.cli.health import examine
 
