@@ -1,8 +1,8 @@
-"""A rehearsal: the whole chain played in memory by the scripted chat, to see what a run would ask of its models.
+"""A rehearsal: the whole chain played in memory by the scripted chat, to see what a run would ask its models.
 
-It keeps nothing, asks nobody and waits for nothing. Time is imagined: a request takes `latency` seconds, and a model
-answers `concurrency` of them at once; so chains of requests that wait for each other count as they are. What it
-cannot know is how long a real model's answers are: here they are as long as the scripted chat's.
+It keeps nothing, asks nobody and waits for nothing. Time is imagined: a request takes `latency` seconds, and
+a model answers `concurrency` of them at once, so that requests that wait for each other take their time. What
+it cannot know is how long a real model's answers are: here they are as long as the scripted chat's.
 """
 
 import asyncio
@@ -137,11 +137,13 @@ class Rehearsal:
             )
 
         played = self._play("memory", domain, assistant, memory) if recipe.system.plays else []
-        said, entries = (rows(domain.name, assistant, played) for rows in (said_of, entries_of))
+        said, entries = said_of(domain.name, assistant, played), entries_of(domain.name, assistant, played)
         pasts = pasts_of(entries, said, probes)
         return self._play("answer", domain, assistant, answer)
 
-    def _play(self, stage: str, domain: Domain, assistant: str, work: Callable[["_Stage"], Awaitable[T]]) -> T:
+    def _play(
+        self, stage: str, domain: Domain, assistant: str, work: Callable[["_Stage"], Awaitable[T]]
+    ) -> T:
         on = _Stage(self)
         clock = _ImaginedClock()
         with asyncio.Runner(loop_factory=lambda: _ImaginedLoop(clock)) as runner:
@@ -179,7 +181,12 @@ class _CountingChat:
     scripted = True
 
     def __init__(
-        self, rehearsal: Rehearsal, inner: ScriptedChat, sampling: Sampling, tally: Tally, limit: asyncio.Semaphore
+        self,
+        rehearsal: Rehearsal,
+        inner: ScriptedChat,
+        sampling: Sampling,
+        tally: Tally,
+        limit: asyncio.Semaphore,
     ) -> None:
         self.rehearsal = rehearsal
         self.inner = inner
@@ -203,7 +210,7 @@ class _CountingChat:
         return completion
 
 
-class _ImaginedClock(selectors.DefaultSelector):  # type: ignore[valid-type,misc]
+class _ImaginedClock(selectors.DefaultSelector):
     """Where a loop would wait until something is due, time jumps to it."""
 
     now = 0.0

@@ -1,9 +1,9 @@
-"""How commands print: one answer on standard output, as text or as JSON; everything else on standard error."""
+"""How commands print: the answer on standard output, as text or as JSON; all else on standard error."""
 
 import json
 import os
 from collections.abc import Iterable, Sequence
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +15,7 @@ WIDE = 160
 """Columns of a table that goes into a file or a pipe, where COLUMNS does not say."""
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How an answer is written."""
 
     text = "text"
@@ -43,7 +43,12 @@ def message(text: str) -> None:
 
 
 def table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Iterable[str] = (), caption: str = ""
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    right: Iterable[str] = (),
+    caption: str = "",
 ) -> Table:
     """A table of plain values. Columns named in `right` hold numbers."""
     drawn = Table(

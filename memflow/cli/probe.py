@@ -24,12 +24,16 @@ LONGEST = 60
 
 def probe(
     ctx: typer.Context,
-    probe_id: Annotated[str, typer.Argument(metavar="ID", help="The probe, as `memflow show verdicts` names it.")],
+    probe_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The probe, as `memflow show verdicts` names it.")
+    ],
     assistant: Annotated[
-        str | None, typer.Option("--assistant", metavar="NAME", help="With what came of it under this assistant.")
+        str | None,
+        typer.Option("--assistant", metavar="NAME", help="With what came of it under this assistant."),
     ] = None,
     domain: Annotated[
-        str | None, typer.Option("--domain", metavar="NAME", help="Where several domains have a probe of that id.")
+        str | None,
+        typer.Option("--domain", metavar="NAME", help="Where several domains have a probe of that id."),
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
@@ -64,7 +68,9 @@ def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
     """The probe of that id. Raises BadInput with the ids that come near."""
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:
-        raise BadInput(f"there are no probes of the domain {domain!r}; there are of {', '.join(domains) or 'none yet'}")
+        raise BadInput(
+            f"there are no probes of the domain {domain!r}; there are of {', '.join(domains) or 'none yet'}"
+        )
     held = lake.read_all("question.probes", [domain] if domain else domains)
     found = [each for each in held if each.probe_id == probe_id]
     if len(found) > 1:
@@ -121,12 +127,16 @@ def _messages(ledger: "SqlLedger", digest: str | None) -> list[dict[str, str]]:
 def _question(asked: "Probe") -> Iterator[RenderableType]:
     yield Text(f"{asked.probe_id}", "bold")
     where = f"{asked.domain}, episode {asked.episode_id}, checkpoint {asked.checkpoint}"
-    yield note(f"{where}; {asked.kind}, scored by {asked.metric}" + (f", {asked.category}" if asked.category else ""))
+    yield note(
+        f"{where}; {asked.kind}, scored by {asked.metric}" + (f", {asked.category}" if asked.category else "")
+    )
     yield heading("Question")
     yield _block(asked.question)
     for number, option in enumerate(asked.options, 1):
         gold = asked.gold == str(number)
-        yield Padding(Text(f"{number}. {option}{'   (gold)' if gold else ''}", "green" if gold else ""), (0, 0, 0, 2))
+        yield Padding(
+            Text(f"{number}. {option}{'   (gold)' if gold else ''}", "green" if gold else ""), (0, 0, 0, 2)
+        )
     if not asked.options:
         yield heading("Gold")
         yield _block(asked.gold)
@@ -148,11 +158,26 @@ def _short(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
         reply = each["reply"] or {}
         said = reply.get("parsed") or reply.get("text") or reply.get("reason") or "not asked"
         verdicts = ", ".join(
-            f"{row['metric']} {cell(row['value']) or 'none'}" for row in each["verdicts"] if row["variant"] == "standard"
+            f"{row['metric']} {cell(row['value']) or 'none'}"
+            for row in each["verdicts"]
+            if row["variant"] == "standard"
         )
-        rows.append((each["assistant"], len(each["recalled"]), reply.get("prompt_tokens"), cut(said, LONGEST), verdicts))
+        rows.append(
+            (
+                each["assistant"],
+                len(each["recalled"]),
+                reply.get("prompt_tokens"),
+                cut(said, LONGEST),
+                verdicts,
+            )
+        )
     yield heading("Replies")
-    yield table("", ("assistant", "recalled", "prompt tokens", "reply", "verdicts"), rows, right=("recalled", "prompt tokens"))
+    yield table(
+        "",
+        ("assistant", "recalled", "prompt tokens", "reply", "verdicts"),
+        rows,
+        right=("recalled", "prompt tokens"),
+    )
     yield note("\n--assistant NAME shows one whole.")
 
 
@@ -193,7 +218,9 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
             yield note(f"  {entry['entry_id']}: not among the entries")
             continue
         until = "" if entry["until"] is None else f" to {entry['until']}"
-        facts = f"{entry['entry_id']}, {entry['kind']}, tick {entry['since']}{until}, from {', '.join(entry['sources'])}"
+        facts = f"{entry['entry_id']}, {entry['kind']}, tick {entry['since']}{until}"
+        if entry["sources"]:
+            facts += f", from {', '.join(entry['sources'])}"
         yield Padding(Text(facts, "dim"), (0, 0, 0, 2))
         yield _block(entry["text"])
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 LONGEST_REASON, LONGEST_ANSWER = 60, 30
 
-show = typer.Typer(no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole.")
+show = typer.Typer(
+    no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole."
+)
 show.command("probe")(probe)
 
 DomainFilter = Annotated[
@@ -70,7 +72,9 @@ def leaderboard(
         and (variants or figure.variant == "standard")
     ]
     scripted = any(figure.scripted for figure in figures)
-    label = Text(f"\n{LABEL}: these figures show that the chain works, and say nothing of any model.", "yellow")
+    label = Text(
+        f"\n{LABEL}: these figures show that the chain works, and say nothing of any model.", "yellow"
+    )
     answer(
         form,
         {"label": LABEL if scripted else None, "figures": [asdict(figure) for figure in figures]},
@@ -140,7 +144,12 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
         slice_order = {name: place for place, name in enumerate(dict.fromkeys(f.slice for f in of_domain))}
         of_domain.sort(
             key=lambda f: (
-                order[f.metric], f.variant != "standard", f.variant, slice_order[f.slice], f.value is None, -(f.value or 0)
+                order[f.metric],
+                f.variant != "standard",
+                f.variant,
+                slice_order[f.slice],
+                f.value is None,
+                -(f.value or 0),
             )
         )
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else []), "assistant"]
@@ -162,7 +171,13 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
 
 def _rest(figure: "Figure") -> list[Any]:
     interval = "" if figure.low is None or figure.high is None else f"{figure.low:.3f} – {figure.high:.3f}"
-    return [interval, figure.n, figure.n_episodes, f"{figure.coverage:.0%}", cut(figure.reason or "", LONGEST_REASON)]
+    return [
+        interval,
+        figure.n,
+        figure.n_episodes,
+        f"{figure.coverage:.0%}",
+        cut(figure.reason or "", LONGEST_REASON),
+    ]
 
 
 def _wanted(value: str, among: Sequence[str] | None) -> bool:
