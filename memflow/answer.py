@@ -38,10 +38,12 @@ async def answer_all(
     pasts: Mapping[str, Past],
     remember: Callable[[EntryStore], Memory],
     chat: Chat,
+    *,
+    answered: Callable[[], None] = lambda: None,
 ) -> list[Reply]:
     """Every probe asked, in the order of `probes`; all at once, bounded by the chat's own limit.
 
-    Probes of one checkpoint share one restored memory. A probe whose memory fails is a reply with its reason.
+    `answered` is called after every probe. Probes of one checkpoint share one restored memory. A probe whose memory fails is a reply with its reason.
     """
     memories: dict[tuple[str, int], Memory] = {}
 
@@ -60,6 +62,8 @@ async def answer_all(
         except (MemflowError, KeyError) as wrong:
             reason = f"recall for {probe.probe_id}: {type(wrong).__name__}: {wrong}"
             return _reply(domain, assistant, probe, Recall(), reason=reason)
+        finally:
+            answered()
 
     return list(await asyncio.gather(*(one(probe) for probe in probes)))
 

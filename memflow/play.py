@@ -39,7 +39,6 @@ class Episode:
 
     episode_id: str
     events: tuple[Event, ...]
-    checkpoints: int
     base: str | None = None
 
 
@@ -58,12 +57,11 @@ class Line:
 
 @dataclass
 class Played:
-    """An episode as it was lived: its lines, its store at the end, and the tick at which each checkpoint was reached."""
+    """An episode as it was lived: its lines, and its store at the end."""
 
     episode_id: str
     lines: list[Line]
     store: EntryStore
-    checkpoints: dict[int, int]
 
 
 @dataclass(frozen=True)
@@ -73,10 +71,13 @@ class Replier:
     chat: Chat
     prompt: Prompt
     fields: Callable[[Recall, Message], Mapping[str, Any]]
+    prompt_with_notes: Prompt | None = None
+    """Stands in for `prompt` where the memory gave notes: they need words around them that nothing else needs."""
 
     async def reply(self, recall: Recall, message: Message) -> Answer[str]:
         """The assistant's reply to `message` with what was recalled."""
-        return await ask(self.chat, self.prompt, self.fields(recall, message), recall.messages)
+        prompt = (self.prompt_with_notes if recall.notes else None) or self.prompt
+        return await ask(self.chat, prompt, self.fields(recall, message), recall.messages)
 
 
 @dataclass
@@ -140,18 +141,15 @@ class _Stage:
         return f"{event.messages[0].message_id}+{len(said)}"
 
 
-async def play(episode: Episode, memory: Memory, replier: Replier | None) -> Played:
-    """Live through one episode, strictly in order."""
+async def play(
+    episode: Episode, memory: Memory, replier: Replier | None, lived: Callable[[], None] = lambda: None
+) -> Played:
+    """Live through one episode, strictly in order. `lived` is called after every event."""
     stage = _Stage(episode, memory, replier)
-    reached: dict[int, int] = {}
     for event in episode.events:
         await stage.live(event)
-        reached[event.checkpoint] = memory.store.tick
-    ticks, last = {}, memory.store.tick if not episode.events else 0
-    for checkpoint in range(episode.checkpoints):
-        last = reached.get(checkpoint, last)
-        ticks[checkpoint] = last
-    return Played(episode.episode_id, stage.lines, memory.store, ticks)
+        lived()
+    return Played(episode.episode_id, stage.lines, memory.store)
 
 
 async def play_all(
@@ -159,7 +157,7 @@ async def play_all(
     remember: Callable[[EntryStore], Memory],
     replier: Replier | None,
     *,
-    done: Callable[[Played], None] = lambda _: None,
+    lived: Callable[[], None] = lambda: None,
 ) -> list[Played]:
     """All episodes at once in this event loop; what bounds the requests in flight is the chat's own limit.
 
@@ -175,9 +173,7 @@ async def play_all(
             if episode.base not in running:
                 raise BadInput(f"episode {episode.episode_id} is built on {episode.base}, which is not there")
             store = (await running[episode.base]).store.fork()
-        played = await play(episode, remember(store), replier)
-        done(played)
-        return played
+        return await play(episode, remember(store), replier, lived)
 
     for episode in episodes:
         running[episode.episode_id] = asyncio.ensure_future(run(episode))

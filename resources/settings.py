@@ -23,6 +23,7 @@ from pydantic_settings import (
 from memflow.domains import DOMAINS, Domain
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
+from memflow.memories.registry import Own
 
 KEY = re.compile(r"[a-z0-9_]+")
 
@@ -162,6 +163,25 @@ class Settings(BaseSettings):
             known = ", ".join(sorted({*DOMAINS, *self.own_domains}))
             raise BadSettings(f"there is no domain {name!r}; there are {known}")
         return DOMAINS[name]
+
+    def own_memories(self) -> dict[str, Own]:
+        """The user's own memories, as the registry takes them."""
+        return {name: Own(own.path, own.parameters) for name, own in self.memories.items()}
+
+    @property
+    def lake_root(self) -> str:
+        """Where the lake is: a folder, or s3://bucket/path."""
+        return self.lake or str(self.home / "lake")
+
+    @property
+    def ledger_url(self) -> str:
+        """The ledger's SQLAlchemy URL."""
+        return self.ledger or f"sqlite:///{self.home / 'ledger.sqlite'}"
+
+    @property
+    def warehouse_path(self) -> Path:
+        """Where memflow.duckdb is published."""
+        return self.home / "memflow.duckdb"
 
     def model_of(self, assistant: str) -> str:
         """The name of the chat model that answers for an assistant."""

@@ -1,0 +1,58 @@
+"""answer: every probe asked of the memory as it was at the probe's checkpoint."""
+
+from collections.abc import Sequence
+
+import dagster as dg
+
+from assets.automation import when_inputs_settle
+from assets.partitions import Partitions, parts, place
+from assets.recipes import PLAYED, Recipes
+from assets.report import described
+from assets.step import account, keep
+from memflow.answer import answer_all
+from memflow.benchmarks import registry
+from memflow.memories.registry import remember
+from memflow.records import Reply
+from memflow.transcripts import pasts_of
+from resources.lake import Lake
+from resources.models import Chats, Models
+from resources.settings import Settings
+
+
+def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefinition]:
+    """The assets of this stage."""
+
+    @dg.asset(
+        **described("answer.replies", "Asked without playing again: entries are restored as of the checkpoint."),
+        deps=[*(table.split(".") for table in PLAYED), ["question", "probes"], ["model", "assistants"]],
+        partitions_def=partitions.domain_assistant,
+        automation_condition=when_inputs_settle,
+        pool=f"model_{settings.roles.assistant}",
+    )
+    def replies(
+        context: dg.AssetExecutionContext,
+        lake: dg.ResourceParam[Lake],
+        models: dg.ResourceParam[Models],
+        recipes: dg.ResourceParam[Recipes],
+    ) -> dg.MaterializeResult:
+        name, assistant = parts(context)
+        domain = settings.domain(name)
+        probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
+        said, entries = (lake.read(table, place(name, assistant)) for table in PLAYED)
+        pasts = pasts_of(entries, said, probes)
+
+        async def work(chats: Chats) -> list[Reply]:
+            chat, tools = await chats.answering(assistant), await chats.tools(assistant)
+            memory = remember(assistant.partition("@")[0], tools, settings.own_memories())
+            benchmark = registry.benchmark(domain.benchmark)
+            answered = chats.expect(len(probes))
+            return await answer_all(
+                benchmark, domain, assistant, probes, pasts, memory, chat, answered=answered
+            )
+
+        rows = models.run(account(context, "answer"), work)
+        return keep(
+            context, lake, models, "answer.replies", rows, recipes.assistant("answer.replies", name, assistant)
+        )
+
+    return [replies]

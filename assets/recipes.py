@@ -1,0 +1,114 @@
+"""Recipes: the digest of everything a table's partition is made from.
+
+A partition whose stored recipe equals today's is up to date, and `memflow run` leaves it alone. The parts are the
+content digests of the tables it is made from, the fingerprints of the models that have a hand in it, its parameters,
+and the code of memflow itself: a change of code costs a replay from the ledger, and no request.
+"""
+
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from memflow.benchmarks import registry
+from memflow.domains import Domain
+from memflow.fingerprint import digest
+from memflow.memories.registry import fingerprint as memory_fingerprint
+from resources.lake import Lake
+from resources.library import Library
+from resources.settings import Settings
+
+STATES = ("state.profiles", "state.variables", "state.changes")
+PLAYED = ("memory.transcripts", "memory.indexes")
+
+BY_DOMAIN: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(STATES, ()),
+    "utterance.turns": STATES,
+    "question.probes": (*STATES, "utterance.turns"),
+    "feedback.sessions": ("utterance.turns", "question.probes"),
+}
+"""Tables partitioned by domain, in the order of the walk, and the tables each is made from."""
+
+BY_ASSISTANT: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(PLAYED, (*STATES, "utterance.turns", "feedback.sessions")),
+    "answer.replies": (*PLAYED, "question.probes"),
+    "score.verdicts": ("answer.replies", "question.probes"),
+}
+"""Tables partitioned by domain and assistant, in the order of the walk, and the tables each is made from."""
+
+
+class Recipes:
+    """Today's recipes, from the settings, the data and what the lake holds."""
+
+    def __init__(self, settings: Settings, lake: Lake, library: Library) -> None:
+        self.settings = settings
+        self.lake = lake
+        self.library = library
+
+    def raw(self, dataset: str) -> str:
+        """The recipe of a data set's records: its files' sums."""
+        return digest("raw.records", self.library.sums(dataset), code())
+
+    def domain(self, table: str, domain: Domain) -> str:
+        """The recipe of a table partitioned by domain."""
+        raw = [self._content("raw.records", name) for name in domain.datasets]
+        made_from = [self._content(name, domain.name) for name in BY_DOMAIN[table]]
+        return digest(table, domain, raw, made_from, self.simulator(domain), self._backbone(table), code())
+
+    def assistant(self, table: str, domain: str, assistant: str) -> str:
+        """The recipe of a table partitioned by domain and assistant."""
+        made_from = [
+            self._content(name, f"{domain}/{assistant}" if name in BY_ASSISTANT else domain)
+            for name in BY_ASSISTANT[table]
+        ]
+        models = [self.simulator(self.settings.domain(domain)), self.judge(), self.answering(assistant)]
+        return digest(table, domain, assistant, made_from, models, code())
+
+    def leaderboard(self) -> str:
+        """The recipe of the leaderboard: every verdict and every probe there is."""
+        tables = ("score.verdicts", "question.probes")
+        made_from = {
+            table: {name: self._content(table, name) for name in self.lake.partitions(table)} for table in tables
+        }
+        models = {name: self.answering(name) for name in self.settings.assistants}
+        return digest("score.leaderboard", made_from, models, code())
+
+    def simulator(self, domain: Domain) -> str:
+        """The simulator's fingerprint for a domain: its model, and the prompts that the benchmark asks it with."""
+        prompts = registry.benchmark(domain.benchmark).simulator_prompts()
+        model = self.settings.model(self.settings.roles.simulator)
+        return digest(model.fingerprint(), {prompt.name: prompt.digest for prompt in prompts})
+
+    def judge(self) -> str:
+        """The judge's fingerprint."""
+        return self.settings.model(self.settings.roles.judge).fingerprint()
+
+    def answering(self, assistant: str) -> str:
+        """An assistant's fingerprint: its memory's parameters, its chat model, and the embedder."""
+        model = self.settings.model(self.settings.model_of(assistant))
+        memory = memory_fingerprint(assistant.partition("@")[0], self.settings.own_memories())
+        return digest(memory, model.fingerprint(), self.settings.embedder.kind, self.settings.embedder.model)
+
+    def _backbone(self, table: str) -> str:
+        model = self.settings.model(self.settings.roles.backbone)
+        return model.fingerprint() if table == "feedback.sessions" else ""
+
+    def _content(self, table: str, partition: str) -> str:
+        facts = self.lake.facts(table, partition)
+        return "" if facts is None else facts.digest
+
+
+@lru_cache(maxsize=1)
+def code() -> str:
+    """Digest of the sources of memflow: its Python files and prompts."""
+    return digest([(name, text) for name, text in _sources(files("memflow"), "")])
+
+
+def _sources(folder: Traversable, prefix: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        name = f"{prefix}{item.name}"
+        if item.is_dir() and item.name not in ("__pycache__", "cli"):
+            found += _sources(item, f"{name}/")
+        elif item.name.endswith((".py", ".md")):
+            found.append((name, item.read_text(encoding="utf-8")))
+    return found

@@ -1,0 +1,96 @@
+"""What an asset says of itself, and of a run: the only place where metadata is made.
+
+`described` is what is known before a run (key, grain, columns, owners); `report` what a run made (rows, content
+digest, preview, accounts).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import dagster as dg
+
+from memflow.records import KEYS, TABLES, columns
+from resources.ledger import SqlLedger
+
+OWNERS = ["team:memflow"]
+PREVIEW_ROWS = 5
+PREVIEW_CHARACTERS = 100
+
+
+def described(table: str, more: str = "", kinds: Sequence[str] = ("parquet", "duckdb")) -> dict[str, Any]:
+    """Keyword arguments of a dg.AssetSpec for `table`: the description begins with the grain."""
+    grain = (TABLES[table].__doc__ or "").strip()
+    schema = dg.TableSchema(
+        columns=[
+            dg.TableColumn(
+                column.name,
+                column.type.__name__ if isinstance(column.type, type) else str(column.type),
+                column.description,
+                dg.TableColumnConstraints(nullable=column.nullable),
+            )
+            for column in columns(table)
+        ]
+    )
+    return {
+        "key": table.split("."),
+        "group_name": table.split(".", maxsplit=1)[0],
+        "description": f"{grain}\n\nKey: {', '.join(KEYS[table])}. {more}".strip(),
+        "kinds": set(kinds),
+        "owners": OWNERS,
+        "metadata": {
+            "dagster/column_schema": schema,
+            "dagster/table_name": table,
+            "dagster/storage_kind": "parquet",
+        },
+    }
+
+
+def report(
+    table: str, rows: Sequence[Any], digest: str, accounts: Mapping[str, float] | None = None, **more: Any
+) -> dg.MaterializeResult:
+    """The result of materializing `table`: its data version is its content digest.
+
+    `accounts` are numbers of this step's requests (calls, tokens, seconds); each is plotted over time by the UI.
+    """
+    quarantined = [row for row in rows if getattr(row, "reason", None)]
+    metadata: dict[str, Any] = {
+        "dagster/partition_row_count": len(rows),
+        "content": digest,
+        "quarantined": len(quarantined),
+        "preview": dg.MetadataValue.md(preview(rows)),
+        **{name: dg.MetadataValue.float(float(value)) for name, value in (accounts or {}).items()},
+        **more,
+    }
+    if quarantined:
+        metadata["first_reason"] = _cut(str(quarantined[0].reason), 500)
+    return dg.MaterializeResult(
+        asset_key=dg.AssetKey(table.split(".")), metadata=metadata, data_version=dg.DataVersion(digest)
+    )
+
+
+def booked(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
+    """The accounts of one run's stage, summed: requests asked, kept and failed, tokens, seconds."""
+    rows = [row for row in ledger.accounts(("stage",), run=run) if row.by["stage"] == stage]
+    names = ("asked", "kept", "failed", "prompt_tokens", "completion_tokens", "latency_s")
+    return {name: sum(float(getattr(row, name)) for row in rows) for name in names}
+
+
+def preview(rows: Sequence[Any]) -> str:
+    """A Markdown table of the first rows, their cells cut short."""
+    if not rows:
+        return "no rows"
+    shown = [asdict(row) for row in rows[:PREVIEW_ROWS]]
+    names = [name for name in shown[0] if name != "vector"]
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    lines += ["| " + " | ".join(_cell(row[name]) for name in names) + " |" for row in shown]
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return _cut(text.replace("|", "\\|").replace("\n", " "), PREVIEW_CHARACTERS)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

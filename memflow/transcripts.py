@@ -1,0 +1,95 @@
+"""What was played, as rows, and back: transcripts and entries of the memory tables.
+
+Only the shape changes here; how an episode is played is play.py, how it is asked afterwards answer.py.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from memflow.answer import Past
+from memflow.memories.entries import Item
+from memflow.play import Played
+from memflow.records import Entry, Probe, Said
+
+
+def said_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Said]:
+    """The transcript rows of played episodes."""
+    return [
+        Said(
+            domain=domain,
+            assistant=assistant,
+            episode_id=episode.episode_id,
+            checkpoint=line.event.checkpoint,
+            event=line.event.number,
+            position=line.position,
+            message_id=line.message.message_id,
+            role=line.message.role,
+            speaker=line.message.speaker,
+            text=line.message.text,
+            sent_at=line.message.sent_at,
+            tick=line.tick,
+            origin=line.origin,
+            completion=line.completion,
+            reason=line.reason,
+        )
+        for episode in played
+        for line in episode.lines
+    ]
+
+
+def entries_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Entry]:
+    """The entry rows of played episodes, in the order in which entries were added."""
+    return [
+        Entry(
+            domain=domain,
+            assistant=assistant,
+            episode_id=episode.episode_id,
+            entry_id=item.entry_id,
+            kind=item.kind,
+            text=item.text,
+            sources=list(item.sources),
+            since=item.since,
+            until=item.until,
+            role=item.role,
+            vector=None if item.vector is None else item.vector.tolist(),
+        )
+        for episode in played
+        for item in sorted(episode.store, key=lambda item: item.order)
+    ]
+
+
+def pasts_of(entries: Sequence[Entry], said: Sequence[Said], probes: Iterable[Probe]) -> dict[str, Past]:
+    """The past of every episode that was played, at every checkpoint that `probes` are asked at.
+
+    A checkpoint at which nothing happened has the tick of the one before it.
+    """
+    asked: dict[str, int] = defaultdict(int)
+    for probe in probes:
+        asked[probe.episode_id] = max(asked[probe.episode_id], probe.checkpoint)
+    items: dict[str, list[Item]] = defaultdict(list)
+    for row in entries:
+        items[row.episode_id].append(_item(row, len(items[row.episode_id])))
+    reached: dict[str, dict[int, int]] = defaultdict(dict)
+    for line in said:
+        if line.reason is None:
+            ticks = reached[line.episode_id]
+            ticks[line.checkpoint] = max(ticks.get(line.checkpoint, 0), line.tick + 1)
+    pasts = {}
+    for episode, ticks in reached.items():
+        filled, last = {}, 0
+        for checkpoint in range(max(asked[episode], *ticks) + 1):
+            last = max(last, ticks.get(checkpoint, last))
+            filled[checkpoint] = last
+        pasts[episode] = Past(items[episode], filled)
+    return pasts
+
+
+
+
+def _item(row: Entry, order: int) -> Item:
+    vector = None if row.vector is None else np.asarray(row.vector, dtype=np.float32)
+    return Item(
+        row.entry_id, row.kind, row.text, tuple(row.sources), row.since, row.until, row.role, vector, order
+    )

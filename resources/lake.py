@@ -1,0 +1,277 @@
+"""The lake: one Parquet file per table and partition, replaced whole and never seen half written.
+
+Rows go in and rows come out; their types are memflow.records. What asks questions over many tables is
+resources/warehouse.py; what a partition is made from, and when, the caller knows.
+
+On a local disk a file is written beside its place, synced and renamed over it. On an object store it is one
+object, which appears when it is complete. Nothing else differs between the two.
+"""
+
+import math
+import os
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from memflow.errors import BadInput, MissingData
+from memflow.fingerprint import digest_rows
+from memflow.records import KEYS, MEASURED, TABLES, Column, columns
+
+ARROW: dict[Any, pa.DataType] = {
+    str: pa.string(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    list[str]: pa.list_(pa.string()),
+    list[float]: pa.list_(pa.float64()),
+}
+"""The Parquet type of every plain type that a column may have."""
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+FITS: dict[Any, Callable[[Any], bool]] = {
+    str: lambda value: isinstance(value, str),
+    int: lambda value: isinstance(value, int) and not isinstance(value, bool),
+    float: _number,
+    bool: lambda value: isinstance(value, bool),
+    list[str]: lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+    list[float]: lambda value: isinstance(value, list) and all(map(_number, value)),
+}
+"""Whether a value is of a plain type. Nothing is converted but a whole number in a column of numbers."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a partition without its rows: `recipe` is the digest of what it was made from."""
+
+    digest: str
+    recipe: str
+    rows: int
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+
+class Lake:
+    """Tables as Parquet files below a folder, or below an address such as s3://bucket/path."""
+
+    def __init__(self, root: str | Path, filesystem: fs.FileSystem | None = None) -> None:
+        address = str(root)
+        if filesystem is None and "://" in address:
+            filesystem, address = fs.FileSystem.from_uri(address)
+        elif filesystem is None:
+            filesystem, address = fs.LocalFileSystem(), str(Path(address).expanduser().absolute())
+        self.filesystem = filesystem
+        self.root = address.rstrip("/")
+        self.local = isinstance(filesystem, fs.LocalFileSystem)
+
+    def write(
+        self,
+        table: str,
+        partition: str,
+        rows: Sequence[Any],
+        *,
+        recipe: str,
+        meta: Mapping[str, str] | None = None,
+    ) -> Facts:
+        """Replace a partition by `rows`, which may be none. Raises BadInput naming the column and the row."""
+        rows = _of_type(table, rows)
+        facts = Facts(digest_rows(rows, ignore=MEASURED), recipe, len(rows), dict(meta or {}))
+        described = {
+            "memflow.digest": facts.digest,
+            "memflow.recipe": recipe,
+            "memflow.rows": str(facts.rows),
+            **{f"memflow.meta.{name}": value for name, value in facts.meta.items()},
+        }
+        arrays = [_array(table, column, rows) for column in columns(table)]
+        buffer = pa.BufferOutputStream()
+        pq.write_table(
+            pa.Table.from_arrays(arrays, schema=schema(table).with_metadata(described)),
+            buffer,
+            compression="zstd",
+        )
+        self._put(self.path(table, partition), buffer.getvalue())
+        return facts
+
+    def read(self, table: str, partition: str) -> list[Any]:
+        """The rows of a partition, in the order written.
+
+        Raises MissingData where it was never materialized, BadInput where the file is not the lake's.
+        """
+        held = self.arrow(table, partition)
+        row = TABLES[table]
+        values = zip(*(column.to_pylist() for column in held.columns), strict=True)
+        return [row(**dict(zip(held.column_names, each, strict=True))) for each in values]
+
+    def arrow(self, table: str, partition: str) -> pa.Table:
+        """A partition as it lies, column by column. Raises as `read` does."""
+        try:
+            with self._open(table, partition) as file:
+                held = self._parquet(table, partition, file).read()
+        except pa.ArrowException as wrong:
+            raise self._unreadable(table, partition, wrong) from wrong
+        if held.schema.remove_metadata() != schema(table):
+            raise BadInput(
+                f"{self.path(table, partition)} holds {', '.join(held.column_names)} where {table} has "
+                f"{', '.join(schema(table).names)}: another version of memflow wrote it; "
+                f"materialize {_asset(table)} again"
+            )
+        return held
+
+    def read_all(self, table: str, partitions: Iterable[str]) -> list[Any]:
+        """The rows of several partitions, one after the other in the order given."""
+        return [row for partition in partitions for row in self.read(table, partition)]
+
+    def facts(self, table: str, partition: str) -> Facts | None:
+        """What is known of a partition without reading its rows; None where it was never materialized."""
+        try:
+            with self._open(table, partition) as file:
+                stored = self._parquet(table, partition, file).metadata.metadata or {}
+        except MissingData:
+            return None
+        said = {name.decode(): value.decode() for name, value in stored.items()}
+        if "memflow.digest" not in said:
+            raise BadInput(
+                f"{self.path(table, partition)} was not written by the lake; "
+                f"move it away and materialize {_asset(table)}"
+            )
+        prefix = "memflow.meta."
+        meta = {name.removeprefix(prefix): value for name, value in said.items() if name.startswith(prefix)}
+        return Facts(said["memflow.digest"], said["memflow.recipe"], int(said["memflow.rows"]), meta)
+
+    def partitions(self, table: str) -> list[str]:
+        """The partitions of a table that are there, sorted."""
+        listed = self.filesystem.get_file_info(fs.FileSelector(self.folder(table), allow_not_found=True))
+        return sorted(
+            unquote(info.base_name.removesuffix(".parquet").replace(",", "%2F"))
+            for info in listed
+            if info.is_file and info.extension == "parquet"
+        )
+
+    def folder(self, table: str) -> str:
+        """Where a table's files lie."""
+        if table not in TABLES:
+            raise BadInput(f"there is no table {table!r}; there are {', '.join(TABLES)}")
+        return f"{self.root}/{table.replace('.', '/')}"
+
+    def path(self, table: str, partition: str) -> str:
+        """Where a partition's file lies: `amemgym_demo/full` is `amemgym_demo,full.parquet`."""
+        if not partition:
+            raise BadInput(f"a partition of {table} needs a name")
+        return f"{self.folder(table)}/{quote(partition, safe='@').replace('%2F', ',')}.parquet"
+
+    def _open(self, table: str, partition: str) -> pa.NativeFile:
+        try:
+            return self.filesystem.open_input_file(self.path(table, partition))
+        except FileNotFoundError:
+            raise MissingData(
+                f"{table} of {partition} is not in the lake ({self.root}): "
+                f"materialize the asset {_asset(table)} for that partition first"
+            ) from None
+
+    def _parquet(self, table: str, partition: str, file: pa.NativeFile) -> pq.ParquetFile:
+        try:
+            return pq.ParquetFile(file)
+        except (pa.ArrowInvalid, OSError) as wrong:
+            raise self._unreadable(table, partition, wrong) from wrong
+
+    def _unreadable(self, table: str, partition: str, wrong: Exception) -> BadInput:
+        return BadInput(
+            f"{self.path(table, partition)} cannot be read as Parquet ({wrong}); "
+            f"move it away and materialize {_asset(table)}"
+        )
+
+    def _put(self, path: str, content: pa.Buffer) -> None:
+        """The one place where a disk and an object store differ."""
+        if self.local:
+            _replace(Path(path), content)
+            return
+        self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
+        with self.filesystem.open_output_stream(path) as object_:
+            object_.write(content)
+
+
+def schema(table: str) -> pa.Schema:
+    """The Parquet schema of a table."""
+    return pa.schema(
+        [pa.field(column.name, ARROW[column.type], column.nullable) for column in columns(table)]
+    )
+
+
+def _of_type(table: str, rows: Sequence[Any]) -> list[Any]:
+    """`rows`, every value seen to be of its column's type; whole numbers among floats become floats."""
+    if table not in TABLES:
+        raise BadInput(f"there is no table {table!r}; there are {', '.join(TABLES)}")
+    row_type = TABLES[table]
+    for number, row in enumerate(rows):
+        if type(row) is not row_type:
+            raise BadInput(f"row {number} of {table} is a {type(row).__name__}, not a {row_type.__name__}")
+    fixed = list(rows)
+    for column in columns(table):
+        fits = FITS[column.type]
+        for number, row in enumerate(fixed):
+            value = getattr(row, column.name)
+            if value is None and column.nullable:
+                continue
+            if not fits(value):
+                raise _misfit(table, column, number, row, value)
+            if column.type is float and isinstance(value, int):
+                fixed[number] = replace(row, **{column.name: float(value)})
+    return fixed
+
+
+def _array(table: str, column: Column, rows: Sequence[Any]) -> pa.Array:
+    values = [getattr(row, column.name) for row in rows]
+    try:
+        return pa.array(values, ARROW[column.type])
+    except (pa.ArrowInvalid, UnicodeEncodeError, OverflowError):
+        for number, (row, value) in enumerate(zip(rows, values, strict=True)):
+            try:
+                pa.array([value], ARROW[column.type])
+            except (pa.ArrowInvalid, UnicodeEncodeError, OverflowError) as wrong:
+                raise _misfit(table, column, number, row, value) from wrong
+        raise
+
+
+def _misfit(table: str, column: Column, number: int, row: Any, value: Any) -> BadInput:
+    key = ", ".join(f"{name}={getattr(row, name)!r}" for name in KEYS[table])
+    wanted = str(column.type) if column.type in (list[str], list[float]) else column.type.__name__
+    shown = ascii(value)
+    shown = shown if len(shown) <= 80 else f"{shown[:79]}…"
+    return BadInput(
+        f"{table}.{column.name} of row {number} ({key}) is {shown}, which cannot be kept as "
+        f"{wanted}{' or null' if column.nullable else ''}"
+    )
+
+
+def _replace(path: Path, content: pa.Buffer) -> None:
+    """Write beside `path`, sync, and rename over it: a reader has the old file or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.writing")
+    try:
+        with written.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        written.replace(path)
+    except BaseException:
+        written.unlink(missing_ok=True)
+        raise
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _asset(table: str) -> str:
+    return table.replace(".", "/")

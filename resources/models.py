@@ -1,0 +1,132 @@
+"""The chat models of the settings, in their roles, every request booked in the ledger.
+
+Which model plays which role the settings say; how one is asked is chat.py, how a server is started vllm.py.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from memflow.benchmarks.registry import handlers
+from memflow.chat.ledger import Account, LedgeredChat
+from memflow.chat.requests import Chat, Sampling
+from memflow.chat.scripted import ScriptedChat
+from memflow.hashing import HashingEmbedder
+from memflow.memories.memory import Embedder, Tools
+from resources.chat import OpenAIChat
+from resources.embedder import EndpointEmbedder, FolderEmbedder
+from resources.ledger import SqlLedger
+from resources.limits import Budget, Prices
+from resources.settings import Model, Settings
+from resources.vllm import VllmServer
+
+T = TypeVar("T")
+Watch = Callable[[Account, int, int], None]
+"""Told how many of how many items of a step are done: the account says which step."""
+
+
+@dataclass
+class Chats:
+    """The chats of one event loop. A role's chat is opened when it is first asked for."""
+
+    models: "Models"
+    account: Account
+    stack: AsyncExitStack
+    opened: dict[str, Chat] = field(default_factory=dict)
+    done: int = 0
+    total: int = 0
+
+    async def role(self, role: str) -> LedgeredChat:
+        """The chat that plays `role`: simulator, judge or backbone."""
+        return await self._ledgered(getattr(self.models.settings.roles, role), role)
+
+    async def answering(self, assistant: str) -> LedgeredChat:
+        """The chat that answers for `assistant`."""
+        return await self._ledgered(self.models.settings.model_of(assistant), "assistant")
+
+    async def tools(self, assistant: str) -> Tools:
+        """What the memory of `assistant` may use."""
+        chat = await self._ledgered(self.models.settings.model_of(assistant), "memory")
+        return Tools(chat, self.models.embedder())
+
+    def expect(self, total: int) -> Callable[[], None]:
+        """Say how many items this step has; call what is returned after each of them."""
+        self.done, self.total = 0, total
+
+        def tick() -> None:
+            self.done += 1
+            self.models.watch(self.account, self.done, self.total)
+
+        return tick
+
+    async def _ledgered(self, name: str, role: str) -> LedgeredChat:
+        if name not in self.opened:
+            self.opened[name] = await self.models.open(name, self.stack)
+        account = replace(self.account, role=role, model=name)
+        return LedgeredChat(self.opened[name], self.models.ledger, account)
+
+
+class Models:
+    """Opens chats, runs asynchronous work with them, and keeps the ledger. Close it when the process is done."""
+
+    def __init__(self, settings: Settings, ledger: SqlLedger, budget: Budget | None = None) -> None:
+        self.settings = settings
+        self.ledger = ledger
+        self.budget = budget
+        self.watch: Watch = lambda account, done, total: None
+        self._servers = ExitStack()
+        self._urls: dict[str, str] = {}
+
+    def run(self, account: Account, work: Callable[[Chats], Awaitable[T]]) -> T:
+        """The result of `work`, run in an event loop of its own; its clients are closed and the accounts written."""
+
+        async def session() -> T:
+            async with AsyncExitStack() as stack:
+                return await work(Chats(self, account, stack))
+
+        try:
+            return asyncio.run(session())
+        finally:
+            self.ledger.flush()
+
+    async def open(self, name: str, stack: AsyncExitStack) -> Chat:
+        """The chat of the model `name`, without the ledger."""
+        model = self.settings.model(name)
+        if model.kind == "scripted":
+            return ScriptedChat(handlers())
+        chat = OpenAIChat(
+            url=self._url(name, model),
+            model=model.model,
+            fingerprint=model.fingerprint(),
+            sampling=Sampling(model.temperature, model.top_p, model.max_tokens),
+            key_variable=model.key_variable,
+            concurrency=model.concurrency,
+            patience=model.patience,
+            budget=self.budget,
+            prices=Prices(model.price_in, model.price_out),
+        )
+        return await stack.enter_async_context(chat)
+
+    def embedder(self) -> Embedder:
+        """The embedder of the settings."""
+        chosen = self.settings.embedder
+        if chosen.kind == "endpoint":
+            return EndpointEmbedder(chosen.url, chosen.model, self.ledger, key_variable=chosen.key_variable)
+        if chosen.kind == "folder":
+            return FolderEmbedder(chosen.model)
+        return HashingEmbedder(chosen.dimensions)
+
+    def close(self) -> None:
+        """End the servers that were started, and close the ledger."""
+        self._servers.close()
+        self.ledger.close()
+
+    def _url(self, name: str, model: Model) -> str:
+        if model.kind == "endpoint":
+            return model.url
+        if name not in self._urls:
+            server = VllmServer(model=model.model, executable=model.executable, arguments=model.arguments)
+            self._urls[name] = self._servers.enter_context(server)
+        return self._urls[name]

@@ -1,0 +1,199 @@
+"""The warehouse: DuckDB over the lake. Questions are files in sql/queries, tables files in sql/tables.
+
+Every question gets a database of its own in memory, with a view over each table's Parquet files, so that
+nobody waits for a lock. `memflow.duckdb`, for other tools, is built under another name and renamed: nobody
+ever holds it for writing. Rows are written by resources/lake.py, never here.
+"""
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.dataset as ds
+
+from memflow.errors import BadInput, StoreBusy
+from memflow.records import TABLES
+from resources.lake import Lake, schema
+
+ATTEMPTS = 5
+PAUSE_S = 0.05
+PUBLISHED = "score."
+"""The stage that memflow.duckdb holds itself and not as views: what a person wants of a file sent on."""
+
+
+class Rows(list[dict[str, Any]]):
+    """What a question returns: a dictionary per row, and the columns even where there are none."""
+
+    def __init__(self, names: list[str], values: list[tuple[Any, ...]]) -> None:
+        super().__init__(dict(zip(names, each, strict=True)) for each in values)
+        self.columns = names
+
+
+class Warehouse:
+    """DuckDB over a lake: asks questions of it, and publishes it as one DuckDB file at `path`."""
+
+    def __init__(self, lake: Lake, path: str | Path) -> None:
+        self.lake = lake
+        self.path = Path(path).absolute()
+
+    def query(self, name: str, **parameters: Any) -> Rows:
+        """The answer to sql/queries/<name>.sql. A parameter that is not given is null.
+
+        Raises BadInput for a question or a parameter that is not there.
+        """
+        text = _text("queries", name)
+        [statement] = duckdb.extract_statements(text)
+        unknown = sorted(parameters.keys() - statement.named_parameters)
+        if unknown:
+            known = ", ".join(sorted(statement.named_parameters))
+            raise BadInput(f"the query {name} has no parameter {unknown[0]!r}; it has {known}")
+        return self._ask(
+            text, {parameter: parameters.get(parameter) for parameter in statement.named_parameters}
+        )
+
+    def sql(self, text: str) -> Rows:
+        """The answer to a person's SELECT, which sees the lake's tables and nothing else of this machine.
+
+        Raises BadInput where it is not one SELECT, or DuckDB cannot make sense of it.
+        """
+        try:
+            statements = duckdb.extract_statements(text)
+        except duckdb.Error as wrong:
+            raise BadInput(f"DuckDB cannot read this SQL: {wrong}") from wrong
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise BadInput(
+                f"one SELECT at a time, please; this is {_named(statements)}. Nothing here can be changed."
+            )
+        try:
+            return self._ask(text, {})
+        except (
+            duckdb.ProgrammingError,
+            duckdb.DataError,
+            duckdb.NotSupportedError,
+            duckdb.PermissionException,
+        ) as wrong:
+            raise BadInput(f"DuckDB cannot answer this: {wrong}") from wrong
+
+    def publish(self) -> Path:
+        """Build memflow.duckdb anew (views over the lake, the scores as tables) and rename it into place."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        written = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.writing")
+        try:
+            self._retried(lambda: self._build(written))
+            written.replace(self.path)
+        finally:
+            written.unlink(missing_ok=True)
+        return self.path
+
+    def _ask(self, text: str, parameters: dict[str, Any]) -> Rows:
+        def once() -> Rows:
+            with self._views() as connection:
+                answer = connection.execute(text, parameters)
+                return Rows([column[0] for column in answer.description or ()], answer.fetchall())
+
+        return self._retried(once)
+
+    def _retried(self, work: Any) -> Any:
+        """`work()`, again where a file went away between its being listed and read."""
+        for attempt in range(ATTEMPTS):
+            try:
+                return work()
+            except duckdb.IOException as wrong:
+                if "No files found" not in str(wrong):
+                    raise
+                missing = wrong
+                time.sleep(PAUSE_S * 2**attempt)
+        raise StoreBusy(f"files of the lake {self.lake.root} kept going away while they were read: {missing}")
+
+    @contextmanager
+    def _views(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A database in memory whose tables are the lake's, and which can reach nothing else."""
+        with duckdb.connect(":memory:") as connection:
+            # DuckDB calls its first database `memory`, which is a stage of ours; so it gets another one.
+            connection.execute("ATTACH ':memory:' AS memflow")
+            connection.execute("USE memflow")
+            connection.execute("DETACH memory")
+            # A file may be replaced while it is read: the old one, cached, must not be mixed with the new.
+            connection.execute("SET enable_external_file_cache = false")
+            connection.execute("SET python_enable_replacements = false")
+            for table in TABLES:
+                self._view(connection, table)
+            if self.lake.local:
+                roots = ", ".join(_literal(root) for root in (self.lake.root, _escaped(self.lake.root)))
+                connection.execute(f"SET allowed_directories = [{roots}]")
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+            yield connection
+
+    def _view(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+        """`table` as a view over its files, or empty. Names and paths cannot be parameters of a view."""
+        stage, _, name = table.partition(".")
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
+        partitions = self.lake.partitions(table)
+        if not partitions:
+            connection.execute(_text(f"tables/{stage}", name))
+        elif self.lake.local:
+            connection.execute(f"CREATE VIEW {table} AS FROM {self._parquet(table)}")
+        else:
+            paths = [self.lake.path(table, partition) for partition in partitions]
+            held = ds.dataset(paths, schema=schema(table), filesystem=self.lake.filesystem, format="parquet")
+            connection.register(f"lake_{stage}_{name}", held)
+            connection.execute(f"CREATE VIEW {table} AS FROM lake_{stage}_{name}")
+
+    def _parquet(self, table: str) -> str:
+        return f"read_parquet({_literal(_escaped(self.lake.folder(table)) + '/*.parquet')})"
+
+    def _build(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        with duckdb.connect(path) as connection:
+            for table in TABLES:
+                if self.lake.local and not table.startswith(PUBLISHED):
+                    self._view(connection, table)
+                else:
+                    self._copy(connection, table)
+
+    def _copy(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+        """`table` with its rows. From an object store, every table: views would need the keys."""
+        stage, _, name = table.partition(".")
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
+        connection.execute(_text(f"tables/{stage}", name))
+        for partition in self.lake.partitions(table):
+            try:
+                connection.register("partition_rows", self.lake.arrow(table, partition))
+                connection.execute(f"INSERT INTO {table} BY NAME FROM partition_rows")
+            except duckdb.ConstraintException as wrong:
+                raise BadInput(f"{table} of {partition} cannot be published: {wrong}") from wrong
+            finally:
+                connection.unregister("partition_rows")
+
+
+def _text(folder: str, name: str) -> str:
+    found: Traversable = files("sql")
+    for part in folder.split("/"):
+        found = found.joinpath(part)
+    file = found.joinpath(f"{name}.sql")
+    if not file.is_file():
+        known = sorted(each.name.removesuffix(".sql") for each in found.iterdir())
+        raise BadInput(f"there is no sql/{folder}/{name}.sql; there are {', '.join(known)}")
+    return file.read_text(encoding="utf-8")
+
+
+def _named(statements: list[duckdb.Statement]) -> str:
+    if not statements:
+        return "empty"
+    return ", then ".join(str(statement.type).rpartition(".")[2] for statement in statements)
+
+
+def _escaped(path: str) -> str:
+    """`path` as a pattern that matches itself alone."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,21 @@
+-- Grain: One row per message of an episode as it was played.
+-- Key: domain, assistant, episode_id, message_id.
+-- Partition: domain, assistant.
+CREATE TABLE IF NOT EXISTS memory.transcripts (
+    domain VARCHAR NOT NULL,
+    assistant VARCHAR NOT NULL,
+    episode_id VARCHAR NOT NULL,
+    checkpoint BIGINT NOT NULL,
+    event BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    message_id VARCHAR NOT NULL,
+    role VARCHAR NOT NULL,
+    speaker VARCHAR,
+    text VARCHAR NOT NULL,
+    sent_at VARCHAR,
+    tick BIGINT NOT NULL,
+    origin VARCHAR NOT NULL,
+    completion VARCHAR,
+    reason VARCHAR,
+    PRIMARY KEY (domain, assistant, episode_id, message_id)
+);

@@ -1,0 +1,24 @@
+-- Grain: One row per question asked at a checkpoint.
+-- Key: domain, probe_id.
+-- Partition: domain.
+CREATE TABLE IF NOT EXISTS question.probes (
+    domain VARCHAR NOT NULL,
+    probe_id VARCHAR NOT NULL,
+    episode_id VARCHAR NOT NULL,
+    checkpoint BIGINT NOT NULL,
+    kind VARCHAR NOT NULL,
+    split VARCHAR NOT NULL,
+    dataset VARCHAR NOT NULL,
+    category VARCHAR,
+    language VARCHAR NOT NULL,
+    metric VARCHAR NOT NULL,
+    question VARCHAR NOT NULL,
+    options VARCHAR[] NOT NULL,
+    variables VARCHAR[] NOT NULL,
+    gold VARCHAR NOT NULL,
+    revealed VARCHAR NOT NULL,
+    evidence VARCHAR[] NOT NULL,
+    parent VARCHAR,
+    reason VARCHAR,
+    PRIMARY KEY (domain, probe_id)
+);

@@ -1,0 +1,22 @@
+-- Grain: One row per domain, assistant, metric, variant and slice.
+-- Key: domain, assistant, metric, variant, slice.
+-- Partition: none: it is whole.
+CREATE TABLE IF NOT EXISTS score.leaderboard (
+    domain VARCHAR NOT NULL,
+    assistant VARCHAR NOT NULL,
+    memory VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    metric VARCHAR NOT NULL,
+    variant VARCHAR NOT NULL,
+    slice VARCHAR NOT NULL,
+    value DOUBLE,
+    low DOUBLE,
+    high DOUBLE,
+    n BIGINT NOT NULL,
+    n_episodes BIGINT NOT NULL,
+    coverage DOUBLE NOT NULL,
+    simulator VARCHAR NOT NULL,
+    scripted BOOLEAN NOT NULL,
+    reason VARCHAR,
+    PRIMARY KEY (domain, assistant, metric, variant, slice)
+);

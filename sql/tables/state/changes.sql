@@ -1,0 +1,14 @@
+-- Grain: One row per user, period and state variable that takes a value in it (period 0: every variable).
+-- Key: domain, user_id, period, variable.
+-- Partition: domain.
+CREATE TABLE IF NOT EXISTS state.changes (
+    domain VARCHAR NOT NULL,
+    user_id VARCHAR NOT NULL,
+    period BIGINT NOT NULL,
+    period_end VARCHAR NOT NULL,
+    variable VARCHAR NOT NULL,
+    old VARCHAR,
+    value VARCHAR NOT NULL,
+    event VARCHAR,
+    PRIMARY KEY (domain, user_id, period, variable)
+);

@@ -1,0 +1,211 @@
+"""The lake: what is written is read, what cannot be says which column and row, nothing is half there."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import fs
+from pyarrow._fs import _MockFileSystem
+
+from memflow.errors import BadInput, MissingData
+from memflow.fingerprint import digest_rows
+from memflow.records import TABLES, Entry, Reply, Variable, Verdict, columns
+from resources.lake import Lake
+
+PLAIN = {str: "é 中文 '\"\n", int: 7, float: 0.25, bool: True, list[str]: ["a", ""], list[float]: [0.1, -1.0]}
+
+
+def row_of(table, *, nulls, **given):
+    """A row of `table` with a value of its type in every column, or null wherever that may be."""
+    values = {
+        column.name: None if nulls and column.nullable else PLAIN[column.type] for column in columns(table)
+    }
+    return TABLES[table](**{**values, **given})
+
+
+def entry(number, **given):
+    return row_of("memory.indexes", nulls=True, entry_id=f"e{number}", **given)
+
+
+def verdict(number, value):
+    return row_of("score.verdicts", nulls=True, probe_id=f"p{number}", value=value)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake(tmp_path / "lake")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_what_is_written_is_read(lake, table):
+    rows = [row_of(table, nulls=False), row_of(table, nulls=True)]
+    lake.write(table, "d", rows, recipe="r")
+    assert lake.read(table, "d") == rows
+
+
+def test_a_table_may_be_empty(lake):
+    facts = lake.write("score.verdicts", "d/none", [], recipe="r")
+    assert lake.read("score.verdicts", "d/none") == []
+    assert lake.facts("score.verdicts", "d/none") == facts
+    assert facts.rows == 0
+    assert lake.partitions("score.verdicts") == ["d/none"]
+
+
+def test_facts_are_told_without_the_rows(lake):
+    rows = [verdict(1, 1.0), verdict(2, None)]
+    lake.write("score.verdicts", "d/full", rows, recipe="made from x", meta={"licence": "CC BY é"})
+    facts = lake.facts("score.verdicts", "d/full")
+    assert (facts.digest, facts.recipe, facts.rows) == (digest_rows(rows), "made from x", 2)
+    assert facts.meta == {"licence": "CC BY é"}
+    assert lake.facts("score.verdicts", "d/other") is None
+
+
+def test_what_measures_a_run_is_no_part_of_the_digest(lake):
+    fast = row_of("answer.replies", nulls=False, latency_s=0.1)
+    slow = replace(fast, latency_s=9.0, completion="another", prompt_tokens=1)
+    said = replace(fast, parsed="something else")
+    digests = [lake.write("answer.replies", "d/a", [row], recipe="").digest for row in (fast, slow, said)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_a_partition_is_replaced_whole(lake):
+    lake.write("memory.indexes", "d/a", [entry(n) for n in range(5)], recipe="")
+    lake.write("memory.indexes", "d/a", [entry(9)], recipe="")
+    assert [row.entry_id for row in lake.read("memory.indexes", "d/a")] == ["e9"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["amemgym_demo", "amemgym_demo/rag_2_4_30@qwen", "a,b/c%2Fd", "../../etc", "ü 中", ".hidden", "a*[b]?"],
+)
+def test_names_of_partitions_are_safe_and_come_back(lake, name):
+    lake.write("score.verdicts", name, [], recipe="")
+    assert lake.partitions("score.verdicts") == [name]
+    assert Path(lake.path("score.verdicts", name)).parent == Path(lake.folder("score.verdicts"))
+    assert lake.facts("score.verdicts", name) is not None
+
+
+def test_partitions_are_sorted_and_read_in_the_order_asked(lake):
+    for name in ("b", "a", "c"):
+        lake.write("score.verdicts", name, [row_of("score.verdicts", nulls=True, domain=name)], recipe="")
+    assert lake.partitions("score.verdicts") == ["a", "b", "c"]
+    assert [row.domain for row in lake.read_all("score.verdicts", ["c", "a"])] == ["c", "a"]
+    assert lake.partitions("question.probes") == []
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        ("value", "0.5", "'0.5'"),
+        ("value", float("nan"), "nan"),
+        ("value", True, "True"),
+        ("checkpoint", 1.0, "1.0"),
+        ("checkpoint", None, "None"),
+        ("checkpoint", 2**70, str(2**70)),
+        ("metric", None, "None"),
+        ("metric", b"f1", "b'f1'"),
+        ("metric", "\ud800", "ud800"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_named(lake, column, value, told):
+    rows = [verdict(1, 1.0), replace(verdict(2, 1.0), **{column: value})]
+    with pytest.raises(BadInput) as wrong:
+        lake.write("score.verdicts", "d/a", rows, recipe="")
+    assert f"score.verdicts.{column} of row 1" in str(wrong.value)
+    assert "probe_id='p2'" in str(wrong.value)
+    assert told in str(wrong.value)
+    assert lake.partitions("score.verdicts") == []
+
+
+def test_a_list_holds_one_type(lake):
+    row = Variable(domain="d", user_id="u", variable="v", choices=["a", 1], questions=[])
+    with pytest.raises(BadInput, match=r"state\.variables\.choices of row 0 .* list\[str\]"):
+        lake.write("state.variables", "d", [row], recipe="")
+
+
+def test_a_whole_number_among_floats_is_a_float(lake):
+    whole, exact = (lake.write("score.verdicts", "d/a", [verdict(1, value)], recipe="") for value in (1, 1.0))
+    assert whole.digest == exact.digest
+    assert isinstance(lake.read("score.verdicts", "d/a")[0].value, float)
+
+
+def test_a_row_of_another_table_is_refused(lake):
+    with pytest.raises(BadInput, match=r"row 0 of score\.verdicts is a Entry, not a Verdict"):
+        lake.write("score.verdicts", "d/a", [entry(1)], recipe="")
+    with pytest.raises(BadInput, match=r"there is no table 'score\.verdict'"):
+        lake.write("score.verdict", "d/a", [], recipe="")
+
+
+def test_what_is_missing_names_the_asset_to_materialize(lake):
+    with pytest.raises(
+        MissingData, match=r"question\.probes of amemgym_demo .* materialize the asset question/probes"
+    ):
+        lake.read("question.probes", "amemgym_demo")
+
+
+def test_a_truncated_file_is_named(lake):
+    lake.write("score.verdicts", "d/a", [verdict(n, 0.5) for n in range(50)], recipe="")
+    path = Path(lake.path("score.verdicts", "d/a"))
+    path.write_bytes(path.read_bytes()[:-20])
+    for look in (lake.read, lake.facts):
+        with pytest.raises(BadInput, match=r"d,a\.parquet cannot be read as Parquet"):
+            look("score.verdicts", "d/a")
+
+
+def test_a_foreign_file_is_named(lake):
+    lake.write("score.verdicts", "d/a", [], recipe="")
+    pq.write_table(pa.table({"x": [1]}), lake.path("score.verdicts", "d/a"))
+    with pytest.raises(BadInput, match=r"holds x where score\.verdicts has domain"):
+        lake.read("score.verdicts", "d/a")
+    with pytest.raises(BadInput, match="was not written by the lake"):
+        lake.facts("score.verdicts", "d/a")
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_litter(lake, monkeypatch):
+    lake.write("score.verdicts", "d/a", [verdict(1, 1.0)], recipe="old")
+
+    def full(descriptor):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("resources.lake.os.fsync", full)
+    with pytest.raises(OSError, match="no space left"):
+        lake.write("score.verdicts", "d/a", [verdict(2, 1.0)], recipe="new")
+    assert lake.facts("score.verdicts", "d/a").recipe == "old"
+    assert [path.name for path in Path(lake.folder("score.verdicts")).iterdir()] == ["d,a.parquet"]
+
+
+def test_litter_of_a_killed_writer_is_no_partition(lake):
+    lake.write("score.verdicts", "d/a", [], recipe="")
+    (Path(lake.folder("score.verdicts")) / ".d,b.0123.writing").write_bytes(b"half")
+    assert lake.partitions("score.verdicts") == ["d/a"]
+
+
+def test_a_root_may_be_an_address(tmp_path):
+    Lake(f"file://{tmp_path}/lake").write("score.verdicts", "d/a", [verdict(1, 1.0)], recipe="")
+    assert Lake(tmp_path / "lake").read("score.verdicts", "d/a") == [verdict(1, 1.0)]
+
+
+@pytest.mark.parametrize("store", ["mock", "subtree"])
+def test_an_object_store_keeps_the_same(store, tmp_path):
+    filesystem = (
+        _MockFileSystem() if store == "mock" else fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    )
+    lake = Lake("bucket/lake", filesystem)
+    assert not lake.local
+    assert lake.partitions("memory.indexes") == []
+    assert lake.facts("memory.indexes", "d/a") is None
+    rows = [entry(1, vector=[0.5, 0.25]), entry(2)]
+    lake.write("memory.indexes", "d/a", rows, recipe="old")
+    facts = lake.write("memory.indexes", "d/a", rows[:1], recipe="new")
+    assert lake.read("memory.indexes", "d/a") == rows[:1]
+    assert lake.facts("memory.indexes", "d/a") == facts
+    assert lake.partitions("memory.indexes") == ["d/a"]
+
+
+def test_the_types_of_rows_are_those_that_come_back(lake):
+    lake.write("answer.replies", "d/a", [row_of("answer.replies", nulls=True)], recipe="")
+    [reply] = lake.read("answer.replies", "d/a")
+    assert isinstance(reply, Reply)
+    assert not isinstance(reply, (Entry, Verdict))

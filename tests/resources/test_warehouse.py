@@ -1,0 +1,297 @@
+"""The warehouse: questions over the lake, a person's SELECT, and the file that other tools open."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from pyarrow._fs import _MockFileSystem
+
+from memflow.errors import BadInput, StoreBusy
+from memflow.records import TABLES, Entry, Figure, Probe, Reply, Verdict, columns
+from resources.lake import Lake
+from resources.warehouse import Warehouse
+
+ONE = {"domain": "d", "episode_id": "u1", "checkpoint": 0}
+
+
+def probe(number, **given):
+    return Probe(
+        **ONE,
+        probe_id=f"p{number}",
+        kind="choice",
+        dataset="personas_sample",
+        metric="choice",
+        question=f"Question {number}?",
+        options=["a", "b"],
+        variables=[],
+        gold="1",
+        revealed="lives in Oslo",
+        evidence=["m1"],
+        **given,
+    )
+
+
+def reply(number, assistant, **given):
+    given = {"recalled": ["e2", "e1"], "recalled_sources": ["m1"], "parsed": "1", **given}
+    return Reply(**ONE, assistant=assistant, probe_id=f"p{number}", **given)
+
+
+def verdict(number, assistant, **given):
+    return Verdict(
+        **ONE, assistant=assistant, probe_id=f"p{number}", dataset="personas_sample", metric="choice", **given
+    )
+
+
+def entry(number):
+    return Entry(
+        domain="d",
+        assistant="full",
+        episode_id="u1",
+        entry_id=f"e{number}",
+        kind="message",
+        text=f"said {number}",
+        sources=[f"m{number}"],
+        since=number,
+    )
+
+
+def figure(memory, value, **given):
+    return Figure(
+        domain="d",
+        assistant=memory,
+        memory=memory,
+        model="scripted",
+        metric="overall",
+        value=value,
+        n=2,
+        n_episodes=1,
+        coverage=1.0,
+        simulator="x",
+        scripted=True,
+        **given,
+    )
+
+
+def fill(lake):
+    lake.write(
+        "question.probes", "d", [probe(1), probe(2), probe(3, reason="the model gave no gold")], recipe=""
+    )
+    lake.write("memory.indexes", "d/full", [entry(1), entry(2), entry(3)], recipe="")
+    lake.write("answer.replies", "d/full", [reply(1, "full"), reply(2, "full", reason="not JSON")], recipe="")
+    lake.write("answer.replies", "d/none", [reply(1, "none", recalled=[])], recipe="")
+    lake.write(
+        "score.verdicts",
+        "d/full",
+        [verdict(1, "full", value=1.0), verdict(2, "full", reason="no reply")],
+        recipe="",
+    )
+    lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)], recipe="")
+    board = [
+        figure("none", 0.0),
+        figure("full", 1.0),
+        figure("x", None),
+        figure("full", 0.5, slice="period 0"),
+    ]
+    lake.write("score.leaderboard", "all", board, recipe="")
+
+
+@pytest.fixture(params=["disk", "object store"])
+def lake(request, tmp_path):
+    # A folder whose name would be a pattern, had it not been escaped.
+    return (
+        Lake(tmp_path / "it's [1]*" / "lake")
+        if request.param == "disk"
+        else Lake("b/lake", _MockFileSystem())
+    )
+
+
+@pytest.fixture
+def warehouse(lake, tmp_path):
+    return Warehouse(lake, tmp_path / "memflow.duckdb")
+
+
+@pytest.fixture
+def filled(lake, warehouse):
+    fill(lake)
+    return warehouse
+
+
+def test_the_leaderboard_shows_one_slice_best_first(filled):
+    rows = filled.query("leaderboard")
+    assert [(row["memory"], row["value"]) for row in rows] == [("full", 1.0), ("none", 0.0), ("x", None)]
+    assert rows.columns[:7] == ["domain", "memory", "model", "metric", "variant", "slice", "value"]
+    assert [row["value"] for row in filled.query("leaderboard", slice="period 0")] == [0.5]
+    assert filled.query("leaderboard", domain="elsewhere") == []
+
+
+def test_verdicts_stand_beside_gold_and_answer(filled):
+    rows = filled.query("verdicts", assistant="full")
+    assert [(row["gold"], row["parsed"], row["value"], row["reason"]) for row in rows] == [
+        ("1", "1", 1.0, None),
+        ("1", "1", None, "no reply"),
+    ]
+    assert len(filled.query("verdicts", limit=1)) == 1
+    assert [row["probe_id"] for row in filled.query("verdicts", quarantined=True)] == ["p2"]
+
+
+def test_a_probe_is_shown_whole(filled):
+    full, none = filled.query("probe", probe_id="p1")
+    assert (full["assistant"], full["recalled"]) == ("full", ["e2", "e1"])
+    assert full["recalled_texts"] == ["said 2", "said 1"]
+    assert (full["value"], full["gold"], full["question"]) == (1.0, "1", "Question 1?")
+    assert (none["assistant"], none["recalled_texts"], none["value"]) == ("none", None, 0.0)
+    assert [row["assistant"] for row in filled.query("probe", probe_id="p1", assistant="none")] == ["none"]
+
+
+def test_a_probe_nobody_was_asked_is_shown_without_a_reply(filled):
+    [row] = filled.query("probe", probe_id="p3")
+    assert (row["probe_reason"], row["assistant"], row["value"]) == ("the model gave no gold", None, None)
+
+
+def test_coverage_counts_what_is_quarantined(filled):
+    full, none = filled.query("coverage")
+    assert (full["asked"], full["quarantined_replies"], full["scored"], full["coverage"]) == (2, 1, 1, 0.5)
+    assert (none["asked"], none["quarantined_replies"], none["coverage"]) == (1, 0, 1.0)
+
+
+def test_reasons_are_gathered_from_every_table(filled):
+    found = {
+        (row["table_name"], row["assistant"]): (row["n"], row["example"]) for row in filled.query("reasons")
+    }
+    assert found == {
+        ("question.probes", None): (1, "the model gave no gold"),
+        ("answer.replies", "full"): (1, "not JSON"),
+        ("score.verdicts", "full"): (1, "no reply"),
+    }
+
+
+def test_a_query_says_what_it_does_not_know(filled):
+    with pytest.raises(BadInput, match="there are coverage, leaderboard"):
+        filled.query("nothing")
+    with pytest.raises(BadInput, match="has no parameter 'colour'; it has assistant, domain"):
+        filled.query("coverage", colour="red")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_without_files_is_empty_and_has_its_columns(warehouse, table):
+    rows = warehouse.sql(f"SELECT * FROM {table}")
+    assert rows == []
+    assert rows.columns == [column.name for column in columns(table)]
+
+
+def test_a_select_of_ones_own(filled):
+    rows = filled.sql("WITH p AS (FROM question.probes) SELECT count(*) AS n, min(gold) AS gold FROM p;")
+    assert rows == [{"n": 3, "gold": "1"}]
+    assert filled.sql("DESCRIBE score.verdicts")[0]["column_name"] == "domain"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "SELECT 1; SELECT 2",
+        "COPY (SELECT 1) TO 'x.csv'",
+        "CREATE TABLE t (a INT)",
+        "DROP VIEW score.verdicts",
+        "ATTACH 'x.duckdb'",
+        "SET threads = 1",
+        "INSTALL httpfs",
+    ],
+)
+def test_only_one_select_at_a_time(filled, text):
+    with pytest.raises(BadInput, match="one SELECT at a time"):
+        filled.sql(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELEC 1",
+        "SELECT nothing FROM question.probes",
+        "SELECT * FROM read_text('/etc/hostname')",
+        "SELECT * FROM '/etc/hostname'",
+        "SELECT * FROM glob('/etc/*')",
+        "SELECT * FROM filled",
+        "SELECT CAST('x' AS INT)",
+    ],
+)
+def test_what_duckdb_cannot_answer_or_may_not_read_is_an_error_of_the_asker(filled, text):
+    with pytest.raises(BadInput, match="DuckDB cannot"):
+        filled.sql(text)
+
+
+def test_the_published_file_holds_what_the_lake_holds(filled):
+    path = filled.publish()
+    with duckdb.connect(path, read_only=True) as connection:
+        for table in TABLES:
+            asked = f"SELECT count(*) AS n FROM {table}"
+            assert connection.execute(asked).fetchone()[0] == filled.sql(asked)[0]["n"]
+        kinds = dict(
+            connection.execute(
+                "SELECT table_schema, any_value(table_type) FROM information_schema.tables "
+                "WHERE table_schema = 'score' GROUP BY 1"
+            ).fetchall()
+        )
+    assert kinds == {"score": "BASE TABLE"}
+
+
+def test_publishing_an_empty_lake_gives_empty_tables(warehouse):
+    with duckdb.connect(warehouse.publish(), read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM score.leaderboard").fetchone() == (0,)
+
+
+def test_publishing_does_not_wait_for_readers_nor_for_each_other(filled, tmp_path):
+    filled.publish()
+    holds = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", holds, str(filled.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert holder.stdout.readline() == b"held\n"
+        filled.publish()
+        with duckdb.connect(filled.path, read_only=True) as connection:
+            assert connection.execute("SELECT count(*) FROM score.verdicts").fetchone() == (3,)
+    finally:
+        holder.communicate()
+    assert sorted(each.name for each in tmp_path.glob("*memflow.duckdb*")) == ["memflow.duckdb"]
+
+
+def test_a_key_twice_cannot_be_published_and_the_old_file_stays(filled, lake):
+    filled.publish()
+    lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)] * 2, recipe="")
+    with pytest.raises(BadInput, match=r"score\.verdicts of d/none cannot be published: .*[Dd]uplicate"):
+        filled.publish()
+    assert filled.path.exists()
+    assert len(list(filled.path.parent.glob("*.writing"))) == 0
+
+
+def test_a_file_that_went_away_is_looked_for_again(filled, monkeypatch):
+    looked = []
+
+    def vanishing(connection, table):
+        looked.append(table)
+        if len(looked) == 1:
+            raise duckdb.IOException("IO Error: No files found that match the pattern")
+        return view(connection, table)
+
+    view = filled._view
+    monkeypatch.setattr(filled, "_view", vanishing)
+    monkeypatch.setattr("resources.warehouse.PAUSE_S", 0)
+    assert len(filled.query("coverage")) == 2
+    assert len(looked) == 1 + len(TABLES)
+
+    monkeypatch.setattr(filled, "_view", lambda connection, table: vanishing(connection, looked.clear()))
+    with pytest.raises(StoreBusy, match="kept going away"):
+        filled.query("coverage")
+
+
+def test_a_relative_lake_is_found_from_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lake = Lake("lake")
+    fill(lake)
+    path = Warehouse(lake, "memflow.duckdb").publish()
+    monkeypatch.chdir(Path("/"))
+    with duckdb.connect(path, read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM question.probes").fetchone() == (3,)

@@ -1,0 +1,43 @@
+"""Every question in sql/queries: it says what it answers, names its parameters, and runs on an empty lake."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from resources.lake import Lake
+from resources.warehouse import Warehouse
+
+ROOT = Path(__file__).parents[2]
+QUERIES = sorted((ROOT / "sql" / "queries").glob("*.sql"))
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
+def test_it_runs_on_an_empty_lake(path, tmp_path):
+    rows = Warehouse(Lake(tmp_path / "lake"), tmp_path / "memflow.duckdb").query(path.stem)
+    assert rows == []
+    assert rows.columns
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
+def test_its_header_asks_a_question_and_names_its_parameters(path):
+    text = path.read_text(encoding="utf-8")
+    header = "".join(line for line in text.splitlines() if line.startswith("--"))
+    assert "?" in header.split("Parameter")[0]
+    [statement] = duckdb.extract_statements(text)
+    assert statement.type == duckdb.StatementType.SELECT
+    assert set(re.findall(r"\$([a-z_]+)", header)) == set(statement.named_parameters)
+
+
+def test_the_linter_knows_every_parameter():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    known = set(settings["tool"]["sqlfluff"]["templater"]["placeholder"]) - {"param_style"}
+    asked = {
+        name
+        for path in QUERIES
+        for statement in duckdb.extract_statements(path.read_text(encoding="utf-8"))
+        for name in statement.named_parameters
+    }
+    assert known == asked
