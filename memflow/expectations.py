@@ -1,2 +1,0 @@
-class Expectation: pass
-EXPECTATIONS=[]
