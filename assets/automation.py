@@ -71,7 +71,7 @@ It must have been quiet for a tick already, for what may be asked for in the fir
 
 
 def regeneration(seconds: int = 30) -> dg.AutomationConditionSensorDefinition:
-    """The sensor over all assets, every `seconds`: a run for each partition that is behind, with the reason."""
+    """The sensor over all assets, every `seconds`: a run for each partition that is behind."""
     return dg.AutomationConditionSensorDefinition(
         name="regenerate_what_changed",
         target=dg.AssetSelection.all(include_sources=True),
