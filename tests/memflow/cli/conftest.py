@@ -1,4 +1,4 @@
-"""A home with one measured domain: amemgym_demo cut to one user, with the scripted chat, under three memories."""
+"""A home with one measured domain: one user of amemgym_demo, with the scripted chat, under three memories."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
