@@ -93,7 +93,7 @@ def test_a_server_of_another_model_is_refused_and_ended(tmp_path: Path) -> None:
 
 
 def test_no_such_program() -> None:
-    with pytest.raises(BadSettings, match="cannot be run.*memflow.toml"):
+    with pytest.raises(BadSettings, match=r"cannot be run.*memflow\.toml"):
         VllmServer("tiny", executable="no-such-vllm").__enter__()
 
 

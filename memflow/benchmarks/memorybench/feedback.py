@@ -1,9 +1,9 @@
-"""Off-policy feedback (paper, A.2 and A.3): the backbone answers every training case, a simulated user reacts.
+"""Off-policy feedback (paper, A.2, A.3): the backbone answers the training cases, simulated users react.
 
-At most three answers and two reactions to a case; the last answer gets none. Where a metric settles what is right
-(LoCoMo), satisfaction follows from the score and the user's words are fixed; elsewhere the simulator speaks and
-scores, and it alone is shown the gold. What the user presses is actions.py's. A simulator that fails is a row with its
-reason: never a satisfied user, as in the published code.
+At most three answers and two reactions to a case; the last answer gets none. Where a metric settles what is
+right (LoCoMo), satisfaction follows from the score and the user's words are fixed; elsewhere the simulator
+speaks and scores, and it alone is shown the gold. What the user presses is actions.py's. A simulator that
+fails is a row with its reason: never a satisfied user, as in the published code.
 """
 
 import asyncio
@@ -56,8 +56,9 @@ class _Reaction:
 def satisfaction(f1: float) -> int:
     """Satisfaction with an answer of that F1, 1 to 10.
 
-    The paper gives three points (0.9 is 10, 0.8 is 9, 0.5 is 6) and leaves the rest open. They lie on one line, a
-    point for each tenth, and that line is our choice for the rest: 0.7 is 8, 0.3 is 4, nothing right is 1.
+    The paper gives three points (0.9 is 10, 0.8 is 9, 0.5 is 6) and leaves the rest open. They lie on one
+    line, a point for each tenth, and that line is our choice for the rest: 0.7 is 8, 0.3 is 4, nothing
+    right is 1.
     """
     return min(10, int(10 * f1 + _ROUNDING) + 1)
 
@@ -151,7 +152,11 @@ async def _simulated(probe: Probe, history: Sequence[ChatMessage], simulator: Ch
     }
     described = {name: persona[name] for name in ("persona", "expertise", "criteria", "task")}
     reacted, scored = await asyncio.gather(
-        ask(simulator, load(PACKAGE, "feedback"), {**shown, **described, "language": LANGUAGES[probe.language]}),
+        ask(
+            simulator,
+            load(PACKAGE, "feedback"),
+            {**shown, **described, "language": LANGUAGES[probe.language]},
+        ),
         ask(simulator, load(PACKAGE, "satisfaction"), shown),
     )
     if reacted.value is None or scored.value is None:
@@ -163,8 +168,10 @@ async def _simulated(probe: Probe, history: Sequence[ChatMessage], simulator: Ch
     )
 
 
-def _pressed(domain: Domain, rows: Sequence[FeedbackRound], metrics: Mapping[str, str]) -> list[FeedbackRound]:
-    """The rows with what users pressed, each family of satisfaction scores calibrated on its own population."""
+def _pressed(
+    domain: Domain, rows: Sequence[FeedbackRound], metrics: Mapping[str, str]
+) -> list[FeedbackRound]:
+    """The rows with what users pressed; each family of scores is calibrated on its own population."""
 
     def family(row: FeedbackRound) -> str:
         return "locomo" if metrics[row.case_id] == LOCOMO_F1 else "general"
@@ -178,9 +185,7 @@ def _pressed(domain: Domain, rows: Sequence[FeedbackRound], metrics: Mapping[str
         if row.satisfaction is not None:
             kind = family(row)
             long_output = kind == "general" and bool(personas()[row.dataset]["long_output"])
-            chances = action_probabilities(
-                row.satisfaction, kind, population[kind], long_output=long_output
-            )
+            chances = action_probabilities(row.satisfaction, kind, population[kind], long_output=long_output)
             drawn = draw(chances, seeded(domain.seed, domain.name, row.case_id, row.round))
             row = replace(row, liked=drawn.liked, disliked=drawn.disliked, copied=drawn.copied)  # noqa: PLW2901
         pressed.append(row)
