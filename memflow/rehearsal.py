@@ -7,7 +7,7 @@ it cannot know is how long a real model's answers are: here they are as long as 
 
 import asyncio
 import selectors
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -142,14 +142,12 @@ class Rehearsal:
         return self._play("answer", domain, assistant, answer)
 
     def _play(
-        self, stage: str, domain: Domain, assistant: str, work: Callable[["_Stage"], Awaitable[T]]
+        self, stage: str, domain: Domain, assistant: str, work: Callable[["_Stage"], Coroutine[Any, Any, T]]
     ) -> T:
         on = _Stage(self)
-        clock = _ImaginedClock()
-        with asyncio.Runner(loop_factory=lambda: _ImaginedLoop(clock)) as runner:
-            result = runner.run(_awaited(work(on)))
+        result, seconds = _imagined(work(on))
         tallies = tuple(tally for tally in on.tallies.values() if tally.calls)
-        self.acts.append(Act(stage, domain.name, assistant, clock.now, tallies))
+        self.acts.append(Act(stage, domain.name, assistant, seconds, tallies))
         return result
 
 
@@ -231,5 +229,8 @@ class _ImaginedLoop(asyncio.SelectorEventLoop):
         return self._clock.now
 
 
-async def _awaited(work: Awaitable[T]) -> T:
-    return await work
+def _imagined(work: Coroutine[Any, Any, T]) -> tuple[T, float]:
+    """What comes of `work`, and the seconds it would have taken."""
+    clock = _ImaginedClock()
+    with asyncio.Runner(loop_factory=lambda: _ImaginedLoop(clock)) as runner:
+        return runner.run(work), clock.now

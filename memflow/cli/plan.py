@@ -168,6 +168,10 @@ def _shown(
     for domain, lacking in made.missing.items():
         shown.append(Text(f"\n{domain}, without these data sets:", "yellow"))
         shown += [note(f"  {each.name}: {each.how}") for each in lacking]
+    if not total["cost"]:
+        shown.append(
+            note("\nNo model here has a price (price_in and price_out in memflow.toml), so cost is 0.")
+        )
     shown.append(note("\nAssumed:"))
     shown += [note(f"  {line}") for line in _assumptions(settings, latency)]
     return shown

@@ -134,9 +134,7 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
     yield _block(asked.question)
     for number, option in enumerate(asked.options, 1):
         gold = asked.gold == str(number)
-        yield Padding(
-            Text(f"{number}. {option}{'   (gold)' if gold else ''}", "green" if gold else ""), (0, 0, 0, 2)
-        )
+        yield _inset(Text(f"{number}. {option}{'   (gold)' if gold else ''}", "green" if gold else ""))
     if not asked.options:
         yield heading("Gold")
         yield _block(asked.gold)
@@ -192,19 +190,20 @@ def _whole(each: dict[str, Any]) -> Iterator[RenderableType]:
     if not each["messages"]:
         yield note("  not in this ledger")
     for sent in each["messages"]:
-        yield Padding(Text(f"[{sent['role']}]", "cyan"), (0, 0, 0, 2))
+        yield _inset(Text(f"[{sent['role']}]", "cyan"))
         yield _block(sent["content"])
     yield heading("Reply" + _tokens(reply["completion_tokens"]))
     yield _block(reply["text"] or "none")
     if reply["parsed"] != reply["text"]:
-        yield note(f"  read as: {reply['parsed'] or 'nothing'} (asked {reply['attempts']} times)")
+        asked = f" (asked {reply['attempts']} times)" if reply["attempts"] > 1 else ""
+        yield note(f"  read as: {reply['parsed'] or 'nothing'}{asked}")
     if reply["reason"]:
         yield Text(f"  {reply['reason']}", "red")
     yield heading("Verdicts")
     for row in each["verdicts"]:
         variant = "" if row["variant"] == "standard" else f" ({row['variant']})"
         value = cell(row["value"]) if row["value"] is not None else f"none: {row['reason']}"
-        yield Padding(Text(f"{row['metric']}{variant}: {value}"), (0, 0, 0, 2))
+        yield _inset(Text(f"{row['metric']}{variant}: {value}"))
     if not each["verdicts"]:
         yield note("  none yet")
 
@@ -221,12 +220,16 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
         facts = f"{entry['entry_id']}, {entry['kind']}, tick {entry['since']}{until}"
         if entry["sources"]:
             facts += f", from {', '.join(entry['sources'])}"
-        yield Padding(Text(facts, "dim"), (0, 0, 0, 2))
+        yield _inset(Text(facts, "dim"))
         yield _block(entry["text"])
 
 
 def _block(text: str) -> RenderableType:
-    return Padding(Text(text), (0, 0, 0, 2))
+    return _inset(Text(text))
+
+
+def _inset(text: Text) -> RenderableType:
+    return Padding(text, (0, 0, 0, 2), expand=False)
 
 
 def _tokens(count: int | None) -> str:

@@ -152,8 +152,8 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
                 -(f.value or 0),
             )
         )
-        columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else []), "assistant"]
-        columns += ["value", "95 % interval", "n", "episodes", "coverage", ""]
+        columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
+        columns += ["assistant", "model", "value", "95 % interval", "n", "episodes", "coverage", ""]
         rows: list[list[Any]] = []
         last: list[Any] = []
         for figure in of_domain:
@@ -164,7 +164,7 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
             ]
             head = group if group != last else ["" for _ in group]
             last = group
-            rows.append([*head, figure.assistant, figure.value, *_rest(figure)])
+            rows.append([*head, figure.assistant, figure.model, figure.value, *_rest(figure)])
         yield heading(domain)
         yield table("", columns, rows, right=("value", "95 % interval", "n", "episodes", "coverage"))
 
