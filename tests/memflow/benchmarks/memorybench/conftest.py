@@ -1,6 +1,6 @@
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,9 @@ async def walk(domain: Domain, records: list[Record]) -> Walked:
     states = await bench.states(domain, records, chat)
     turns = await bench.turns(domain, records, states, chat)
     probes = await bench.probes(domain, records, states, turns, chat)
-    return Walked(domain, records, turns, probes, await bench.feedback(domain, turns, probes, chat, chat, Tools()))
+    return Walked(
+        domain, records, turns, probes, await bench.feedback(domain, turns, probes, chat, chat, Tools())
+    )
 
 
 async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Figure]]:
@@ -72,33 +74,21 @@ async def demo(sample: list[Record]) -> Walked:
 
 
 @pytest.fixture
+def walked() -> Callable[[Domain, list[Record]], Awaitable[Walked]]:
+    return walk
+
+
+@pytest.fixture
+def scored() -> Callable[[Walked, str], Awaitable[tuple[list[Reply], list[Figure]]]]:
+    return score
+
+
+@pytest.fixture
 def locomo() -> list[Record]:
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder:
         pytest.skip("set MEMFLOW_DATA to the data folder")
     return read("locomo", Path(folder))
-
-
-def talk(**changes: Any) -> dict[str, Any]:
-    """A small conversation of LoCoMo's shape."""
-    said = {
-        "speaker_a": "Ann",
-        "speaker_b": "Bo",
-        "session_1_date_time": "1:00 pm on 2 May, 2024",
-        "session_1": [
-            {"speaker": "Ann", "dia_id": "D1:1", "text": "I own a kite.", "blip_caption": "a green kite"},
-            {"speaker": "Bo", "dia_id": "D1:2", "text": "I own a boat."},
-        ],
-        "session_2_date_time": "an hour that has no session",
-    }
-    asked = [
-        {"question": "What does Ann own?", "answer": "a kite", "evidence": ["D1:1"], "category": 4},
-        {"question": "How many boats?", "answer": 1, "evidence": ["D1:2; D1:01", "D9:9", "D"], "category": 1},
-        {"question": "What kite has Bo?", "adversarial_answer": "a big one", "evidence": ["D1:1"], "category": 5},
-        {"question": "What boat has Ann?", "adversarial_answer": "a tug", "evidence": ["D1:2"], "category": 5},
-        {"question": "Is Ann old?", "answer": "no", "evidence": [], "category": 3},
-    ]
-    return {"sample_id": "t-1", "conversation": {**said, **changes.pop("conversation", {})}, "qa": asked, **changes}
 
 
 @pytest.fixture

@@ -33,7 +33,8 @@ def test_turns_are_the_messages_in_order_on_top_of_the_dialogues(locomo: list[Re
 def test_the_split_of_locomo_is_the_published_one(locomo: list[Record]) -> None:
     asked = probes(OPEN.name, select(OPEN, locomo))
     by_split = {
-        split: Counter(probe.category for probe in asked if probe.split == split) for split in ("test", "train")
+        split: Counter(probe.category for probe in asked if probe.split == split)
+        for split in ("test", "train")
     }
     assert by_split["test"] == {"1": 6, "2": 4, "3": 1, "4": 18, "5": 21}
     assert by_split["train"] == {"1": 47, "2": 55, "3": 16, "4": 55, "5": 27}
@@ -70,7 +71,11 @@ def test_a_small_limit_is_small(locomo: list[Record]) -> None:
     selection = select(limited, locomo)
     asked = probes(limited.name, selection)
     assert Counter(probe.split for probe in asked) == {"test": 3, "train": 12}
-    assert {turn.episode_id for turn in turns(limited.name, selection.corpora)} == {"locomo-0", "locomo-1", "locomo-2"}
+    assert {turn.episode_id for turn in turns(limited.name, selection.corpora)} == {
+        "locomo-0",
+        "locomo-1",
+        "locomo-2",
+    }
 
 
 def test_what_evidence_says_and_does_not(written: Callable[[Any], list[Record]]) -> None:

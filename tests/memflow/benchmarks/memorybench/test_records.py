@@ -60,7 +60,10 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         ([small(session_1=STRANGER)], "said by Cy"),
         ([small(), small()], "the id t-1 is there twice"),
         ([{**small(), "qa": [{"question": "Who?", "category": 4}]}], "has no answer"),
-        ([{**small(), "qa": [{"question": "Who?", "category": 5, "answer": "x"}]}], "has no adversarial_answer"),
+        (
+            [{**small(), "qa": [{"question": "Who?", "category": 5, "answer": "x"}]}],
+            "has no adversarial_answer",
+        ),
         ([{**small(), "qa": [{"question": "Who?", "category": 6, "answer": "x"}]}], "qa|category"),
         ([{**small(), "conversation": "text"}], "not of LoCoMo's shape"),
     ],
