@@ -13,6 +13,7 @@ from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.domains import find
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Record
+from memflow.tokens import estimate
 
 OPEN = find("memorybench_open")
 
@@ -128,3 +129,18 @@ async def test_locomo_s_backbone_reads_its_own_conversation(
         *((f"locomo-{number}", DIALOGUES) for number in range(4)),
     ]
     assert len(episodes[1].events) == 19
+
+
+async def test_a_context_that_does_not_fit_is_cut_by_whole_sessions(demo: Any) -> None:
+    longest = []
+    for tokens in (30_000, 400, 0):
+        seen: list[str] = []
+
+        def spy(request: ChatRequest, seen: list[str] = seen) -> str:
+            seen.append(request.fields["notes"])
+            return "an answer"
+
+        domain = replace(demo.domain, parameters={"context_tokens": tokens})
+        await feedback(domain, demo.turns, demo.probes, chat(locomo_short=spy), chat())
+        longest.append(max(estimate(notes) for notes in seen))
+    assert longest[0] > 400 >= longest[1] > 0 == longest[2]
