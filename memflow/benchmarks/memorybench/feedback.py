@@ -32,10 +32,13 @@ from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Memory, Message, Tools
 from memflow.metrics.text import locomo_f1
 from memflow.records import FeedbackRound, Probe, Turn
+from memflow.tokens import estimate
 
 __all__ = ["action_probabilities", "feedback", "satisfaction"]
 
 ANSWERS = 3
+CONTEXT_TOKENS = 30_000
+"""Estimated tokens of a corpus that the backbone is shown; a domain's `context_tokens` goes over it."""
 RIGHT = 0.5
 """F1 from which an answer counts as right: the paper's `>=`. The published code has `>`."""
 LANGUAGES = {"en": "English", "zh": "Chinese"}
@@ -91,10 +94,19 @@ async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
     return readers
 
 
+async def _context(reader: Memory, question: str, tokens: int) -> str:
+    """What the reader finds, cut to fit (paper, section 3.1): the sessions that match least are left out."""
+    found = [item.text for item in (await reader.read(question)).entries]
+    while found and sum(map(estimate, found)) > tokens:
+        found.pop()
+    return "\n".join(found)
+
+
 async def _dialogue(
     domain: Domain, probe: Probe, reader: Memory | None, backbone: Chat, simulator: Chat
 ) -> list[FeedbackRound]:
-    notes = (await reader.read(probe.question)).notes if reader else ""
+    context = int(domain.parameters.get("context_tokens", CONTEXT_TOKENS))
+    notes = await _context(reader, probe.question, context) if reader else ""
     rows: list[FeedbackRound] = []
     history: list[ChatMessage] = []
     said = spoken(probe)
