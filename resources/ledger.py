@@ -183,8 +183,8 @@ class SqlLedger:
         }
         use = {**_line(request, account, now), "digest": digest, "kept": False}
         with self._lock, self._transaction() as connection:
-            connection.execute(self._new(_completions), kept)
-            connection.execute(_uses.insert(), use)
+            self._keep(connection, _completions, [kept])
+            self._keep(connection, _uses, [use])
         self._tell("asked", request, account)
 
     def used(self, digest: str, request: ChatRequest, account: Account) -> None:
@@ -205,7 +205,7 @@ class SqlLedger:
             with self._transaction() as connection:
                 for table, lines in self._pending.items():
                     if lines:
-                        connection.execute(table.insert(), lines)
+                        self._keep(connection, table, lines)
             for lines in self._pending.values():
                 lines.clear()
 
@@ -247,7 +247,7 @@ class SqlLedger:
                 for digest, vector in vectors.items()
             ]
             with self._lock, self._transaction() as connection:
-                connection.execute(self._new(_embeddings), rows)
+                self._keep(connection, _embeddings, rows)
 
     def accounts(
         self, by: Sequence[str] = ("stage", "role", "model"), *, run: str | None = None
@@ -279,9 +279,13 @@ class SqlLedger:
             if len(self._pending[table]) >= BULK:
                 self.flush()
 
-    def _new(self, table: sa.Table) -> sa.Insert:
-        kind = postgresql if self._engine.dialect.name == "postgresql" else sqlite
-        return kind.insert(table).on_conflict_do_nothing()
+    def _keep(self, connection: Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Insert rows; what is there already under the same key stays."""
+        statement, names = self._inserts[table]
+        given: list[Any] = [
+            dict(row) if names is None else tuple(row[name] for name in names) for row in rows
+        ]
+        connection.exec_driver_sql(statement, given)
 
     def _read(
         self, query: sa.Executable, parameters: Mapping[str, Any] | None = None
@@ -320,6 +324,7 @@ class SqlLedger:
     def _open(self) -> None:
         self._process = os.getpid()
         self._engine = _engine(self.url)
+        self._inserts = {table: _insert(self._engine, table) for table in _tables.sorted_tables}
         self._connection = self._reader()
 
     def _reader(self) -> Connection:
@@ -353,6 +358,26 @@ def _engine(url: str) -> Engine:
             f"the ledger {_shown(url)} cannot be opened: {error}; mend `ledger` in memflow.toml"
         ) from error
     return engine
+
+
+def _insert(engine: Engine, table: sa.Table) -> tuple[str, Sequence[str] | None]:
+    """The driver's own statement that inserts a row, and the order of its values; None where it takes them by
+    name.
+
+    Compiled once: SQLAlchemy compiles an insert that minds conflicts anew each time, which takes longer than
+    it.
+    """
+    kind = postgresql if engine.dialect.name == "postgresql" else sqlite
+    values: dict[str, Any] = {
+        column.name: sa.bindparam(column.name) for column in table.columns if not _counted(column)
+    }
+    compiled = kind.insert(table).values(values).on_conflict_do_nothing().compile(dialect=engine.dialect)
+    return str(compiled), compiled.positiontup
+
+
+def _counted(column: sa.Column[Any]) -> bool:
+    """Whether the database counts it up by itself."""
+    return column.primary_key and isinstance(column.type, sa.Integer)
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:

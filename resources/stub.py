@@ -27,7 +27,7 @@ from aiohttp import web
 
 from memflow.fingerprint import digest, seeded
 from memflow.tokens import estimate
-from resources.instances import instance, text
+from resources.stub_answers import instance, text
 
 
 @dataclass(frozen=True)

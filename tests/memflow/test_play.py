@@ -48,7 +48,9 @@ def replier() -> Replier:
     return Replier(Echo(), PROMPT, lambda recall, message: {"text": message.text})
 
 
-def event(number: int, text: str, *, follow_ups: int = 0, kind: str = "exchange", checkpoint: int = 0) -> Event:
+def event(
+    number: int, text: str, *, follow_ups: int = 0, kind: str = "exchange", checkpoint: int = 0
+) -> Event:
     async def follow_up(said: Sequence[Message]) -> Answer[str]:
         return Answer(f"and {len(said)}")
 

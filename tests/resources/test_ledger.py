@@ -183,10 +183,12 @@ import sys
 from memflow.chat.ledger import Account
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from resources.ledger import SqlLedger
+
 ledger = SqlLedger(sys.argv[1])
+said = (ChatMessage("user", "x" * 500),)
 for n in range(100000):
-    ledger.put(f"k{n}", ChatRequest("p", {}, (ChatMessage("user", "x" * 500),)), Completion("y" * 500),
-    Account()) print(n, flush=True)
+    ledger.put(f"k{n}", ChatRequest("p", {}, said), Completion("y" * 500), Account())
+    print(n, flush=True)
 """
 
 

@@ -1,4 +1,4 @@
-"""stub.py and instances.py: the stub answers what it is asked for, counts, and misbehaves as told."""
+"""stub.py and stub_answers.py: the stub answers what it is asked for, counts, and misbehaves as told."""
 
 import asyncio
 import json
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from memflow.chat.requests import schema_of
-from resources.instances import instance
 from resources.stub import Behaviour, Stub, answered, stub_process
+from resources.stub_answers import instance
 
 
 class Part(BaseModel):
