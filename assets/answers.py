@@ -23,7 +23,9 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     """The assets of this stage."""
 
     @dg.asset(
-        **described("answer.replies", "Asked without playing again: entries are restored as of the checkpoint."),
+        **described(
+            "answer.replies", "Asked without playing again: entries are restored as of the checkpoint."
+        ),
         deps=[*(table.split(".") for table in PLAYED), ["question", "probes"], ["model", "assistants"]],
         partitions_def=partitions.domain_assistant,
         automation_condition=when_inputs_settle,
@@ -52,7 +54,12 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
         rows = models.run(account(context, "answer"), work)
         return keep(
-            context, lake, models, "answer.replies", rows, recipes.assistant("answer.replies", name, assistant)
+            context,
+            lake,
+            models,
+            "answer.replies",
+            rows,
+            recipes.assistant("answer.replies", name, assistant),
         )
 
     return [replies]

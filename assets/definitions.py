@@ -8,8 +8,21 @@ from typing import Any
 
 import dagster as dg
 
-from assets import answers, automation, checks, feedback, jobs, memories, models, questions, raw, schedules
-from assets import scores, states, utterances
+from assets import (
+    answers,
+    automation,
+    checks,
+    feedback,
+    jobs,
+    memories,
+    models,
+    questions,
+    raw,
+    schedules,
+    scores,
+    states,
+    utterances,
+)
 from assets.partitions import Partitions
 from assets.recipes import Recipes
 from resources import settings as settings_file
@@ -65,13 +78,14 @@ def build_defs(settings: Settings, hands: dict[str, Any] | None = None) -> dg.De
 
 def observed(partitions: Partitions, settings: Settings, recipes: Recipes) -> list[dg.SourceAsset]:
     """The models, as the graph sees them."""
+
+    def simulator(stage: str) -> dg.SourceAsset:
+        return models.simulator(
+            stage, lambda name: recipes.simulator(stage, settings.domain(name)), partitions.domain
+        )
+
     return [
-        *(
-            models.simulator(
-                stage, lambda name, stage=stage: recipes.simulator(stage, settings.domain(name)), partitions.domain
-            )
-            for stage in ("state", "utterance", "question", "feedback", "memory")
-        ),
+        *(simulator(stage) for stage in ("state", "utterance", "question", "feedback", "memory")),
         models.judge(recipes.judge, partitions.domain),
         models.assistants(recipes.answering, partitions.assistant),
     ]

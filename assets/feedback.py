@@ -45,6 +45,8 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             )
 
         rows = models.run(account(context, "feedback"), work)
-        return keep(context, lake, models, "feedback.sessions", rows, recipes.domain("feedback.sessions", domain))
+        return keep(
+            context, lake, models, "feedback.sessions", rows, recipes.domain("feedback.sessions", domain)
+        )
 
     return [sessions]

@@ -1,6 +1,7 @@
 """memory: episodes as they were played, and every entry that the memory ever held."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import dagster as dg
 
@@ -64,7 +65,8 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         played = models.run(account(context, "memory"), work) if recipe.system.plays else []
         entries = entries_of(name, assistant, played)
         index.rebuild(name, assistant, entries)
-        for table, rows in zip(PLAYED, (said_of(name, assistant, played), entries), strict=True):
+        tables: tuple[Sequence[Any], ...] = (said_of(name, assistant, played), entries)
+        for table, rows in zip(PLAYED, tables, strict=True):
             yield keep(context, lake, models, table, rows, recipes.assistant(table, name, assistant))
 
     return [memories]

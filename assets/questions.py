@@ -44,7 +44,9 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
         async def work(chats: Chats) -> list[Probe]:
             simulator = await chats.role("simulator")
-            return await registry.benchmark(domain.benchmark).probes(domain, records, states, turns, simulator)
+            return await registry.benchmark(domain.benchmark).probes(
+                domain, records, states, turns, simulator
+            )
 
         rows = models.run(account(context, "question"), work)
         return keep(context, lake, models, "question.probes", rows, recipes.domain("question.probes", domain))

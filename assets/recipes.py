@@ -52,7 +52,7 @@ class Recipes:
         """The recipe of a table partitioned by domain."""
         raw = [self._content("raw.records", name) for name in domain.datasets]
         made_from = [self._content(name, domain.name) for name in BY_DOMAIN[table]]
-        models = [self.simulator(table.split(".")[0], domain), self._backbone(table)]
+        models = [self.simulator(table.split(".", maxsplit=1)[0], domain), self._backbone(table)]
         return digest(table, domain, raw, made_from, models, code())
 
     def assistant(self, table: str, domain: str, assistant: str) -> str:
@@ -70,7 +70,8 @@ class Recipes:
         """The recipe of the leaderboard: every verdict and every probe there is."""
         tables = ("score.verdicts", "question.probes")
         made_from = {
-            table: {name: self._content(table, name) for name in self.lake.partitions(table)} for table in tables
+            table: {name: self._content(table, name) for name in self.lake.partitions(table)}
+            for table in tables
         }
         models = {name: self.answering(name) for name in self.settings.assistants}
         return digest("score.leaderboard", made_from, models, code())
@@ -82,11 +83,16 @@ class Recipes:
         if stage not in benchmark.simulated(domain):
             return None
         model = self.settings.model(self.settings.roles.simulator)
-        return digest(model.fingerprint(), {prompt.name: prompt.digest for prompt in benchmark.simulator_prompts()})
+        return digest(
+            model.fingerprint(), {prompt.name: prompt.digest for prompt in benchmark.simulator_prompts()}
+        )
 
     def everyone(self, domain: Domain) -> str:
         """The simulator's fingerprint behind a domain's figures; of the data set's own where it asks none."""
-        used = [self.simulator(stage, domain) for stage in sorted(registry.benchmark(domain.benchmark).simulated(domain))]
+        used = [
+            self.simulator(stage, domain)
+            for stage in sorted(registry.benchmark(domain.benchmark).simulated(domain))
+        ]
         return next((each for each in used if each), "the data set")
 
     def judge(self, domain: str) -> str | None:

@@ -39,7 +39,12 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         replies = lake.read("answer.replies", place(name, assistant))
         rows = registry.benchmark(domain.benchmark).verdicts(domain, probes, replies)
         return keep(
-            context, lake, models, "score.verdicts", rows, recipes.assistant("score.verdicts", name, assistant)
+            context,
+            lake,
+            models,
+            "score.verdicts",
+            rows,
+            recipes.assistant("score.verdicts", name, assistant),
         )
 
     @dg.asset(
@@ -51,7 +56,9 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         automation_condition=when_scores_settle,
     )
     def leaderboard(
-        lake: dg.ResourceParam[Lake], warehouse: dg.ResourceParam[Warehouse], recipes: dg.ResourceParam[Recipes]
+        lake: dg.ResourceParam[Lake],
+        warehouse: dg.ResourceParam[Warehouse],
+        recipes: dg.ResourceParam[Recipes],
     ) -> dg.MaterializeResult:
         rows = [figure for name in settings.domains for figure in figures_of(name, settings, lake, recipes)]
         facts = lake.write("score.leaderboard", "all", rows, recipe=recipes.leaderboard())
@@ -76,7 +83,9 @@ def figures_of(name: str, settings: Settings, lake: Lake, recipes: Recipes) -> l
     figures: list[Figure] = []
     for assistant, rows in sorted(measured.items()):
         memory, _, model = assistant.partition("@")
-        bound = {other: measured.get(f"{other}@{model}" if model else other, []) for other in ("oracle", "none")}
+        bound = {
+            other: measured.get(f"{other}@{model}" if model else other, []) for other in ("oracle", "none")
+        }
         roles = (settings.roles.simulator, settings.model_of(assistant))
         figures += benchmark.figures(
             domain,

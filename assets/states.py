@@ -1,6 +1,7 @@
 """state: the users' structured states, from the data set or by the simulator."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import dagster as dg
 
@@ -23,7 +24,11 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     @dg.multi_asset(
         name="states",
         specs=[
-            dg.AssetSpec(**described(table, MADE), deps=[raw, ["simulator", "state"]], automation_condition=when_models_change)
+            dg.AssetSpec(
+                **described(table, MADE),
+                deps=[raw, ["simulator", "state"]],
+                automation_condition=when_models_change,
+            )
             for table in STATES
         ],
         partitions_def=partitions.domain,
@@ -40,10 +45,13 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         records = records_of(lake, domain)
 
         async def work(chats: Chats) -> States:
-            return await registry.benchmark(domain.benchmark).states(domain, records, await chats.role("simulator"))
+            return await registry.benchmark(domain.benchmark).states(
+                domain, records, await chats.role("simulator")
+            )
 
         made = models.run(account(context, "state"), work)
-        for table, rows in zip(STATES, (made.profiles, made.variables, made.changes), strict=True):
+        tables: tuple[Sequence[Any], ...] = (made.profiles, made.variables, made.changes)
+        for table, rows in zip(STATES, tables, strict=True):
             yield keep(context, lake, models, table, rows, recipes.domain(table, domain))
 
     return [states]

@@ -19,7 +19,9 @@ from resources.models import Models
 class Take(dg.Config):
     """How much of a domain to take."""
 
-    limit: int = Field(default=0, ge=0, description="Users (AMemGym) or test questions (MemoryBench) to take; 0 is all.")
+    limit: int = Field(
+        default=0, ge=0, description="Users (AMemGym) or test questions (MemoryBench) to take; 0 is all."
+    )
 
 
 def account(context: dg.AssetExecutionContext, stage: str) -> Account:
@@ -29,11 +31,18 @@ def account(context: dg.AssetExecutionContext, stage: str) -> Account:
 
 
 def keep(
-    context: dg.AssetExecutionContext, lake: Lake, models: Models, table: str, rows: Sequence[Any], recipe: str
+    context: dg.AssetExecutionContext,
+    lake: Lake,
+    models: Models,
+    table: str,
+    rows: Sequence[Any],
+    recipe: str,
 ) -> dg.MaterializeResult:
     """Write a table's partition, and report it with the accounts of its stage."""
     facts = lake.write(table, place(*parts(context)), rows, recipe=recipe)
-    return report(table, rows, facts.digest, booked(models.ledger, context.run_id, table.split(".")[0]))
+    return report(
+        table, rows, facts.digest, booked(models.ledger, context.run_id, table.split(".", maxsplit=1)[0])
+    )
 
 
 def records_of(lake: Lake, domain: Domain) -> list[Record]:

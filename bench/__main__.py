@@ -29,7 +29,9 @@ def main(names: list[str]) -> int:
     path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", ""), str(peers())])
     missed = 0
     for name in names or ALL:
-        ended = subprocess.run([sys.executable, "-m", f"bench.{name}"], check=False, env={**os.environ, "PYTHONPATH": path})
+        ended = subprocess.run(
+            [sys.executable, "-m", f"bench.{name}"], check=False, env={**os.environ, "PYTHONPATH": path}
+        )
         missed += ended.returncode != 0
     return missed
 

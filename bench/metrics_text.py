@@ -120,7 +120,7 @@ def timed(work: Callable[[], list[float]]) -> tuple[float, list[float]]:
     return time.process_time() - began, scores
 
 
-def told(  # noqa: PLR0917
+def told(
     name: str, source: str, peer: str, bound: float, n: int, ours: float, theirs: float, identical: bool
 ) -> int:
     """Print the line; 1 where it misses its bound."""

@@ -15,7 +15,9 @@ def dagster_home(home: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "dagster.yaml"
     if not settings.exists():
-        settings.write_text(files("resources").joinpath("instance.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+        settings.write_text(
+            files("resources").joinpath("instance.yaml").read_text(encoding="utf-8"), encoding="utf-8"
+        )
     return folder
 
 

@@ -35,7 +35,9 @@ def published_users() -> Callable[..., Path]:
 @pytest.fixture
 def clean_environment() -> dict[str, str]:
     """The environment for a process of its own, without anybody's settings."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))}
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
+    }
 
 
 def _user(number: int, periods: int, questions: int) -> dict[str, Any]:
@@ -92,7 +94,9 @@ def _user(number: int, periods: int, questions: int) -> dict[str, Any]:
         },
         "state_schema": schema,
         "periods": walk,
-        "qas": [_question(index, names[2 * index : 2 * index + 2], schema, walk) for index in range(questions)],
+        "qas": [
+            _question(index, names[2 * index : 2 * index + 2], schema, walk) for index in range(questions)
+        ],
     }
 
 

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-OUTER = {"dagster", "duckdb", "lancedb", "openai", "vllm", "great_expectations", "resources", "assets", "sqlalchemy"}
+OUTER = {
+    "dagster",
+    "duckdb",
+    "lancedb",
+    "openai",
+    "vllm",
+    "great_expectations",
+    "resources",
+    "assets",
+    "sqlalchemy",
+}
 STAGES = {"raw", "states", "utterances", "questions", "feedback", "memories", "answers", "scores"}
 
 
@@ -66,7 +76,9 @@ def test_no_postponed_annotations_where_dagster_reads_them(path: Path) -> None:
     assert "__future__" not in imported(path)
 
 
-@pytest.mark.parametrize("path", [*SUBJECT, *sources("resources"), *sources("assets")], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [*SUBJECT, *sources("resources"), *sources("assets")], ids=lambda path: path.name
+)
 def test_no_sql_and_no_evaluation_in_python(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"\b(SELECT\s+.+\s+FROM|INSERT\s+INTO|DELETE\s+FROM)\b", text)

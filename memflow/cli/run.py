@@ -29,7 +29,8 @@ TokensOption = Annotated[
     int, typer.Option("--budget-tokens", min=0, help="Spend at most so many tokens; 0 is no limit.")
 ]
 CostOption = Annotated[
-    float, typer.Option("--budget", min=0, help="Spend at most so much, by the models' prices; 0 is no limit.")
+    float,
+    typer.Option("--budget", min=0, help="Spend at most so much, by the models' prices; 0 is no limit."),
 ]
 AgainOption = Annotated[
     bool, typer.Option("--again", help="Run what is up to date as well: a replay from the ledger.")

@@ -15,7 +15,6 @@ from memflow.cli.walk import Outcome, duckdb_path
 from memflow.datasets import Dataset
 from memflow.records import Figure
 
-
 SIDE = ("state_match",)
 """Metrics that the end of a run leaves to `memflow show leaderboard`."""
 
@@ -83,8 +82,12 @@ class Summary:
                 f"\n[bold yellow]The chat here was {LABEL}.[/bold yellow] "
                 "Its figures show that the chain works; they say nothing of any model."
             )
-        console.print(f"\n{self.ran} runs done, {self.kept} up to date, {len(self.failed)} failed.", highlight=False)
-        console.print(f"All tables: {self.duckdb}   (memflow sql, or any DuckDB)", highlight=False, soft_wrap=True)
+        console.print(
+            f"\n{self.ran} runs done, {self.kept} up to date, {len(self.failed)} failed.", highlight=False
+        )
+        console.print(
+            f"All tables: {self.duckdb}   (memflow sql, or any DuckDB)", highlight=False, soft_wrap=True
+        )
 
 
 def leaderboard(figures: Sequence[Figure], title: str) -> Table:
@@ -133,5 +136,7 @@ def _accounts(rows: Sequence[dict[str, Any]]) -> Table:
     for name in (*names, "seconds"):
         table.add_column(name.replace("_", " "), justify="right")
     for row in rows:
-        table.add_row(row["stage"], row["role"], *(f"{row[name]:,}" for name in names), f"{row['latency_s']:,.1f}")
+        table.add_row(
+            row["stage"], row["role"], *(f"{row[name]:,}" for name in names), f"{row['latency_s']:,.1f}"
+        )
     return table

@@ -102,7 +102,9 @@ def _missing(settings: Settings, order: Order, library: Any) -> dict[str, list[D
         lacking = [dataset for dataset in wanted if not (dataset.readable and library.found(dataset))]
         if len(lacking) == len(wanted):
             ways = " ".join(dataset.how for dataset in lacking)
-            raise MissingData(f"{name}: none of its data sets is there. {ways} Then set MEMFLOW_DATA to that folder.")
+            raise MissingData(
+                f"{name}: none of its data sets is there. {ways} Then set MEMFLOW_DATA to that folder."
+            )
         if lacking:
             missing[name] = lacking
     return missing
@@ -110,22 +112,36 @@ def _missing(settings: Settings, order: Order, library: Any) -> dict[str, list[D
 
 def _legs(settings: Settings, order: Order, recipes: Recipes) -> list[Leg]:
     domains = [settings.domain(name).limited(order.limit) for name in order.domains]
-    lacking = {dataset.name for each in _missing(settings, order, recipes.library).values() for dataset in each}
+    lacking = {
+        dataset.name for each in _missing(settings, order, recipes.library).values() for dataset in each
+    }
     datasets = dict.fromkeys(name for domain in domains for name in domain.datasets if name not in lacking)
     return [
         *(Leg("read_datasets", name, _fresh_raw(recipes, name)) for name in datasets),
-        *(Leg("build_users", domain.name, _fresh_domain(recipes, domain), _limits(order.limit)) for domain in domains),
         *(
-            Leg("measure_memories", pair(domain.name, assistant), _fresh_pair(recipes, domain.name, assistant))
+            Leg("build_users", domain.name, _fresh_domain(recipes, domain), _limits(order.limit))
+            for domain in domains
+        ),
+        *(
+            Leg(
+                "measure_memories", pair(domain.name, assistant), _fresh_pair(recipes, domain.name, assistant)
+            )
             for domain in domains
             for assistant in order.assistants
         ),
-        Leg("publish_scores", None, lambda: _recipe(recipes, "score.leaderboard", "all") == recipes.leaderboard()),
+        Leg(
+            "publish_scores",
+            None,
+            lambda: _recipe(recipes, "score.leaderboard", "all") == recipes.leaderboard(),
+        ),
     ]
 
 
 def _limits(limit: int) -> dict[str, Any]:
-    return {name: {"config": {"limit": limit}} for name in ("states", "utterance__turns", "question__probes", "feedback__sessions")}
+    return {
+        name: {"config": {"limit": limit}}
+        for name in ("states", "utterance__turns", "question__probes", "feedback__sessions")
+    }
 
 
 def _recipe(recipes: Recipes, table: str, partition: str) -> str | None:

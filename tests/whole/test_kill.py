@@ -23,7 +23,18 @@ SEED = 20
 
 
 def command(home: Path, url: str) -> list[str]:
-    wanted = ["--domain", DOMAIN, "--memory", "full", "--memory", "rag_2_4_30", "--url", url, "--model", "stub"]
+    wanted = [
+        "--domain",
+        DOMAIN,
+        "--memory",
+        "full",
+        "--memory",
+        "rag_2_4_30",
+        "--url",
+        url,
+        "--model",
+        "stub",
+    ]
     return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *wanted]
 
 
@@ -56,12 +67,17 @@ def contents(home: Path) -> dict[str, str]:
 
 @pytest.mark.kill
 def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment) -> None:
-    environment = {**clean_environment, "MEMFLOW_DATA": str(published_users(tmp_path / "data", users=8, periods=4))}
+    environment = {
+        **clean_environment,
+        "MEMFLOW_DATA": str(published_users(tmp_path / "data", users=8, periods=4)),
+    }
     chance = random.Random(SEED)
     undisturbed, home = tmp_path / "undisturbed", tmp_path / "home"
     log = tmp_path / "asked.jsonl"
     with stub_process(latency=0.05) as url:
-        subprocess.run(command(undisturbed, url), env=environment, check=True, capture_output=True, timeout=300)
+        subprocess.run(
+            command(undisturbed, url), env=environment, check=True, capture_output=True, timeout=300
+        )
     with stub_process(latency=0.05, log=log) as url:
         moments = []
         for _ in range(KILLS):
@@ -92,5 +108,7 @@ def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment)
     # What had been answered but had not reached the ledger when the process died had to be asked again: at most
     # what was in flight.
     twice = sum(count - 1 for count in Counter(asked(log)).values())
-    print(f"{len(asked(log))} answers, {len(moments)} kills at {moments}; {twice} in flight at a kill and asked again")
+    print(
+        f"{len(asked(log))} answers, {len(moments)} kills at {moments}; {twice} in flight at a kill and asked again"
+    )
     assert twice <= KILLS * 64

@@ -65,7 +65,7 @@ class MemoryBench:
     ) -> list[Probe]:
         return probes.probes(domain.name, selection.select(domain, records))
 
-    async def feedback(  # noqa: PLR0917  (the protocol's)
+    async def feedback(
         self,
         domain: Domain,
         turns: Sequence[Turn],
