@@ -134,10 +134,10 @@ def _block(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield _line(f"{row['licence']}; {row['origin']}", "dim")
     for file, sha in row["sha256"].items():
         yield _line(f"{file}  sha256 {sha[:16]}…", "dim")
-    if row["found"]:
-        yield _line(f"published checksum: {row['published_checksum']}", "dim")
-    else:
+    if not row["found"]:
         yield _line(row["how"])
+    elif not row["ships"]:
+        yield _line(f"published checksum: {row['published_checksum']}", "dim")
 
 
 def _line(text: str, style: str = "") -> RenderableType:
