@@ -1,9 +1,11 @@
 """What there is: `domains`, `memories` and `data`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from memflow.cli.output import Format, FormatOption, answer, note, table
@@ -88,28 +90,11 @@ def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     folder = front_of(ctx).load().data
     library = Library(folder)
     rows = [_dataset(each, library) for each in DATASETS.values()]
-    shown = [
-        (
-            row["dataset"],
-            row["title"],
-            row["licence"],
-            row["origin"],
-            _there(row),
-            [sha[:12] for sha in row["sha256"].values()],
-            row["published_checksum"],
-        )
-        for row in rows
-    ]
     answer(
         form,
         {"folder": folder, "datasets": rows},
-        table(
-            "Data sets",
-            ("data set", "what it is", "licence", "origin", "there", "sha256", "published"),
-            shown,
-        ),
+        *(part for row in rows for part in _block(row)),
         note(f"\nThe data folder is {folder or 'not set: set MEMFLOW_DATA, or `data` in memflow.toml'}."),
-        *(note(f"{row['dataset']}: {row['how']}") for row in rows if not row["found"]),
     )
 
 
@@ -140,6 +125,23 @@ def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
     if any(computed[name] != published[name] for name in known):
         return "differs"
     return "equal" if len(known) == len(computed) else "not known"
+
+
+def _block(row: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """A data set as people read it: name and state, what it is, where from, and its sums or how to get it."""
+    yield Text.assemble("\n", (row["dataset"], "bold"), "  ", _there(row))
+    yield _line(row["title"])
+    yield _line(f"{row['licence']}; {row['origin']}", "dim")
+    for file, sha in row["sha256"].items():
+        yield _line(f"{file}  sha256 {sha[:16]}…", "dim")
+    if not row["found"]:
+        yield _line(row["how"])
+    elif not row["ships"]:
+        yield _line(f"published checksum: {row['published_checksum']}", "dim")
+
+
+def _line(text: str, style: str = "") -> RenderableType:
+    return Padding(Text(text, style), (0, 0, 0, 2), expand=False)
 
 
 def _there(row: Mapping[str, Any]) -> Text:

@@ -62,8 +62,9 @@ def table(
         header_style="dim",
     )
     numbers = set(right)
-    for column in columns:
-        drawn.add_column(column, justify="right" if column in numbers else "left", no_wrap=column in numbers)
+    for place, column in enumerate(columns):
+        whole = column in numbers or place == 0  # numbers and names are never broken
+        drawn.add_column(column, justify="right" if column in numbers else "left", no_wrap=whole)
     for row in rows:
         drawn.add_row(*(value if isinstance(value, Text) else Text(cell(value)) for value in row))
     return drawn
