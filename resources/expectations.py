@@ -196,9 +196,12 @@ def _batches() -> Any:
 
 def _outcome(table: str, rows: Sequence[Any], expectation: Expectation, results: Sequence[Any]) -> Outcome:
     for result in results:
-        if result.exception_info and result.exception_info.get("raised_exception"):
-            why = result.exception_info.get("exception_message")
-            raise MemflowError(f"Great Expectations could not test {expectation.name} of {table}: {why}")
+        # One exception, or one for each of the measurements that it came from.
+        raised = result.exception_info or {}
+        for each in (raised, *(value for value in raised.values() if isinstance(value, dict))):
+            if each.get("raised_exception"):
+                why = each.get("exception_message")
+                raise MemflowError(f"Great Expectations could not test {expectation.name} of {table}: {why}")
     passed = all(result.success for result in results)
     if isinstance(expectation.rule, Rows):
         unexpected, at = int(not passed), []

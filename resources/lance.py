@@ -1,0 +1,160 @@
+"""The index of entries: LanceDB tables to search a memory afterwards, at any moment of its life.
+
+A live episode searches in process; this is for people and tools that look at what a memory held. One table
+for each domain and assistant, written in one go, as LanceDB suffers from many small writers. The lake stays
+the truth.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from memflow.errors import BadInput, MissingData
+from memflow.records import Entry
+
+UNRETIRED = 2**62
+"""`until` of an entry that still lives: a filter on a number, where null would need a second condition."""
+FUSION = 60
+"""The constant of reciprocal rank fusion, which joins the two orders of a hybrid search."""
+
+
+class LanceIndex:
+    """Entries by text, by vector or by both, as they were at any tick. `root` is a folder or an address."""
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = str(root)
+
+    def rebuild(self, domain: str, assistant: str, entries: Sequence[Entry]) -> int:
+        """Replace the entries of a domain and assistant, which may be none. Returns how many there are.
+
+        Raises BadInput where vectors are not all of one length.
+        """
+        import lancedb
+        from lancedb.index import FTS
+
+        lengths = sorted({len(entry.vector) for entry in entries if entry.vector is not None})
+        if len(lengths) > 1:
+            raise BadInput(
+                f"entries of {assistant} in {domain} have vectors of {lengths} numbers, not of one length"
+            )
+        database = lancedb.connect(self.root)
+        name = _name(domain, assistant)
+        mode = "overwrite" if database.table_exists(name) else "create"
+        held = _arrow(entries, lengths[0] if lengths else 1)
+        # LanceDB takes a null vector for a bad one, and would refuse it.
+        table = database.create_table(name, held, mode=mode, on_bad_vectors="null")
+        if entries:
+            # ICU knows where words end, in Chinese too, which has no spaces; nothing is stemmed or left out.
+            table.create_index("text", config=FTS(base_tokenizer="icu", stem=False, remove_stop_words=False))
+        return len(entries)
+
+    def search(
+        self,
+        domain: str,
+        assistant: str,
+        *,
+        text: str | None = None,
+        vector: Sequence[float] | None = None,
+        tick: int | None = None,
+        episode: str | None = None,
+        k: int = 5,
+    ) -> list[dict[str, Any]]:
+        """The best `k` entries as rows with a `score`, the higher the better; text and vector make it hybrid.
+
+        `tick` sees the memory as it was then (since <= tick < until); without it, every entry it ever held.
+        An entry without a vector is found by text alone. Raises MissingData where nothing was indexed.
+        """
+        if text is None and vector is None:
+            raise BadInput("a search needs a text, a vector or both")
+        table = self._table(domain, assistant)
+        where = _where(tick, episode)
+        orders = []
+        if text is not None and table.count_rows():
+            orders.append(_by_text(table, text, where, k if vector is None else 4 * k))
+        if vector is not None:
+            orders.append(_by_vector(table, vector, where, k if text is None else 4 * k))
+        return orders[0] if len(orders) == 1 else _fused(orders, k)
+
+    def _table(self, domain: str, assistant: str) -> Any:
+        import lancedb
+
+        try:
+            return lancedb.connect(self.root).open_table(_name(domain, assistant))
+        except (ValueError, FileNotFoundError) as wrong:
+            raise MissingData(
+                f"no entries of {assistant} in {domain} are indexed at {self.root}: "
+                "materialize the asset memory/indexes for that partition first"
+            ) from wrong
+
+
+def _name(domain: str, assistant: str) -> str:
+    """A table's name in the letters that LanceDB allows; no domain or assistant has a full stop in it."""
+    return quote(f"{domain}.{assistant}".replace("@", "."), safe="").replace("%", "-")
+
+
+def _arrow(entries: Sequence[Entry], length: int) -> Any:
+    return pa.table(
+        {
+            "episode_id": pa.array([entry.episode_id for entry in entries], pa.string()),
+            "entry_id": pa.array([entry.entry_id for entry in entries], pa.string()),
+            "kind": pa.array([entry.kind for entry in entries], pa.string()),
+            "text": pa.array([entry.text for entry in entries], pa.string()),
+            "sources": pa.array([entry.sources for entry in entries], pa.list_(pa.string())),
+            "since": pa.array([entry.since for entry in entries], pa.int64()),
+            "until": pa.array([UNRETIRED if e.until is None else e.until for e in entries], pa.int64()),
+            "role": pa.array([entry.role for entry in entries], pa.string()),
+            "vector": pa.array([entry.vector for entry in entries], pa.list_(pa.float32(), length)),
+        }
+    )
+
+
+def _where(tick: int | None, episode: str | None) -> str | None:
+    parts = []
+    if tick is not None:
+        parts.append(f"since <= {int(tick)} AND until > {int(tick)}")
+    if episode is not None:
+        parts.append("episode_id = '" + episode.replace("'", "''") + "'")
+    return " AND ".join(parts) or None
+
+
+FIELDS = ["episode_id", "entry_id", "kind", "text", "sources", "since", "until", "role"]
+
+
+def _by_text(table: Any, text: str, where: str | None, k: int) -> list[dict[str, Any]]:
+    query = table.search(text, query_type="fts").select([*FIELDS, "_score"]).limit(k)
+    found = (query.where(where, prefilter=True) if where else query).to_list()
+    return [_row(each, each["_score"]) for each in found]
+
+
+def _by_vector(table: Any, vector: Sequence[float], where: str | None, k: int) -> list[dict[str, Any]]:
+    wanted = " AND ".join(part for part in (where, "vector IS NOT NULL") if part)
+    length = table.schema.field("vector").type.list_size
+    if not table.count_rows("vector IS NOT NULL"):
+        return []
+    if len(vector) != length:
+        raise BadInput(f"the vector has {len(vector)} numbers where the entries' have {length}")
+    query = table.search(list(vector), vector_column_name="vector").distance_type("cosine")
+    found = query.where(wanted, prefilter=True).select([*FIELDS, "_distance"]).limit(k).to_list()
+    return [_row(each, 1 - each["_distance"]) for each in found]
+
+
+def _row(found: dict[str, Any], score: float) -> dict[str, Any]:
+    row = {name: found[name] for name in FIELDS}
+    row["until"] = None if row["until"] == UNRETIRED else row["until"]
+    return {**row, "score": score}
+
+
+def _fused(orders: Sequence[Sequence[dict[str, Any]]], k: int) -> list[dict[str, Any]]:
+    """Reciprocal rank fusion: what stands high in either order stands high."""
+    scores: dict[tuple[str, str], float] = {}
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for order in orders:
+        for rank, row in enumerate(order, start=1):
+            key = (row["episode_id"], row["entry_id"])
+            scores[key] = scores.get(key, 0.0) + 1 / (FUSION + rank)
+            rows[key] = row
+    best = sorted(scores, key=lambda key: (-scores[key], key))[:k]
+    return [{**rows[key], "score": scores[key]} for key in best]

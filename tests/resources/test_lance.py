@@ -1,0 +1,118 @@
+"""The index of entries: by text, by vector, by both, and as of any tick; in English and in Chinese."""
+
+import pytest
+
+from memflow.errors import BadInput, MissingData
+from memflow.records import Entry
+from resources.lance import LanceIndex
+
+
+def entry(number, text, since, *, until=None, vector=None, episode="u1"):
+    return Entry(
+        domain="d",
+        assistant="full",
+        episode_id=episode,
+        entry_id=f"e{number}",
+        kind="message",
+        text=text,
+        sources=[f"m{number}"],
+        since=since,
+        until=until,
+        vector=vector,
+    )
+
+
+ENTRIES = [
+    entry(1, "Caroline drinks green tea every morning", 1, until=5, vector=[1.0, 0.0, 0.0]),
+    entry(2, "Caroline drinks black coffee now", 5, vector=[0.0, 1.0, 0.0]),
+    entry(3, "她搬到了上海，在一家律师事务所工作", 2, vector=[0.0, 0.0, 1.0]),
+    entry(4, "他喜欢在北京的公园里跑步", 3),
+    entry(5, "Mel's garden", 1, episode="it's u2"),
+]
+
+
+@pytest.fixture
+def index(tmp_path):
+    index = LanceIndex(tmp_path / "lance")
+    assert index.rebuild("d", "full", ENTRIES) == 5
+    return index
+
+
+def ids(rows):
+    return [row["entry_id"] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("text", "best"), [("green tea", "e1"), ("上海的律师", "e3"), ("北京", "e4"), ("garden", "e5")]
+)
+def test_text_is_found_in_either_language(index, text, best):
+    found = index.search("d", "full", text=text)
+    assert found[0]["entry_id"] == best
+    assert [row["score"] for row in found] == sorted((row["score"] for row in found), reverse=True)
+
+
+@pytest.mark.parametrize(("tick", "alive"), [(0, []), (1, ["e1"]), (4, ["e1"]), (5, ["e2"]), (9, ["e2"])])
+def test_a_tick_sees_the_memory_as_it_was(index, tick, alive):
+    assert ids(index.search("d", "full", text="Caroline drinks", tick=tick)) == alive
+    found = index.search("d", "full", vector=[0.7, 0.7, 0.0], tick=tick, k=1)
+    assert ids(found) == alive
+
+
+def test_without_a_tick_all_that_was_ever_held_is_seen(index):
+    found = index.search("d", "full", text="Caroline drinks")
+    assert sorted(ids(found)) == ["e1", "e2"]
+    assert {row["entry_id"]: row["until"] for row in found} == {"e1": 5, "e2": None}
+    assert found[0]["sources"] == [f"m{found[0]['entry_id'][1:]}"]
+
+
+def test_the_nearest_vector_is_best_and_scores_its_cosine(index):
+    found = index.search("d", "full", vector=[0.0, 2.0, 0.0], k=2)
+    assert found[0]["entry_id"] == "e2"
+    assert found[0]["score"] == pytest.approx(1.0)
+    assert "e4" not in ids(index.search("d", "full", vector=[0.0, 1.0, 0.0], k=10))
+
+
+def test_both_together_put_first_what_stands_high_in_both(index):
+    found = index.search("d", "full", text="Caroline drinks", vector=[0.1, 1.0, 0.0])
+    assert found[0]["entry_id"] == "e2"
+    assert set(ids(found)) == {"e1", "e2", "e3"}
+    assert ids(index.search("d", "full", text="Caroline drinks", vector=[0.1, 1.0, 0.0], k=1)) == ["e2"]
+
+
+def test_one_episode_may_be_searched_alone(index):
+    assert ids(index.search("d", "full", text="garden", episode="it's u2")) == ["e5"]
+    assert index.search("d", "full", text="garden", episode="u1") == []
+
+
+def test_rebuilding_replaces_and_leaves_others_alone(index):
+    index.rebuild("d", "full@qwen", ENTRIES[:1])
+    index.rebuild("d", "full", ENTRIES[1:2])
+    assert ids(index.search("d", "full", text="Caroline", k=9)) == ["e2"]
+    assert ids(index.search("d", "full@qwen", text="Caroline", k=9)) == ["e1"]
+
+
+def test_entries_without_vectors_are_found_by_text(tmp_path):
+    index = LanceIndex(tmp_path)
+    index.rebuild("d", "bm25_message", [entry(4, "他喜欢在北京的公园里跑步", 3)])
+    assert ids(index.search("d", "bm25_message", text="公园")) == ["e4"]
+    assert index.search("d", "bm25_message", vector=[1.0, 2.0]) == []
+    assert ids(index.search("d", "bm25_message", text="公园", vector=[1.0, 2.0])) == ["e4"]
+
+
+def test_a_memory_without_entries_is_indexed_and_empty(tmp_path):
+    index = LanceIndex(tmp_path)
+    assert index.rebuild("d", "none", []) == 0
+    assert index.search("d", "none", text="anything") == []
+    assert index.search("d", "none", vector=[1.0]) == []
+    assert index.search("d", "none", text="anything", vector=[1.0]) == []
+
+
+def test_what_cannot_be_searched_is_said(index):
+    with pytest.raises(BadInput, match="needs a text, a vector or both"):
+        index.search("d", "full")
+    with pytest.raises(BadInput, match="has 2 numbers where the entries' have 3"):
+        index.search("d", "full", vector=[1.0, 0.0])
+    with pytest.raises(MissingData, match=r"no entries of recent in d are indexed .* memory/indexes"):
+        index.search("d", "recent", text="tea")
+    with pytest.raises(BadInput, match=r"vectors of \[2, 3\] numbers"):
+        index.rebuild("d", "full", [ENTRIES[0], entry(9, "x", 1, vector=[1.0, 2.0])])
