@@ -14,7 +14,7 @@ Condition = dg.AutomationCondition
 MODELS = dg.AssetSelection.groups(GROUP, include_sources=True)
 
 DEPTH = 5
-"""How many steps to look back for work under way: from the leaderboard to the tables of a domain."""
+"""How many steps to look back for work under way: from the report to the tables of a domain."""
 
 
 def _upstream(state: Condition) -> Condition:
@@ -48,14 +48,16 @@ _made_too_soon: Condition = _overtaken.since(Condition.newly_requested() & ~_ove
 
 _under_way = Condition.in_progress() | Condition.newly_updated()
 _quiet: Condition = (~_upstream(_under_way)).with_label("nothing before it is under way")
-_whole: Condition = (~_upstream(Condition.execution_failed())).with_label("nothing before it has failed")
+_settled: Condition = (~_upstream(_under_way | Condition.execution_failed())).with_label(
+    "nothing before it is under way or has failed"
+)
 
 when_models_change: Condition = (
     (_behind | _made_too_soon) & ~Condition.missing() & ~Condition.in_progress()
 ).with_label("its model or its data changed")
 """For the tables of a domain: at once, and all that follow from one another in one run."""
 
-when_inputs_settle: Condition = (when_models_change & _quiet & _whole).with_label(
+when_inputs_settle: Condition = (when_models_change & _settled).with_label(
     "its model or its data changed, and all before it has settled"
 )
 """For domain x assistant. These cannot share a run with the tables of a domain, and one simulator may change
@@ -64,12 +66,12 @@ both; so they wait for what they are made from, and where that failed, until som
 when_scores_settle: Condition = (when_models_change & _quiet & ~_quiet.newly_true()).with_label(
     "scores changed, and no more are coming"
 )
-"""For what gathers all partitions: once, when the last has landed. A failed one does not hold back the rest.
+"""For what gathers all partitions: once, when the last has landed. A failed one holds back none of the rest.
 It must have been quiet for a tick already, for what may be asked for in the first quiet one."""
 
 
 def regeneration(seconds: int = 30) -> dg.AutomationConditionSensorDefinition:
-    """The sensor over all assets, every `seconds`: one run for each partition behind, tagged with the reason."""
+    """The sensor over all assets, every `seconds`: a run for each partition that is behind."""
     return dg.AutomationConditionSensorDefinition(
         name="regenerate_what_changed",
         target=dg.AssetSelection.all(include_sources=True),

@@ -55,7 +55,7 @@ def build_defs(settings: Settings, hands: dict[str, Any] | None = None) -> dg.De
         ],
         asset_checks=checks.build(partitions),
         jobs=jobs.build(),
-        schedules=schedules.build(),
+        schedules=schedules.build(partitions),
         sensors=[automation.regeneration()],
         resources={name: _described(name, hand) for name, hand in hands.items()},
         # A step costs seconds of start-up in a process of its own, so a run is one process.
@@ -66,8 +66,13 @@ def build_defs(settings: Settings, hands: dict[str, Any] | None = None) -> dg.De
 def observed(partitions: Partitions, settings: Settings, recipes: Recipes) -> list[dg.SourceAsset]:
     """The models, as the graph sees them."""
     return [
-        models.simulator(lambda name: recipes.simulator(settings.domain(name)), partitions.domain),
-        models.judge(lambda _: recipes.judge(), partitions.domain),
+        *(
+            models.simulator(
+                stage, lambda name, stage=stage: recipes.simulator(stage, settings.domain(name)), partitions.domain
+            )
+            for stage in ("state", "utterance", "question", "feedback", "memory")
+        ),
+        models.judge(recipes.judge, partitions.domain),
         models.assistants(recipes.answering, partitions.assistant),
     ]
 

@@ -22,7 +22,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
     @dg.asset(
         **described("feedback.sessions", "Empty for a benchmark that learns from no feedback."),
-        deps=[["utterance", "turns"], ["question", "probes"], ["model", "simulator"]],
+        deps=[["utterance", "turns"], ["question", "probes"], ["simulator", "feedback"]],
         partitions_def=partitions.domain,
         automation_condition=when_models_change,
         pool=f"model_{settings.roles.backbone}",

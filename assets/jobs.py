@@ -1,11 +1,17 @@
 """Jobs: one per partition shape, since a job's assets share one shape. Jobs are verbs; assets are nouns."""
 
+from typing import Any
+
 import dagster as dg
 
-OBSERVE = "observe_models"
+from assets.automation import MODELS
+
+ASSISTANTS = dg.AssetSelection.assets(["model", "assistants"])
+OBSERVE = ("observe_simulator", "observe_assistants")
+"""The jobs that look at the models: by domain, and by assistant."""
 
 
-def build() -> list[dg.UnresolvedAssetJobDefinition]:
+def build() -> list[Any]:
     """The jobs, in the order in which a whole run needs them."""
     groups = dg.AssetSelection.groups
     return [
@@ -28,8 +34,13 @@ def build() -> list[dg.UnresolvedAssetJobDefinition]:
             description="The leaderboard over everything that was measured, and memflow.duckdb.",
         ),
         dg.define_asset_job(
-            OBSERVE,
-            groups("model", include_sources=True),
-            description="Look at the fingerprints of simulator, judge and assistants.",
+            OBSERVE[0],
+            MODELS - ASSISTANTS,
+            description="Look at the fingerprints of simulator and judge. Any partition stands for all of them.",
+        ),
+        dg.define_asset_job(
+            OBSERVE[1],
+            ASSISTANTS,
+            description="Look at the fingerprints of the assistants. Any partition stands for all of them.",
         ),
     ]

@@ -28,7 +28,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         specs=[
             dg.AssetSpec(
                 **described(table, more, kinds=("lancedb", "parquet", "duckdb")),
-                deps=[*deps, ["model", "simulator"], ["model", "assistants"]],
+                deps=[*deps, ["simulator", "memory"], ["model", "assistants"]],
                 automation_condition=when_inputs_settle,
             )
             for table, more in zip(

@@ -20,11 +20,11 @@ Fingerprint = Callable[[str], str | None]
 
 
 def simulator(part: str, fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.SourceAsset:
-    """`simulator/PART` by domain: the chat model that plays users, in one of its parts (states, follow_ups, ...).
+    """`simulator/PART` by domain: the chat model that plays users, in one of its parts (states, follow_ups).
 
-    A domain may have its states published and still need the simulator to answer back: one asset for each part
-    keeps the tables that were only read out of what a new simulator regenerates. The fingerprint is None for a
-    domain in which the simulator has no such part.
+    A domain may have its states published and still need the simulator to answer back. One asset for each
+    part leaves what was only read alone when the simulator changes. The fingerprint is None for a domain in
+    which the simulator has no such part.
     """
     return _observed(["simulator", part], fingerprint, domain, f"The simulator of a domain's {part}.")
 

@@ -25,7 +25,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             dg.AssetDep(["raw", "records"], partition_mapping=partitions.dataset_to_domain),
             *(table.split(".") for table in STATES),
             ["utterance", "turns"],
-            ["model", "simulator"],
+            ["simulator", "question"],
         ],
         partitions_def=partitions.domain,
         automation_condition=when_models_change,

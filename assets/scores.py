@@ -89,7 +89,7 @@ def figures_of(name: str, settings: Settings, lake: Lake, recipes: Recipes) -> l
                 verdicts=rows,
                 oracle=bound["oracle"],
                 none=bound["none"],
-                simulator=recipes.simulator(domain),
+                simulator=recipes.everyone(domain),
                 scripted=any(settings.model(role).kind == "scripted" for role in roles),
             ),
         )

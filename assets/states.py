@@ -23,7 +23,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     @dg.multi_asset(
         name="states",
         specs=[
-            dg.AssetSpec(**described(table, MADE), deps=[raw, ["model", "simulator"]], automation_condition=when_models_change)
+            dg.AssetSpec(**described(table, MADE), deps=[raw, ["simulator", "state"]], automation_condition=when_models_change)
             for table in STATES
         ],
         partitions_def=partitions.domain,

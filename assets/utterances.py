@@ -24,7 +24,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         deps=[
             dg.AssetDep(["raw", "records"], partition_mapping=partitions.dataset_to_domain),
             *(table.split(".") for table in STATES),
-            ["model", "simulator"],
+            ["simulator", "utterance"],
         ],
         partitions_def=partitions.domain,
         automation_condition=when_models_change,

@@ -1,13 +1,13 @@
-"""A rehearsal: the whole chain played in memory by the scripted chat, to see what a run would ask of its models.
+"""A rehearsal: the whole chain played in memory by the scripted chat, to see what a run would ask its models.
 
-It keeps nothing, asks nobody and waits for nothing. Time is imagined: a request takes `latency` seconds, and a model
-answers `concurrency` of them at once; so chains of requests that wait for each other count as they are. What it
-cannot know is how long a real model's answers are: here they are as long as the scripted chat's.
+It keeps nothing, asks nobody and waits for nothing. Time is imagined: a request takes `latency` seconds, and
+a model answers `concurrency` of them at once, so that requests that wait for each other take their time. What
+it cannot know is how long a real model's answers are: here they are as long as the scripted chat's.
 """
 
 import asyncio
 import selectors
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -137,17 +137,17 @@ class Rehearsal:
             )
 
         played = self._play("memory", domain, assistant, memory) if recipe.system.plays else []
-        said, entries = (rows(domain.name, assistant, played) for rows in (said_of, entries_of))
+        said, entries = said_of(domain.name, assistant, played), entries_of(domain.name, assistant, played)
         pasts = pasts_of(entries, said, probes)
         return self._play("answer", domain, assistant, answer)
 
-    def _play(self, stage: str, domain: Domain, assistant: str, work: Callable[["_Stage"], Awaitable[T]]) -> T:
+    def _play(
+        self, stage: str, domain: Domain, assistant: str, work: Callable[["_Stage"], Coroutine[Any, Any, T]]
+    ) -> T:
         on = _Stage(self)
-        clock = _ImaginedClock()
-        with asyncio.Runner(loop_factory=lambda: _ImaginedLoop(clock)) as runner:
-            result = runner.run(_awaited(work(on)))
+        result, seconds = _imagined(work(on))
         tallies = tuple(tally for tally in on.tallies.values() if tally.calls)
-        self.acts.append(Act(stage, domain.name, assistant, clock.now, tallies))
+        self.acts.append(Act(stage, domain.name, assistant, seconds, tallies))
         return result
 
 
@@ -179,7 +179,12 @@ class _CountingChat:
     scripted = True
 
     def __init__(
-        self, rehearsal: Rehearsal, inner: ScriptedChat, sampling: Sampling, tally: Tally, limit: asyncio.Semaphore
+        self,
+        rehearsal: Rehearsal,
+        inner: ScriptedChat,
+        sampling: Sampling,
+        tally: Tally,
+        limit: asyncio.Semaphore,
     ) -> None:
         self.rehearsal = rehearsal
         self.inner = inner
@@ -203,7 +208,7 @@ class _CountingChat:
         return completion
 
 
-class _ImaginedClock(selectors.DefaultSelector):  # type: ignore[valid-type,misc]
+class _ImaginedClock(selectors.DefaultSelector):
     """Where a loop would wait until something is due, time jumps to it."""
 
     now = 0.0
@@ -224,5 +229,8 @@ class _ImaginedLoop(asyncio.SelectorEventLoop):
         return self._clock.now
 
 
-async def _awaited(work: Awaitable[T]) -> T:
-    return await work
+def _imagined(work: Coroutine[Any, Any, T]) -> tuple[T, float]:
+    """What comes of `work`, and the seconds it would have taken."""
+    clock = _ImaginedClock()
+    with asyncio.Runner(loop_factory=lambda: _ImaginedLoop(clock)) as runner:
+        return runner.run(work), clock.now

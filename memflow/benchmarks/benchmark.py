@@ -125,6 +125,10 @@ class Benchmark(Protocol):
         """The scripted chat's handlers for this benchmark's prompts, by prompt name."""
         ...
 
+    def simulated(self, domain: Domain) -> frozenset[str]:
+        """The stages (state, utterance, question, feedback, memory) that ask the simulator in this domain."""
+        ...
+
     def simulator_prompts(self) -> list[Prompt]:
         """The prompts that the simulator is asked with: their digests are part of its fingerprint."""
         ...

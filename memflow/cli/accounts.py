@@ -1,7 +1,7 @@
 """`accounts`: what was asked of the models, and what it took."""
 
 from collections.abc import Sequence
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from resources.settings import Settings
 
 
-class By(str, Enum):
+class By(StrEnum):
     """What the accounts can be drawn up by."""
 
     run = "run"
@@ -48,8 +48,8 @@ def accounts(
 ) -> None:
     """Show what was asked of the models: calls, replays, failures, tokens, seconds and cost.
 
-    A call was asked of a model; a replay was answered from the ledger. Tokens and cost are those of the calls;
-    seconds are the latencies of calls and replays, as when first asked.
+    A call was asked of a model; a replay was answered from the ledger. Tokens and cost are those of the
+    calls; seconds are the latencies of calls and replays, as when first asked.
     """
     from resources.ledger import SqlLedger
 
@@ -66,7 +66,9 @@ def accounts(
     answer(
         form,
         {"accounts": rows, "total": total},
-        table("Accounts" if run is None else f"Accounts of run {run}", (*chosen, *labels), shown, right=labels),
+        table(
+            "Accounts" if run is None else f"Accounts of run {run}", (*chosen, *labels), shown, right=labels
+        ),
         note("" if rows else "Nothing is booked yet: `memflow run --demo` asks the first questions."),
     )
 

@@ -103,7 +103,11 @@ def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     answer(
         form,
         {"folder": folder, "datasets": rows},
-        table("Data sets", ("data set", "what it is", "licence", "origin", "there", "sha256", "published"), shown),
+        table(
+            "Data sets",
+            ("data set", "what it is", "licence", "origin", "there", "sha256", "published"),
+            shown,
+        ),
         note(f"\nThe data folder is {folder or 'not set: set MEMFLOW_DATA, or `data` in memflow.toml'}."),
         *(note(f"{row['dataset']}: {row['how']}") for row in rows if not row["found"]),
     )
@@ -148,7 +152,3 @@ def _there(row: Mapping[str, Any]) -> Text:
 
 def _defaults(parameters: list[dict[str, Any]]) -> str:
     return ", ".join(f"{each['name']} {each['default']}" for each in parameters)
-
-
-def _front(ctx: typer.Context) -> Front:
-    return ctx.obj if isinstance(ctx.obj, Front) else Front()

@@ -1,4 +1,4 @@
-"""What `memflow doctor` looks at: each finding says what was found and, where it is not well, how to mend it."""
+"""What `memflow doctor` looks at. A finding says what was found and, where it is not well, how to mend it."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from memflow.cli.selection import Front
-from memflow.errors import MemflowError
+from memflow.errors import BadInput, MemflowError
 
 if TYPE_CHECKING:
     from resources.settings import Model, Settings
@@ -36,7 +36,13 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"what": self.what, "ok": self.state == "ok", "state": self.state, "found": self.found, "mend": self.mend}
+        return {
+            "what": self.what,
+            "ok": self.state == "ok",
+            "state": self.state,
+            "found": self.found,
+            "mend": self.mend,
+        }
 
 
 def examine(front: Front) -> list[Finding]:
@@ -45,7 +51,10 @@ def examine(front: Front) -> list[Finding]:
     try:
         settings = front.load()
     except MemflowError as wrong:
-        return [*findings, Finding("settings", "missing", str(wrong), "Mend the file; `memflow init` writes an example.")]
+        return [
+            *findings,
+            Finding("settings", "missing", str(wrong), "Mend the file; `memflow init` writes an example."),
+        ]
     return [
         *findings,
         _file(front),
@@ -60,7 +69,9 @@ def _python() -> Finding:
     found = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info >= OLDEST:
         return Finding("Python", "ok", found)
-    return Finding("Python", "missing", found, "memflow needs Python 3.11 or newer: make PYTHON=python3.12 run")
+    return Finding(
+        "Python", "missing", found, "memflow needs Python 3.11 or newer: make PYTHON=python3.12 run"
+    )
 
 
 def _packages() -> Finding:
@@ -69,7 +80,9 @@ def _packages() -> Finding:
     try:
         wanted = [Requirement(line) for line in metadata.requires("memflow") or ()]
     except metadata.PackageNotFoundError:
-        return Finding("packages", "missing", "memflow itself is not installed", "Run `make run` in its folder.")
+        return Finding(
+            "packages", "missing", "memflow itself is not installed", "Run `make run` in its folder."
+        )
     wanted = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
     wrong = []
     for each in wanted:
@@ -81,7 +94,9 @@ def _packages() -> Finding:
             if not each.specifier.contains(version, prereleases=True):
                 wrong.append(f"{each.name} {version}, not {each.specifier}")
     if wrong:
-        return Finding("packages", "missing", ", ".join(wrong), "Install what requirements.lock says: `make run` does.")
+        return Finding(
+            "packages", "missing", ", ".join(wrong), "Install what requirements.lock says: `make run` does."
+        )
     return Finding("packages", "ok", f"{len(wanted)} of {len(wanted)}")
 
 
@@ -106,7 +121,10 @@ def _data(settings: "Settings") -> Iterator[Finding]:
 
     if settings.data is None:
         yield Finding(
-            "data folder", "absent", "not set", "For published data: set MEMFLOW_DATA, or `data` in memflow.toml."
+            "data folder",
+            "absent",
+            "not set",
+            "For published data: set MEMFLOW_DATA, or `data` in memflow.toml.",
         )
     elif not settings.data.is_dir():
         mend = "Make it, or mend MEMFLOW_DATA or `data` in memflow.toml."
@@ -115,7 +133,11 @@ def _data(settings: "Settings") -> Iterator[Finding]:
         yield Finding("data folder", "ok", str(settings.data))
     library = Library(settings.data)
     for name in settings.domains:
-        wanted = [dataset(each) for each in settings.domain(name).datasets]
+        try:
+            wanted = [dataset(each) for each in settings.domain(name).datasets]
+        except BadInput as wrong:
+            yield Finding(f"data of {name}", "missing", str(wrong), f"Mend the datasets of {name}.")
+            continue
         lacking = [each for each in wanted if each.readable and not library.found(each)]
         if not lacking:
             yield Finding(f"data of {name}", "ok", ", ".join(each.name for each in wanted if each.readable))
@@ -138,7 +160,7 @@ def _model(name: str, model: "Model") -> Finding:
         program = shlex.split(model.executable)[0]
         if shutil.which(program):
             return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
-        mend = "Name the `vllm` of an environment that has it as `executable`, or a server's `url` with kind endpoint."
+        mend = "As `executable`, name the `vllm` of an environment that has it."
         return Finding(what, "missing", f"there is no program {program}", mend)
     return _served(what, model.url, model.model, model.key_variable)
 
@@ -150,7 +172,9 @@ def _embedder(settings: "Settings") -> Finding:
     if chosen.kind == "endpoint":
         return _served("embedder", chosen.url, chosen.model, chosen.key_variable)
     if not Path(chosen.model).expanduser().is_dir():
-        return Finding("embedder", "missing", f"there is no folder {chosen.model!r}", "Mend `model` under [embedder].")
+        return Finding(
+            "embedder", "missing", f"there is no folder {chosen.model!r}", "Mend `model` under [embedder]."
+        )
     try:
         metadata.version("sentence-transformers")
     except metadata.PackageNotFoundError:
@@ -173,14 +197,22 @@ def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
     except urllib.error.HTTPError as error:
         if error.code in (401, 403):
             mend = f"Put the key into the environment variable {key_variable}."
-            return Finding(what, "missing", f"{url} wants {'another' if key else 'a'} key ({error.code})", mend)
-        return Finding(what, "missing", f"{url} says {error.code} to /models", "Mend its url in memflow.toml.")
+            return Finding(
+                what, "missing", f"{url} wants {'another' if key else 'a'} key ({error.code})", mend
+            )
+        return Finding(
+            what, "missing", f"{url} says {error.code} to /models", "Mend its url in memflow.toml."
+        )
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
-        return Finding(what, "missing", f"nobody answers at {url} ({reason})", "Start the server, or mend its url.")
+        return Finding(
+            what, "missing", f"nobody answers at {url} ({reason})", "Start the server, or mend its url."
+        )
     except (KeyError, TypeError):
         return Finding(what, "missing", f"{url}/models names no models", "Is it an OpenAI-compatible server?")
     if model not in known:
         served = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
-        return Finding(what, "missing", f"{url} has no {model!r}, but {served}", "Mend its name, or serve it there.")
+        return Finding(
+            what, "missing", f"{url} has no {model!r}, but {served}", "Mend its name, or serve it there."
+        )
     return Finding(what, "ok", f"{model} at {url}")

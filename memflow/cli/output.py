@@ -1,8 +1,9 @@
-"""How commands print: one answer on standard output, as text or as JSON; everything else on standard error."""
+"""How commands print: the answer on standard output, as text or as JSON; all else on standard error."""
 
 import json
+import os
 from collections.abc import Iterable, Sequence
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -11,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 WIDE = 160
-"""Columns of a table that goes into a file or a pipe."""
+"""Columns of a table that goes into a file or a pipe, where COLUMNS does not say."""
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How an answer is written."""
 
     text = "text"
@@ -42,7 +43,12 @@ def message(text: str) -> None:
 
 
 def table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Iterable[str] = (), caption: str = ""
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    right: Iterable[str] = (),
+    caption: str = "",
 ) -> Table:
     """A table of plain values. Columns named in `right` hold numbers."""
     drawn = Table(
@@ -106,4 +112,6 @@ def cut(text: str, length: int) -> str:
 
 def _console(stderr: bool = False) -> Console:
     console = Console(stderr=stderr, highlight=False)
-    return console if console.is_terminal else Console(stderr=stderr, highlight=False, width=WIDE)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = WIDE
+    return console

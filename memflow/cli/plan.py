@@ -1,14 +1,14 @@
 """`plan`: calls, tokens, time and cost by stage, before anything is spent.
 
-What is counted is counted by memflow/rehearsal.py; here it is told what a run would do, priced, and shown.
+What a run would do is forecast.py; here it is priced, summed and shown.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.output import Format, FormatOption, answer, cell, duration, note, table
@@ -21,37 +21,23 @@ from memflow.cli.selection import (
     LimitOption,
     MemoryOption,
     ModelOption,
-    Selection,
     SimulatorOption,
     UrlOption,
     select,
 )
-from memflow.errors import MissingData
+from memflow.records import TABLES
 
 if TYPE_CHECKING:
-    from memflow.datasets import Dataset
-    from memflow.domains import Domain
-    from memflow.rehearsal import Act, Cast, Rehearsal, Users
-    from resources.lake import Lake
-    from resources.library import Library
+    from memflow.cli.forecast import Forecast
+    from memflow.rehearsal import Act
     from resources.settings import Settings
 
 LatencyOption = Annotated[
     float, typer.Option("--latency", min=0.0, help="Seconds that a request is taken to need: an assumption.")
 ]
-AgainOption = Annotated[
-    bool, typer.Option("--again", help="As for run: count what is up to date as well.")
-]
+AgainOption = Annotated[bool, typer.Option("--again", help="As for run: count what is up to date as well.")]
+STAGES = tuple(dict.fromkeys(table.partition(".")[0] for table in TABLES))
 NUMBERS = ("calls", "prompt_tokens", "completion_tokens", "most_tokens")
-
-
-@dataclass
-class Plan:
-    """What a run would ask, what it would leave alone, and what it would have to do without."""
-
-    acts: list["Act"] = field(default_factory=list)
-    up_to_date: list[str] = field(default_factory=list)
-    missing: dict[str, list["Dataset"]] = field(default_factory=dict)
 
 
 def plan(
@@ -70,11 +56,13 @@ def plan(
     again: AgainOption = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Say what a run would ask of the models, by stage: calls, tokens, time and cost. Nothing is asked of them.
+    """Say what a run would ask of the models, by stage: calls, tokens, time and cost.
 
-    The chain is rehearsed in memory with the scripted chat. Answers are taken to be as long as the scripted
-    chat's; `at most` is what their limits allow. Nothing is known of requests that have to be asked again.
+    Nothing is asked of them: the chain is rehearsed in memory with the scripted chat. Answers are taken to be
+    as long as the scripted chat's; `at most` is what their limits allow.
     """
+    from memflow.cli.forecast import forecast
+
     selection = select(
         ctx,
         domains=domain,
@@ -88,7 +76,7 @@ def plan(
         simulator=simulator,
         judge=judge,
     )
-    made = _rehearsed(selection, latency, again)
+    made = forecast(selection, latency, again)
     settings = selection.settings
     stages = _totals(made.acts, settings, ("stage", "role", "model"))
     assistants = _totals([act for act in made.acts if act.assistant], settings, ("domain", "assistant"))
@@ -110,91 +98,10 @@ def plan(
     )
 
 
-def _rehearsed(selection: Selection, latency: float, again: bool) -> Plan:
-    """Rehearse every partition that a run would run. Raises MissingData where none of a domain's data is there."""
-    from assets.recipes import BY_ASSISTANT, BY_DOMAIN, Recipes
-    from memflow.benchmarks import registry
-    from memflow.rehearsal import Rehearsal
-    from resources.lake import Lake
-    from resources.library import Library
-
-    settings = selection.settings
-    lake, library = Lake(settings.lake_root), Library(settings.data)
-    recipes = Recipes(settings, lake, library)
-    rehearsal = Rehearsal(_cast(settings), registry.handlers(), own=settings.own_memories(), latency=latency)
-    made = Plan(rehearsal.acts)
-
-    def current(table: str, partition: str, recipe: str) -> bool:
-        facts = lake.facts(table, partition)
-        return facts is not None and facts.recipe == recipe and not again
-
-    with Console(stderr=True).status("rehearsing") as status:
-        for name in selection.domains:
-            domain = settings.domain(name).limited(selection.limit)
-            benchmark = registry.benchmark(domain.benchmark)
-            found = _found(domain, library, made)
-            built = all(current(table, name, recipes.domain(table, domain)) for table in BY_DOMAIN)
-            status.update(f"rehearsing {name}")
-            if built:
-                made.up_to_date.append(name)
-                users = _held(lake, domain)
-            else:
-                records = [row for each in found for row in benchmark.records(each, library.paths(each))]
-                users = rehearsal.build(benchmark, domain, records)
-            for assistant in selection.assistants:
-                where = f"{name}/{assistant}"
-                if built and all(
-                    current(table, where, recipes.assistant(table, name, assistant)) for table in BY_ASSISTANT
-                ):
-                    made.up_to_date.append(where)
-                    continue
-                status.update(f"rehearsing {name} · {assistant}")
-                rehearsal.measure(benchmark, users, assistant)
-    return made
-
-
-def _found(domain: "Domain", library: "Library", made: Plan) -> list["Dataset"]:
-    """The data sets of a domain that are there; those that are not are noted in the plan."""
-    from memflow.datasets import dataset
-
-    wanted = [dataset(name) for name in domain.datasets]
-    found = [each for each in wanted if each.readable and library.found(each)]
-    lacking = [each for each in wanted if each not in found]
-    if not found:
-        ways = " ".join(each.how for each in lacking)
-        raise MissingData(
-            f"{domain.name}: none of its data sets is there. {ways} Then set MEMFLOW_DATA to that folder."
-        )
-    if lacking:
-        made.missing[domain.name] = lacking
-    return found
-
-
-def _held(lake: "Lake", domain: "Domain") -> "Users":
-    """What the lake holds of a domain: what a run would measure on."""
-    from memflow.benchmarks.benchmark import States
-    from memflow.rehearsal import Users
-
-    states = States(*(lake.read(f"state.{name}", domain.name) for name in ("profiles", "variables", "changes")))
-    tables = ("utterance.turns", "question.probes", "feedback.sessions")
-    return Users(domain, states, *(lake.read(table, domain.name) for table in tables))
-
-
-def _cast(settings: "Settings") -> "Cast":
-    from memflow.chat.requests import Sampling
-    from memflow.rehearsal import Cast, Part
-
-    parts = {
-        name: Part(Sampling(model.temperature, model.top_p, model.max_tokens), model.concurrency)
-        for name, model in settings.models.items()
-    }
-    return Cast(parts, settings.roles.model_dump(), settings.model_of)
-
-
 def _totals(acts: Iterable["Act"], settings: "Settings", by: Sequence[str]) -> list[dict[str, Any]]:
-    """Calls, tokens and costs, summed by attributes of acts and their tallies, in the order in which they come."""
+    """Calls, tokens and costs, summed by attributes of acts and their tallies, in the order of the walk."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for act in acts:
+    for act in sorted(acts, key=lambda act: STAGES.index(act.stage)) if "stage" in by else acts:
         for tally in act.tallies:
             names = tuple(getattr(tally if hasattr(tally, name) else act, name) for name in by)
             zeros = dict.fromkeys((*NUMBERS, "cost", "most_cost"), 0)
@@ -209,7 +116,9 @@ def _totals(acts: Iterable["Act"], settings: "Settings", by: Sequence[str]) -> l
 
 
 def _seconds(acts: Iterable["Act"], **where: str) -> float:
-    return sum(act.seconds for act in acts if all(getattr(act, name) == value for name, value in where.items()))
+    return sum(
+        act.seconds for act in acts if all(getattr(act, name) == value for name, value in where.items())
+    )
 
 
 def _assumptions(settings: "Settings", latency: float) -> list[str]:
@@ -224,7 +133,7 @@ def _assumptions(settings: "Settings", latency: float) -> list[str]:
 
 
 def _shown(
-    made: Plan,
+    made: "Forecast",
     stages: Sequence[dict[str, Any]],
     assistants: Sequence[dict[str, Any]],
     total: dict[str, Any],
@@ -246,14 +155,23 @@ def _shown(
         ]
         for row in assistants
     ]
-    shown: list[RenderableType] = [table("By stage", ("stage", "role", "model", *numbers), rows, right=numbers)]
+    shown: list[RenderableType] = [
+        table("By stage", ("stage", "role", "model", *numbers), rows, right=numbers)
+    ]
     if by_assistant:
-        shown += [Text(), table("By assistant", ("domain", "assistant", *numbers), by_assistant, right=numbers)]
+        shown += [
+            Text(),
+            table("By assistant", ("domain", "assistant", *numbers), by_assistant, right=numbers),
+        ]
     if made.up_to_date:
         shown.append(note(f"\nUp to date, and left alone: {', '.join(made.up_to_date)}."))
     for domain, lacking in made.missing.items():
         shown.append(Text(f"\n{domain}, without these data sets:", "yellow"))
         shown += [note(f"  {each.name}: {each.how}") for each in lacking]
+    if not total["cost"]:
+        shown.append(
+            note("\nNo model here has a price (price_in and price_out in memflow.toml), so cost is 0.")
+        )
     shown.append(note("\nAssumed:"))
     shown += [note(f"  {line}") for line in _assumptions(settings, latency)]
     return shown

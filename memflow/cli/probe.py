@@ -24,12 +24,16 @@ LONGEST = 60
 
 def probe(
     ctx: typer.Context,
-    probe_id: Annotated[str, typer.Argument(metavar="ID", help="The probe, as `memflow show verdicts` names it.")],
+    probe_id: Annotated[
+        str, typer.Argument(metavar="ID", help="The probe, as `memflow show verdicts` names it.")
+    ],
     assistant: Annotated[
-        str | None, typer.Option("--assistant", metavar="NAME", help="With what came of it under this assistant.")
+        str | None,
+        typer.Option("--assistant", metavar="NAME", help="With what came of it under this assistant."),
     ] = None,
     domain: Annotated[
-        str | None, typer.Option("--domain", metavar="NAME", help="Where several domains have a probe of that id.")
+        str | None,
+        typer.Option("--domain", metavar="NAME", help="Where several domains have a probe of that id."),
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
@@ -64,7 +68,9 @@ def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
     """The probe of that id. Raises BadInput with the ids that come near."""
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:
-        raise BadInput(f"there are no probes of the domain {domain!r}; there are of {', '.join(domains) or 'none yet'}")
+        raise BadInput(
+            f"there are no probes of the domain {domain!r}; there are of {', '.join(domains) or 'none yet'}"
+        )
     held = lake.read_all("question.probes", [domain] if domain else domains)
     found = [each for each in held if each.probe_id == probe_id]
     if len(found) > 1:
@@ -121,12 +127,14 @@ def _messages(ledger: "SqlLedger", digest: str | None) -> list[dict[str, str]]:
 def _question(asked: "Probe") -> Iterator[RenderableType]:
     yield Text(f"{asked.probe_id}", "bold")
     where = f"{asked.domain}, episode {asked.episode_id}, checkpoint {asked.checkpoint}"
-    yield note(f"{where}; {asked.kind}, scored by {asked.metric}" + (f", {asked.category}" if asked.category else ""))
+    yield note(
+        f"{where}; {asked.kind}, scored by {asked.metric}" + (f", {asked.category}" if asked.category else "")
+    )
     yield heading("Question")
     yield _block(asked.question)
     for number, option in enumerate(asked.options, 1):
         gold = asked.gold == str(number)
-        yield Padding(Text(f"{number}. {option}{'   (gold)' if gold else ''}", "green" if gold else ""), (0, 0, 0, 2))
+        yield _inset(Text(f"{number}. {option}{'   (gold)' if gold else ''}", "green" if gold else ""))
     if not asked.options:
         yield heading("Gold")
         yield _block(asked.gold)
@@ -148,11 +156,26 @@ def _short(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
         reply = each["reply"] or {}
         said = reply.get("parsed") or reply.get("text") or reply.get("reason") or "not asked"
         verdicts = ", ".join(
-            f"{row['metric']} {cell(row['value']) or 'none'}" for row in each["verdicts"] if row["variant"] == "standard"
+            f"{row['metric']} {cell(row['value']) or 'none'}"
+            for row in each["verdicts"]
+            if row["variant"] == "standard"
         )
-        rows.append((each["assistant"], len(each["recalled"]), reply.get("prompt_tokens"), cut(said, LONGEST), verdicts))
+        rows.append(
+            (
+                each["assistant"],
+                len(each["recalled"]),
+                reply.get("prompt_tokens"),
+                cut(said, LONGEST),
+                verdicts,
+            )
+        )
     yield heading("Replies")
-    yield table("", ("assistant", "recalled", "prompt tokens", "reply", "verdicts"), rows, right=("recalled", "prompt tokens"))
+    yield table(
+        "",
+        ("assistant", "recalled", "prompt tokens", "reply", "verdicts"),
+        rows,
+        right=("recalled", "prompt tokens"),
+    )
     yield note("\n--assistant NAME shows one whole.")
 
 
@@ -167,19 +190,20 @@ def _whole(each: dict[str, Any]) -> Iterator[RenderableType]:
     if not each["messages"]:
         yield note("  not in this ledger")
     for sent in each["messages"]:
-        yield Padding(Text(f"[{sent['role']}]", "cyan"), (0, 0, 0, 2))
+        yield _inset(Text(f"[{sent['role']}]", "cyan"))
         yield _block(sent["content"])
     yield heading("Reply" + _tokens(reply["completion_tokens"]))
     yield _block(reply["text"] or "none")
     if reply["parsed"] != reply["text"]:
-        yield note(f"  read as: {reply['parsed'] or 'nothing'} (asked {reply['attempts']} times)")
+        asked = f" (asked {reply['attempts']} times)" if reply["attempts"] > 1 else ""
+        yield note(f"  read as: {reply['parsed'] or 'nothing'}{asked}")
     if reply["reason"]:
         yield Text(f"  {reply['reason']}", "red")
     yield heading("Verdicts")
     for row in each["verdicts"]:
         variant = "" if row["variant"] == "standard" else f" ({row['variant']})"
         value = cell(row["value"]) if row["value"] is not None else f"none: {row['reason']}"
-        yield Padding(Text(f"{row['metric']}{variant}: {value}"), (0, 0, 0, 2))
+        yield _inset(Text(f"{row['metric']}{variant}: {value}"))
     if not each["verdicts"]:
         yield note("  none yet")
 
@@ -193,13 +217,19 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
             yield note(f"  {entry['entry_id']}: not among the entries")
             continue
         until = "" if entry["until"] is None else f" to {entry['until']}"
-        facts = f"{entry['entry_id']}, {entry['kind']}, tick {entry['since']}{until}, from {', '.join(entry['sources'])}"
-        yield Padding(Text(facts, "dim"), (0, 0, 0, 2))
+        facts = f"{entry['entry_id']}, {entry['kind']}, tick {entry['since']}{until}"
+        if entry["sources"]:
+            facts += f", from {', '.join(entry['sources'])}"
+        yield _inset(Text(facts, "dim"))
         yield _block(entry["text"])
 
 
 def _block(text: str) -> RenderableType:
-    return Padding(Text(text), (0, 0, 0, 2))
+    return _inset(Text(text))
+
+
+def _inset(text: Text) -> RenderableType:
+    return Padding(text, (0, 0, 0, 2), expand=False)
 
 
 def _tokens(count: int | None) -> str:

@@ -85,6 +85,6 @@ def run(
     if format == "json":
         print(summary.as_json())
     else:
-        summary.show(Console())
+        summary.show(Console() if Console().is_terminal else Console(width=120))
     if outcome.failed:
         raise typer.Exit(1)

@@ -161,9 +161,7 @@ def select(
     """
     front = front_of(ctx)
     if demo and (url or model or simulator or judge):
-        raise BadSettings(
-            "--demo is played by the scripted chat; leave out --url, --model, --simulator and --judge"
-        )
+        raise BadSettings("--demo takes the scripted chat: leave out --url, --model, --simulator and --judge")
     over = _models("scripted" if demo else model, url, simulator, judge)
     settings = front.load(**over)
     wanted = tuple(dict.fromkeys(domains or (DEMO if demo else settings.domains)))

@@ -1,4 +1,4 @@
-"""`init` writes the settings, `doctor` says what is missing and how to mend it. What is looked at is health.py."""
+"""`init` writes the settings; `doctor` says what is missing, and how to mend it (health.py looks)."""
 
 from pathlib import Path
 from typing import Annotated
@@ -43,17 +43,16 @@ def init(
 
 
 def doctor(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """Look whether everything is there: Python, packages, settings, folders, data, models. Exit code 1 if not.
+    """Look whether everything is there: Python, packages, settings, folders, data and models.
 
-    Endpoints of the models in use are asked which models they serve; nothing else is asked of them.
+    Endpoints of the models in use are asked which models they serve, and nothing else. The exit code is 1
+    where something that is needed is missing.
     """
     from memflow.cli.health import examine
 
     findings = examine(front_of(ctx))
     styles = {"ok": "green", "missing": "red", "absent": "yellow"}
-    rows = [
-        (Text(finding.state, styles[finding.state]), finding.what, finding.found) for finding in findings
-    ]
+    rows = [(Text(finding.state, styles[finding.state]), finding.what, finding.found) for finding in findings]
     answer(
         form,
         [finding.as_dict() for finding in findings],

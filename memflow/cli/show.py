@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from memflow.records import Figure
     from resources.lake import Lake
 
-LONGEST_REASON = 60
+LONGEST_REASON, LONGEST_ANSWER = 60, 30
 
-show = typer.Typer(no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole.")
+show = typer.Typer(
+    no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole."
+)
 show.command("probe")(probe)
 
 DomainFilter = Annotated[
@@ -70,7 +72,9 @@ def leaderboard(
         and (variants or figure.variant == "standard")
     ]
     scripted = any(figure.scripted for figure in figures)
-    label = Text(f"\n{LABEL}: these figures show that the chain works, and say nothing of any model.", "yellow")
+    label = Text(
+        f"\n{LABEL}: these figures show that the chain works, and say nothing of any model.", "yellow"
+    )
     answer(
         form,
         {"label": LABEL if scripted else None, "figures": [asdict(figure) for figure in figures]},
@@ -82,47 +86,51 @@ def leaderboard(
 @show.command()
 def verdicts(
     ctx: typer.Context,
-    domain: DomainFilter = None,
-    assistant: AssistantFilter = None,
-    metric: MetricFilter = None,
-    missing: Annotated[
-        bool, typer.Option("--missing", help="Only those without a value: what was lost, and why.")
+    domain: Annotated[str | None, typer.Option(metavar="NAME", help="Of this domain.")] = None,
+    assistant: Annotated[str | None, typer.Option(metavar="NAME", help="Of this assistant.")] = None,
+    metric: Annotated[str | None, typer.Option(metavar="NAME", help="Under this metric.")] = None,
+    episode: Annotated[str | None, typer.Option(metavar="ID", help="Of this episode.")] = None,
+    checkpoint: Annotated[int | None, typer.Option(min=0, help="At this checkpoint.")] = None,
+    lost: Annotated[
+        bool, typer.Option("--lost", help="Only those without a value: what was lost, and why.")
     ] = False,
     limit: Annotated[int, typer.Option(min=0, help="Show so many at most; 0 is all.")] = 50,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show the verdicts: what the metrics say of each reply, and the reason where there is no value."""
-    lake = _lake(ctx)
-    partitions = [
-        partition
-        for partition in lake.partitions("score.verdicts")
-        if _wanted(partition.partition("/")[0], domain) and _wanted(partition.partition("/")[2], assistant)
-    ]
-    if not partitions:
-        there = ", ".join(lake.partitions("score.verdicts")) or "none: `memflow run --demo` makes some"
-        raise BadInput(f"there are no verdicts of that kind; those there are: {there}")
-    found = [
-        verdict
-        for verdict in lake.read_all("score.verdicts", partitions)
-        if _wanted(verdict.metric, metric) and not (missing and verdict.value is not None)
-    ]
-    shown = found[:limit] if limit else found
-    columns = ("domain", "assistant", "probe", "metric", "variant", "value", "reason")
+    """Show the verdicts: what each metric says of each reply, beside the gold and the answer that was read.
+
+    Where a verdict has no value, it says why.
+    """
+    from resources.warehouse import Warehouse
+
+    settings = front_of(ctx).load()
+    found = Warehouse(_lake(ctx), settings.warehouse_path).query(
+        "verdicts",
+        domain=domain,
+        assistant=assistant,
+        metric=metric,
+        episode=episode,
+        checkpoint=checkpoint,
+        quarantined=True if lost else None,
+    )
+    shown = found[:limit] if limit else list(found)
+    columns = ("domain", "assistant", "probe", "gold", "answer", "metric", "value", "reason")
     rows = [
         (
-            verdict.domain,
-            verdict.assistant,
-            verdict.probe_id,
-            verdict.metric,
-            "" if verdict.variant == "standard" else verdict.variant,
-            verdict.value,
-            cut(verdict.reason or "", LONGEST_REASON),
+            row["domain"],
+            row["assistant"],
+            row["probe_id"],
+            cut(row["gold"] or "", LONGEST_ANSWER),
+            cut(row["parsed"] or "", LONGEST_ANSWER),
+            row["metric"] if row["variant"] == "standard" else f"{row['metric']} ({row['variant']})",
+            row["value"],
+            cut(row["reason"] or "", LONGEST_REASON),
         )
-        for verdict in shown
+        for row in shown
     ]
     answer(
         form,
-        [asdict(verdict) for verdict in shown],
+        shown,
         table("", columns, rows, right=("value",)),
         note(f"\n{len(shown):,} of {len(found):,} verdicts. `memflow show probe ID` shows one whole."),
     )
@@ -136,11 +144,16 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
         slice_order = {name: place for place, name in enumerate(dict.fromkeys(f.slice for f in of_domain))}
         of_domain.sort(
             key=lambda f: (
-                order[f.metric], f.variant != "standard", f.variant, slice_order[f.slice], f.value is None, -(f.value or 0)
+                order[f.metric],
+                f.variant != "standard",
+                f.variant,
+                slice_order[f.slice],
+                f.value is None,
+                -(f.value or 0),
             )
         )
-        columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else []), "assistant"]
-        columns += ["value", "95 % interval", "n", "episodes", "coverage", ""]
+        columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
+        columns += ["assistant", "model", "value", "95 % interval", "n", "episodes", "coverage", ""]
         rows: list[list[Any]] = []
         last: list[Any] = []
         for figure in of_domain:
@@ -151,14 +164,20 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
             ]
             head = group if group != last else ["" for _ in group]
             last = group
-            rows.append([*head, figure.assistant, figure.value, *_rest(figure)])
+            rows.append([*head, figure.assistant, figure.model, figure.value, *_rest(figure)])
         yield heading(domain)
         yield table("", columns, rows, right=("value", "95 % interval", "n", "episodes", "coverage"))
 
 
 def _rest(figure: "Figure") -> list[Any]:
     interval = "" if figure.low is None or figure.high is None else f"{figure.low:.3f} – {figure.high:.3f}"
-    return [interval, figure.n, figure.n_episodes, f"{figure.coverage:.0%}", cut(figure.reason or "", LONGEST_REASON)]
+    return [
+        interval,
+        figure.n,
+        figure.n_episodes,
+        f"{figure.coverage:.0%}",
+        cut(figure.reason or "", LONGEST_REASON),
+    ]
 
 
 def _wanted(value: str, among: Sequence[str] | None) -> bool:

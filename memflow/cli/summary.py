@@ -16,6 +16,10 @@ from memflow.datasets import Dataset
 from memflow.records import Figure
 
 
+SIDE = ("state_match",)
+"""Metrics that the end of a run leaves to `memflow show leaderboard`."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """The end of a run."""
@@ -84,29 +88,41 @@ class Summary:
 
 
 def leaderboard(figures: Sequence[Figure], title: str) -> Table:
-    """The figures over all slices `all`: an assistant a row, a metric a column."""
-    shown = [figure for figure in figures if figure.slice == "all" and figure.variant == "standard"]
+    """The figures over all slices `all`: an assistant a row, a metric a column, with the interval of the main ones."""
+    shown = [
+        figure
+        for figure in figures
+        if (figure.slice, figure.variant) == ("all", "standard") and figure.metric not in SIDE
+    ]
     metrics = list(dict.fromkeys(figure.metric for figure in shown))
     table = Table(title=title, title_justify="left", title_style="bold", show_edge=False)
-    table.add_column("assistant")
+    table.add_column("assistant", no_wrap=True)
     for metric in metrics:
-        table.add_column(metric, justify="right")
+        table.add_column(metric.replace("_", "\n"), justify="right", no_wrap=True)
+    table.add_column("n", justify="right")
     by_assistant: dict[str, dict[str, Figure]] = {}
     for figure in shown:
         by_assistant.setdefault(figure.assistant, {})[figure.metric] = figure
-    for assistant, row in by_assistant.items():
-        table.add_row(assistant, *(cell(row.get(metric)) for metric in metrics))
+    for assistant, row in sorted(by_assistant.items(), key=lambda item: _rank(item[1].get(metrics[0]))):
+        counted = "/".join(dict.fromkeys(str(row[metric].n) for metric in metrics if metric in row))
+        table.add_row(assistant, *(cell(row.get(metric)) for metric in metrics), counted)
     return table
 
 
 def cell(figure: Figure | None) -> str:
-    """`0.43 [0.38, 0.49] n=120`; a figure that may not be shown says so."""
+    """`0.43` and its interval; a figure that may not be shown says so."""
     if figure is None:
         return "-"
     if figure.value is None:
         return f"none ({figure.coverage:.0%} covered)" if figure.coverage < 1 else "none"
-    interval = "" if figure.low is None or figure.high is None else f" [{figure.low:.2f}, {figure.high:.2f}]"
-    return f"{figure.value:.3f}{interval} n={figure.n}"
+    helper = figure.metric in ("random", "upper_bound") or figure.metric.endswith("_failure")
+    if helper or figure.low is None or figure.high is None:
+        return f"{figure.value:.3f}"
+    return f"{figure.value:.3f} [{figure.low:.2f} {figure.high:.2f}]"
+
+
+def _rank(figure: Figure | None) -> float:
+    return float("inf") if figure is None or figure.value is None else -figure.value
 
 
 def _accounts(rows: Sequence[dict[str, Any]]) -> Table:

@@ -1,4 +1,4 @@
-"""A `dagster dev` of one's own: webserver and daemon on a free port and in a folder of their own, ended as a group."""
+"""A `dagster dev` of one's own: on a free port, in a folder of its own, ended as a process group."""
 
 import json
 import os
@@ -55,6 +55,10 @@ class Served:
 
     def switch_on(self, sensor: str) -> None:
         self.ask("SwitchOn", sensor={**LOCATION, "sensorName": sensor})
+
+    def switch_off(self, sensor: str) -> None:
+        found = self.ask("Ticks", sensor={**LOCATION, "sensorName": sensor})
+        self.ask("SwitchOff", id=found["sensorState"]["id"])
 
     def ticks(self, sensor: str) -> list[dict[str, Any]]:
         """The sensor's latest ticks that have ended, the latest first."""

@@ -1,14 +1,13 @@
 """A graph of memflow's shape that writes words instead of asking models: for what is asked for, and when.
 
-REGENERATION_TOY names a folder. Its models.json says which model plays which part; every asset writes to a file there
-the name of the model it used and what it was made from. What follows a `#` in a model's name belongs to its
-fingerprint and not to what it says.
+REGENERATION_TOY names a folder. Its models.json says which model plays which part; every asset writes to a
+file there a digest of the models it used and of what it was made from. What follows a `#` in a model's name
+belongs to its fingerprint, and not to what it says.
 """
 
 import hashlib
 import json
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,6 +58,7 @@ def definitions(
         deps: list[str],
         condition: dg.AutomationCondition,
         used: Used = lambda domain, assistant: [],
+        *,
         group: str | None = None,
     ) -> dg.AssetsDefinition:
         @dg.asset(
@@ -78,14 +78,10 @@ def definitions(
                         words.append(path.read_text())
             if during:
                 during(context)
-            time.sleep(float(os.environ.get("REGENERATION_TOY_SECONDS", "0")))
+            written = hashlib.md5(" ".join(words).encode()).hexdigest()
             (folder / key).mkdir(parents=True, exist_ok=True)
-            (folder / key / (partition or "whole")).write_text(
-                hashlib.md5(" ".join(words).encode()).hexdigest()
-            )
-            return dg.MaterializeResult(
-                data_version=dg.DataVersion(hashlib.md5(" ".join(words).encode()).hexdigest())
-            )
+            (folder / key / (partition or "whole")).write_text(written)
+            return dg.MaterializeResult(data_version=dg.DataVersion(written))
 
         return body
 

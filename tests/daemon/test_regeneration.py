@@ -15,7 +15,7 @@ pytestmark = pytest.mark.daemon
 
 GRAPH = Path(__file__).parent / "graph.py"
 SENSOR = "regenerate_what_changed"
-QUIET = 5
+QUIET = 4
 """So many ticks without a request, and no run under way: nothing more can follow from a change."""
 
 UNDER_WAY = {"QUEUED", "NOT_STARTED", "MANAGED", "STARTING", "STARTED", "CANCELING"}
@@ -52,11 +52,20 @@ class Deployment:
         self.models.update(models)
         (self.folder / "models.json").write_text(json.dumps(self.models))
 
-    def observe(self) -> Made:
-        """Look at the models, wait until nothing more follows, and return what was made."""
+    def observe(self, while_off: bool = False) -> Made:
+        """Look at the models, wait until nothing more follows, and return what was made.
+
+        `while_off` looks while the sensor is off, and switches it on again afterwards.
+        """
         seen = {run["runId"] for run in self.served.runs()}
+        if while_off:
+            self.served.switch_off(SENSOR)
         launched = {self.served.launch(job) for job in ("observe_domains", "observe_assistants")}
         self._wait("the observation", lambda runs: all(run["status"] == "SUCCESS" for run in runs), launched)
+        if while_off:
+            time.sleep(15)
+            assert {run["runId"] for run in self.served.runs()} == seen | launched, "the sensor is off"
+            self.served.switch_on(SENSOR)
         self.settle()
         followed = [run for run in self.served.runs() if run["runId"] not in seen | launched]
         assert all(run["status"] == "SUCCESS" for run in followed), followed
@@ -142,3 +151,10 @@ def test_a_changed_model_regenerates_what_depends_on_it_and_nothing_else(deploym
     deployment.change(judge="j2")
     assert deployment.observe() == sorted({("rag@qwen|memorybench_demo", "score/verdicts")} | BOARD)
     assert deployment.observe() == [], "unchanged since"
+
+
+def test_what_changed_while_the_sensor_was_off_is_caught_up(deployment: Deployment) -> None:
+    assert deployment.observe() == []
+    deployment.change(judge="j2")
+    made = deployment.observe(while_off=True)
+    assert made == sorted({("rag@qwen|memorybench_demo", "score/verdicts")} | BOARD)

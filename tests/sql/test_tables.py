@@ -41,8 +41,8 @@ def test_columns_types_nullability_and_key_are_those_of_the_rows(connection, tab
     connection.execute(text_of(table))
     connection.execute(text_of(table))  # a second time does nothing
     held = connection.execute(
-        "SELECT column_name, data_type, is_nullable FROM duckdb_columns() WHERE schema_name = ? AND table_name = ? "
-        "ORDER BY column_index",
+        "SELECT column_name, data_type, is_nullable FROM duckdb_columns() "
+        "WHERE schema_name = ? AND table_name = ? ORDER BY column_index",
         [stage, name],
     ).fetchall()
     assert held == [(column.name, TYPES[column.type], column.nullable) for column in columns(table)]

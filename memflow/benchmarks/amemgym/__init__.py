@@ -96,5 +96,10 @@ class AMemGym:
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
 
+    def simulated(self, domain: Domain) -> frozenset[str]:
+        """Published users only need the simulator to answer back; generated ones for everything."""
+        generated = {"state", "utterance", "question"} if "periods" in domain.parameters else set()
+        return frozenset({"memory", *generated})
+
     def simulator_prompts(self) -> list[Prompt]:
         return [prompt(stem) for stem in SIMULATOR]

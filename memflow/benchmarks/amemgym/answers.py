@@ -5,7 +5,7 @@ variable may take, the number of options), a function here narrows the type to t
 model could get wrong is left out of what it can say.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Annotated, Any, Literal, cast
 
@@ -42,6 +42,23 @@ class DraftQuestions(_Bounded):
 
     questions: list[DraftQuestion] = Field(min_length=1, max_length=20)
 
+    def fault(self) -> str | None:
+        """What does not hold together: names, values and questions have to be told apart."""
+        questions = [draft.question for draft in self.questions]
+        if len(set(questions)) < len(questions):
+            return "a question stands there twice"
+        known: dict[str, list[str]] = {}
+        for draft in self.questions:
+            names = [variable.name for variable in draft.variables]
+            if len(set(names)) < len(names):
+                return f"a question names the same variable twice: {draft.question!r}"
+            for variable in draft.variables:
+                if len(set(variable.values)) < len(variable.values):
+                    return f"the variable {variable.name!r} has a value twice"
+                if known.setdefault(variable.name, variable.values) != variable.values:
+                    return f"two questions give the variable {variable.name!r} different values"
+        return None
+
 
 class Values(_Bounded):
     """One value, or null, for each variable; the variables are the request's (see `values_of`)."""
@@ -62,6 +79,19 @@ class Groups(_Bounded):
     """Life events, or first messages, each for one to three variables."""
 
     groups: list[Group] = Field(min_length=1, max_length=80)
+
+    def fault(self, variables: Iterable[str]) -> str | None:
+        """What is wrong with them: each of `variables` has to be in exactly one group, and texts have to
+        differ."""
+        named = [name for group in self.groups for name in group.variables]
+        texts = [group.text for group in self.groups]
+        if missing := [name for name in variables if name not in named]:
+            return f"no group names {', '.join(missing)}"
+        if twice := [name for name in variables if named.count(name) > 1]:
+            return f"more than one group names {', '.join(twice)}"
+        if len(set(texts)) < len(texts):
+            return "two groups have the same text"
+        return None
 
 
 class Utterance(_Bounded):

@@ -15,7 +15,7 @@ from datetime import date, datetime, time, timedelta
 from memflow.benchmarks.amemgym.answers import groups_of, values_of
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.sizes import Sizes, generated, sizes_of
-from memflow.benchmarks.amemgym.states import History, histories, taken, wrong_cover
+from memflow.benchmarks.amemgym.states import History, histories, taken
 from memflow.benchmarks.amemgym.wording import prompt, written
 from memflow.benchmarks.benchmark import States
 from memflow.chat.asking import ask
@@ -111,7 +111,7 @@ class _Speaker:
                 "date": self.life.profile.start_date,
                 "state": written(state),
             },
-            check=lambda groups: wrong_cover(groups, state),
+            check=lambda groups: groups.fault(state),
         )
         if answer.value is None:
             return [Session("", state, reason=answer.reason)]

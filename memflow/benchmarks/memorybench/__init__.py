@@ -1,14 +1,16 @@
 """MemoryBench (arXiv 2510.17281): does an assistant learn from its users' feedback?
 
-Training cases are answered by a backbone and criticised by simulated users; these dialogues go into memory, with a
-corpus on top where the data set has one; then test cases are asked. Off-policy, one checkpoint.
+Training cases are answered by a backbone and criticised by simulated users; these dialogues go into memory,
+with a corpus on top where the data set has one; then test cases are asked. Off-policy, one checkpoint.
 
-    conversations.py  the published shapes, typed          selection.py  what a domain takes; split.py the sampling
-    records.py        files -> raw records                 utterances.py corpora -> turns
-    probes.py         questions and cases -> probes        questions.py  how a probe is put to a model
-    feedback.py       training dialogues; actions.py       what users press
-    episodes.py       turns, feedback -> episodes          scores.py     verdicts and figures
-    scripted.py       the scripted chat's handlers         answers.py, prompts/, personas.yaml, sample/
+    conversations.py            the published shapes, typed
+    records.py                  files -> raw records
+    split.py, selection.py      the published sampling and split; what a domain takes
+    utterances.py, probes.py    corpora -> turns; questions and cases -> probes
+    questions.py                how a probe is put to a model
+    feedback.py, actions.py     training dialogues; what users press
+    episodes.py, scores.py      episodes for the player; verdicts and figures
+    scripted.py                 handlers of the scripted chat
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +40,7 @@ from memflow.records import FeedbackRound, Figure, Probe, Record, Reply, Turn, V
 
 
 class MemoryBench:
-    """The Benchmark protocol for MemoryBench, off-policy. It has no structured states, and asks no simulator for turns."""
+    """The Benchmark protocol for MemoryBench, off-policy. It has no structured states."""
 
     name = "memorybench"
 
@@ -63,7 +65,7 @@ class MemoryBench:
     ) -> list[Probe]:
         return probes.probes(domain.name, selection.select(domain, records))
 
-    async def feedback(
+    async def feedback(  # noqa: PLR0917  (the protocol's)
         self,
         domain: Domain,
         turns: Sequence[Turn],
@@ -88,7 +90,7 @@ class MemoryBench:
         return None
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        """Memories are read with the bare question, not with the prompt's words around it as in the published code."""
+        """The query is the bare question; the published code reads memories with the whole prompt."""
         prompt, fields = questions.put(probe, recall.notes if told is None else told)
         return Question(prompt, fields, probe.question)
 
@@ -99,10 +101,14 @@ class MemoryBench:
         return scores.verdicts(domain.name, probes, replies)
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
-        return scores.figures(domain.name, domain.seed, measured)
+        return scores.figures(measured, domain.seed)
 
     def handlers(self) -> dict[str, Handler]:
         return scripted.handlers()
+
+    def simulated(self, domain: Domain) -> frozenset[str]:
+        """Users react to training cases; what they say of LoCoMo's, the metric decides, and no model."""
+        return frozenset({"feedback"})
 
     def simulator_prompts(self) -> list[Prompt]:
         """Those a simulator answers, and the fixed words of users whose verdict a metric gives."""

@@ -1,7 +1,7 @@
-"""What users press: like, dislike, copy, drawn with the probabilities of MemoryBench's action model (paper, A.2.3).
+"""What users press: like, dislike, copy, as MemoryBench's action model draws them (paper, A.2.3).
 
-Likes rise and dislikes fall with satisfaction S along a sigmoid; two constants scale them so that over a population
-of S the wanted shares of likes and dislikes come out. How satisfied a user is, is feedback.py's.
+Likes rise and dislikes fall with satisfaction S along a sigmoid; two constants scale them so that over a
+population of S the wanted shares of likes and dislikes come out. How satisfied a user is, is feedback.py's.
 """
 
 import math
@@ -62,8 +62,9 @@ def action_probabilities(
 ) -> Actions:
     """P(like | S), P(dislike | S) and P(copy | S), which is four likes where outputs are long, else 0.
 
-    `family` is `general` (scores by a model) or `locomo` (scores from F1): the same form, but each is to be calibrated
-    on its own `histogram`. Where a population is so one-sided that a probability would pass 1, it is 1.
+    `family` is `general` (scores by a model) or `locomo` (scores from F1): the same form, but each is to be
+    calibrated on its own `histogram`. Where a population is so one-sided that a probability would pass 1,
+    it is 1.
     """
     if family not in ("general", "locomo"):
         raise BadInput(f"there is no action model {family!r}; there are general and locomo")

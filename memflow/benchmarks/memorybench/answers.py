@@ -1,4 +1,4 @@
-"""Output types of MemoryBench's prompts, every part bounded. Answers to probes are free text and have none."""
+"""Output types of MemoryBench's prompts, every part bounded. Answers to probes are free text."""
 
 from typing import Annotated, Literal
 

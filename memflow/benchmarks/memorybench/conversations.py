@@ -19,8 +19,9 @@ _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 
 class Spoken(BaseModel):
-    """One message of a session. Captions of shared images are published beside it and not read: MemoryBench, too,
-    gives the memories the text alone."""
+    """One message of a session. Captions of shared images are published beside it and not read:
+    MemoryBench, too, gives the memories the text alone.
+    """
 
     speaker: Text
     dia_id: Text
@@ -45,7 +46,7 @@ class Asked(BaseModel):
         return self
 
     def evidence_ids(self) -> list[str]:
-        """The message ids in the evidence, which is published with several in one string and zeros before numbers."""
+        """The message ids in the evidence, some of which is published as `D8:6; D9:17` or `D30:05`."""
         found = (match for text in self.evidence for match in _EVIDENCE.finditer(text))
         return list(dict.fromkeys(f"D{int(match[1])}:{int(match[2])}" for match in found))
 
@@ -83,8 +84,8 @@ class Conversation(BaseModel):
     def options(self) -> dict[int, tuple[str, str]]:
         """Options (a) and (b) by the position of each adversarial question.
 
-        The right one is (a) for the first of them, then takes turns over all the conversation's questions, whether
-        they are taken or not.
+        The right one is (a) for the first of them, then takes turns over all the conversation's questions,
+        whether they are taken or not.
         """
         found: dict[int, tuple[str, str]] = {}
         for position, asked in enumerate(self.questions):
@@ -103,7 +104,7 @@ def _sessions(said: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class Case(BaseModel):
-    """A case without a corpus. `rule` is what a training case's user wants known; a test case rests on such rules."""
+    """A case without a corpus. A training case's user wants its `rule` known; a test case rests on rules."""
 
     case_id: Text
     dataset: Text

@@ -1,9 +1,9 @@
-"""Off-policy feedback (paper, A.2 and A.3): the backbone answers every training case, a simulated user reacts.
+"""Off-policy feedback (paper, A.2, A.3): the backbone answers the training cases, simulated users react.
 
-At most three answers and two reactions to a case; the last answer gets none. Where a metric settles what is right
-(LoCoMo), satisfaction follows from the score and the user's words are fixed; elsewhere the simulator speaks and
-scores, and it alone is shown the gold. What the user presses is actions.py's. A simulator that fails is a row with its
-reason: never a satisfied user, as in the published code.
+At most three answers and two reactions to a case; the last answer gets none. Where a metric settles what is
+right (LoCoMo), satisfaction follows from the score and the user's words are fixed; elsewhere the simulator
+speaks and scores, and it alone is shown the gold. What the user presses is actions.py's. A simulator that
+fails is a row with its reason: never a satisfied user, as in the published code.
 """
 
 import asyncio
@@ -32,10 +32,13 @@ from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Memory, Message, Tools
 from memflow.metrics.text import locomo_f1
 from memflow.records import FeedbackRound, Probe, Turn
+from memflow.tokens import estimate
 
 __all__ = ["action_probabilities", "feedback", "satisfaction"]
 
 ANSWERS = 3
+CONTEXT_TOKENS = 30_000
+"""Estimated tokens of a corpus that the backbone is shown; a domain's `context_tokens` goes over it."""
 RIGHT = 0.5
 """F1 from which an answer counts as right: the paper's `>=`. The published code has `>`."""
 LANGUAGES = {"en": "English", "zh": "Chinese"}
@@ -56,8 +59,9 @@ class _Reaction:
 def satisfaction(f1: float) -> int:
     """Satisfaction with an answer of that F1, 1 to 10.
 
-    The paper gives three points (0.9 is 10, 0.8 is 9, 0.5 is 6) and leaves the rest open. They lie on one line, a
-    point for each tenth, and that line is our choice for the rest: 0.7 is 8, 0.3 is 4, nothing right is 1.
+    The paper gives three points (0.9 is 10, 0.8 is 9, 0.5 is 6) and leaves the rest open. They lie on one
+    line, a point for each tenth, and that line is our choice for the rest: 0.7 is 8, 0.3 is 4, nothing
+    right is 1.
     """
     return min(10, int(10 * f1 + _ROUNDING) + 1)
 
@@ -90,10 +94,19 @@ async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
     return readers
 
 
+async def _context(reader: Memory, question: str, tokens: int) -> str:
+    """What the reader finds, cut to fit (paper, section 3.1): the sessions that match least are left out."""
+    found = [item.text for item in (await reader.read(question)).entries]
+    while found and sum(map(estimate, found)) > tokens:
+        found.pop()
+    return "\n".join(found)
+
+
 async def _dialogue(
     domain: Domain, probe: Probe, reader: Memory | None, backbone: Chat, simulator: Chat
 ) -> list[FeedbackRound]:
-    notes = (await reader.read(probe.question)).notes if reader else ""
+    context = int(domain.parameters.get("context_tokens", CONTEXT_TOKENS))
+    notes = await _context(reader, probe.question, context) if reader else ""
     rows: list[FeedbackRound] = []
     history: list[ChatMessage] = []
     said = spoken(probe)
@@ -151,7 +164,11 @@ async def _simulated(probe: Probe, history: Sequence[ChatMessage], simulator: Ch
     }
     described = {name: persona[name] for name in ("persona", "expertise", "criteria", "task")}
     reacted, scored = await asyncio.gather(
-        ask(simulator, load(PACKAGE, "feedback"), {**shown, **described, "language": LANGUAGES[probe.language]}),
+        ask(
+            simulator,
+            load(PACKAGE, "feedback"),
+            {**shown, **described, "language": LANGUAGES[probe.language]},
+        ),
         ask(simulator, load(PACKAGE, "satisfaction"), shown),
     )
     if reacted.value is None or scored.value is None:
@@ -163,8 +180,10 @@ async def _simulated(probe: Probe, history: Sequence[ChatMessage], simulator: Ch
     )
 
 
-def _pressed(domain: Domain, rows: Sequence[FeedbackRound], metrics: Mapping[str, str]) -> list[FeedbackRound]:
-    """The rows with what users pressed, each family of satisfaction scores calibrated on its own population."""
+def _pressed(
+    domain: Domain, rows: Sequence[FeedbackRound], metrics: Mapping[str, str]
+) -> list[FeedbackRound]:
+    """The rows with what users pressed; each family of scores is calibrated on its own population."""
 
     def family(row: FeedbackRound) -> str:
         return "locomo" if metrics[row.case_id] == LOCOMO_F1 else "general"
@@ -178,9 +197,7 @@ def _pressed(domain: Domain, rows: Sequence[FeedbackRound], metrics: Mapping[str
         if row.satisfaction is not None:
             kind = family(row)
             long_output = kind == "general" and bool(personas()[row.dataset]["long_output"])
-            chances = action_probabilities(
-                row.satisfaction, kind, population[kind], long_output=long_output
-            )
+            chances = action_probabilities(row.satisfaction, kind, population[kind], long_output=long_output)
             drawn = draw(chances, seeded(domain.seed, domain.name, row.case_id, row.round))
             row = replace(row, liked=drawn.liked, disliked=drawn.disliked, copied=drawn.copied)  # noqa: PLW2901
         pressed.append(row)

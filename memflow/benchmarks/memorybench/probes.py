@@ -1,13 +1,13 @@
-"""Questions and cases as probes, with their gold: test probes, and the training cases that feedback is gathered on.
+"""Questions and cases as probes with their gold: test probes, and training cases to gather feedback on.
 
-A question about a conversation rests on messages of it; a case without a corpus rests on what users of training cases
-said in their feedback, so its evidence is the message in which such a user first complains.
+A question about a conversation rests on messages of it; a case without a corpus rests on what users of
+training cases said in their feedback, so its evidence is the message in which such a user first complains.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from memflow.benchmarks.memorybench.conversations import NOT_MENTIONED, Asked, Case
+from memflow.benchmarks.memorybench.conversations import NOT_MENTIONED, Case
 from memflow.benchmarks.memorybench.selection import DIALOGUES, Corpus, Selection
 from memflow.benchmarks.memorybench.utterances import message_id
 from memflow.records import Probe
@@ -25,54 +25,45 @@ def probes(domain: str, selection: Selection) -> list[Probe]:
 
 
 def feedback_id(case_id: str, number: int) -> str:
-    """The id of a message of a training case's dialogue: 0 the question, 1 the answer, 2 the first critique."""
+    """Message id in a training case's dialogue: 0 is the question, 1 the answer, 2 the first critique."""
     return f"feedback/{case_id}/{number}"
 
 
 def _questions(domain: str, corpus: Corpus) -> list[Probe]:
-    options = corpus.conversation.options()
+    talk = corpus.conversation
+    options = talk.options()
     said = {
         spoken.dia_id: f"[{session.date}] {spoken.speaker}: {spoken.text}"
-        for session in corpus.conversation.sessions
+        for session in talk.sessions
         for spoken in session.messages
     }
-    places = [("test", place) for place in corpus.split.test] + [("train", place) for place in corpus.split.train]
-    return [
-        _question(domain, corpus, part, place, corpus.conversation.questions[place], options.get(place, ()), said)
-        for part, place in places
-    ]
 
+    def probe(part: str, place: int) -> Probe:
+        asked, pair = talk.questions[place], options.get(place, ())
+        # A few ids in the published evidence name no message.
+        evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in said]
+        gold = json.dumps(dict(zip("ab", pair, strict=True))) if pair else str(asked.answer)
+        told = NOT_MENTIONED if pair else "\n".join(said[dia_id] for dia_id in evidence) or gold
+        return Probe(
+            domain=domain,
+            probe_id=f"{corpus.episode_id}/{place}",
+            episode_id=corpus.episode_id,
+            checkpoint=0,
+            kind="open",
+            split=part,
+            dataset=corpus.dataset,
+            category=str(asked.category),
+            metric=LOCOMO_F1,
+            question=asked.question,
+            options=list(pair),
+            variables=[],
+            gold=gold,
+            revealed=told,
+            evidence=[message_id(corpus.episode_id, dia_id) for dia_id in evidence],
+        )
 
-def _question(
-    domain: str,
-    corpus: Corpus,
-    part: str,
-    place: int,
-    asked: Asked,
-    options: Sequence[str],
-    said: Mapping[str, str],
-) -> Probe:
-    # A few ids in the published evidence name no message.
-    evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in said]
-    gold = json.dumps(dict(zip("ab", options, strict=True))) if options else str(asked.answer)
-    told = NOT_MENTIONED if options else "\n".join(said[dia_id] for dia_id in evidence) or gold
-    return Probe(
-        domain=domain,
-        probe_id=f"{corpus.episode_id}/{place}",
-        episode_id=corpus.episode_id,
-        checkpoint=0,
-        kind="open",
-        split=part,
-        dataset=corpus.dataset,
-        category=str(asked.category),
-        metric=LOCOMO_F1,
-        question=asked.question,
-        options=list(options),
-        variables=[],
-        gold=gold,
-        revealed=told,
-        evidence=[message_id(corpus.episode_id, dia_id) for dia_id in evidence],
-    )
+    test = [probe("test", place) for place in corpus.split.test]
+    return test + [probe("train", place) for place in corpus.split.train]
 
 
 def _case(domain: str, case: Case, by_id: Mapping[str, Case]) -> Probe:

@@ -81,7 +81,11 @@ def _check_messages(dataset: Dataset, source: str, where: str, conversation: Con
             if message.dia_id in seen:
                 raise _bad(dataset, source, f"{where}: the message {message.dia_id} is there twice")
             if message.speaker not in (conversation.speaker_a, conversation.speaker_b):
-                raise _bad(dataset, source, f"{where}: {message.dia_id} is said by {message.speaker}, no speaker of it")
+                raise _bad(
+                    dataset,
+                    source,
+                    f"{where}: {message.dia_id} is said by {message.speaker}, no speaker of it",
+                )
             seen.add(message.dia_id)
 
 
@@ -102,7 +106,9 @@ def _cases(dataset: Dataset, source: str, text: str) -> list[tuple[str, dict[str
     for case, _ in found:
         for needed in case.rests_on:
             if needed not in rules:
-                raise _bad(dataset, source, f"case {case.case_id} rests on {needed}, no training case with a rule")
+                raise _bad(
+                    dataset, source, f"case {case.case_id} rests on {needed}, no training case with a rule"
+                )
         if case.split == "train" and not case.rule:
             raise _bad(dataset, source, f"training case {case.case_id} has no rule for its user to give")
     return [(case.case_id, raw) for case, raw in found]

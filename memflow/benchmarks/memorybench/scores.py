@@ -1,7 +1,7 @@
 """Replies -> verdicts -> figures: means of each metric over all, by data set and by category.
 
-Every test probe has a verdict; a reply that is missing or failed has a null value with its reason, and counts in the
-coverage only. Min-max and z scores over data sets are not made here.
+Every test probe has a verdict; a reply that is missing or failed has a null value with its reason, and
+counts in the coverage only. Min-max and z scores over data sets are not made here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,9 @@ def verdicts(domain: str, probes: Sequence[Probe], replies: Sequence[Reply]) -> 
     given = {reply.probe_id: reply for reply in replies}
     assistant = replies[0].assistant if replies else ""
     return [
-        _verdict(domain, assistant, probe, given.get(probe.probe_id)) for probe in probes if probe.split == "test"
+        _verdict(domain, assistant, probe, given.get(probe.probe_id))
+        for probe in probes
+        if probe.split == "test"
     ]
 
 
@@ -60,7 +62,7 @@ def _verdict(domain: str, assistant: str, probe: Probe, reply: Reply | None) -> 
     )
 
 
-def figures(domain: str, seed: int, measured: Measured) -> list[Figure]:
+def figures(measured: Measured, seed: int) -> list[Figure]:
     """For each metric: all of it, then by data set, then by category."""
     found = []
     for metric in dict.fromkeys(verdict.metric for verdict in measured.verdicts):
@@ -70,13 +72,12 @@ def figures(domain: str, seed: int, measured: Measured) -> list[Figure]:
             slices[f"dataset {dataset}"] = [row for row in rows if row.dataset == dataset]
         for category in sorted({row.category for row in rows if row.category is not None}):
             slices[f"category {category}"] = [row for row in rows if row.category == category]
-        found += [_figure(domain, seed, measured, metric, name, part) for name, part in slices.items()]
+        found += [_figure(measured, seed, name, part) for name, part in slices.items()]
     return found
 
 
-def _figure(
-    domain: str, seed: int, measured: Measured, metric: str, name: str, rows: Sequence[Verdict]
-) -> Figure:
+def _figure(measured: Measured, seed: int, name: str, rows: Sequence[Verdict]) -> Figure:
+    domain, metric = rows[0].domain, rows[0].metric
     scored = [row for row in rows if row.value is not None]
     values: dict[str, list[float]] = {}
     for row in scored:
@@ -103,5 +104,7 @@ def _figure(
         coverage=coverage,
         simulator=measured.simulator,
         scripted=measured.scripted,
-        reason=None if shown else f"only {len(scored)} of {len(rows)} probes have a score; see their verdicts",
+        reason=None
+        if shown
+        else f"only {len(scored)} of {len(rows)} probes have a score; see their verdicts",
     )

@@ -1,9 +1,10 @@
-"""Handlers of the scripted chat for MemoryBench's prompts: a plain reader and a plain user, neither a language model.
+"""The scripted chat for MemoryBench: a plain reader and a plain user, neither a language model.
 
-The reader sees what the prompt shows: notes, verbatim turns, the question. It picks the sentence that shares most words
-with the question (the first, if none shares any) and answers with what is new in it; where nothing is to be seen it
-says so, or guesses by digest between two options. So its scores rise with what a memory brings before it, which is all that a demo can show. The
-user compares the last answer with what the evaluation says is right.
+The reader sees what the prompt shows: notes, verbatim turns, the question. It picks the sentence that
+shares most words with the question (the first, if none shares any) and answers with what is new in it;
+where nothing is to be seen it says so, or guesses by digest between two options. So its scores rise with
+what a memory brings before it, which is all that a demo can show. The user compares the last answer with
+what the evaluation says is right.
 """
 
 import re
@@ -125,7 +126,7 @@ def _share(request: ChatRequest) -> float:
 
 
 def _visible(request: ChatRequest) -> list[_Sentence]:
-    """What stands before the question: notes, and turns; but for what the assistant itself said, which proves nothing."""
+    """What stands before the question, but for the assistant's own words, which prove nothing."""
     found = list(_sentences(request.fields["notes"]))
     date = ""
     for message in request.messages[:-1]:
@@ -151,7 +152,7 @@ def _sentences(text: str, speaker: str = "", date: str = "") -> Iterator[_Senten
 
 
 def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
-    """The sentences that share a word with the question, those that share most first; the speaker counts as a word."""
+    """The sentences that share words with the question, most first; the speaker counts as a word."""
     asked = {_root(word) for word in search_words(question)}
     scored = []
     for place, sentence in enumerate(sentences):
@@ -163,7 +164,7 @@ def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
 
 
 def _news(question: str, sentence: _Sentence) -> str:
-    """The sentence without the question's words and without words that say nothing; all of it if that leaves none."""
+    """The sentence without the question's words and stop words; all of it if that leaves none."""
     asked = {_root(word) for word in search_words(question)}
     kept = [word for word in search_words(sentence.text) if _root(word) not in asked]
     return " ".join(kept) or sentence.text

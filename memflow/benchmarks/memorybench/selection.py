@@ -15,7 +15,7 @@ DIALOGUES = "dialogues"
 
 @dataclass(frozen=True)
 class Corpus:
-    """A conversation of which at least one question is asked. Splits hold positions in `conversation.questions`."""
+    """A conversation that is asked about. `split` holds positions in `conversation.questions`."""
 
     dataset: str
     episode_id: str
@@ -32,8 +32,9 @@ class Selection:
 
 
 def select(domain: Domain, records: Sequence[Record]) -> Selection:
-    """What `domain` takes. The limit is dealt out over conversations and data sets in turn; a training case that a
-    taken test case rests on is taken too."""
+    """What `domain` takes. The limit is dealt out over conversations and data sets in turn; a training case
+    that a taken test case rests on is taken too.
+    """
     talks = conversations(records)
     all_cases = cases(records)
     datasets = list(dict.fromkeys(case.dataset for case in all_cases))

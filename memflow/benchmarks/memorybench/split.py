@@ -1,7 +1,8 @@
-"""Which questions of a data set are taken, and which of them are test: the published sampling and split, and the limit.
+"""Which questions of a data set are taken, and which are test: published sampling and split, and the limit.
 
-Sampling is MemoryBench's to the last id (reference implementation, checked against its published splits): each draw is
-a fresh `random.Random(42)`, a data set larger than its truncation is sampled first, then a fifth is drawn as test.
+Sampling is MemoryBench's to the last id (reference implementation, checked against its published splits):
+each draw is a fresh `random.Random(42)`, a data set larger than its truncation is sampled first, then a
+fifth is drawn as test.
 """
 
 import math
@@ -43,7 +44,7 @@ def train_test(n: int, truncation: int, seed: int = 42) -> Split:
 
 
 def limited(splits: Sequence[Split], limit: int) -> list[Split]:
-    """The splits cut to `limit` test questions in all, dealt out in turn; training in proportion. 0 takes all."""
+    """Cut to `limit` test questions in all, dealt out in turn; training in proportion. 0 takes all."""
     if limit <= 0:
         return list(splits)
     share = [0] * len(splits)

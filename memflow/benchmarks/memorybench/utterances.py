@@ -1,8 +1,8 @@
 """The corpora as turns: each conversation an episode, each of its sessions one event of given messages.
 
-The episode is built on the domain's shared feedback episode, which comes first (paper, A.3.3: training feedback and
-corpus both stand in memory). Captions of shared images are left out, as the published code leaves them out; so a
-question whose answer stands in a caption alone cannot be answered.
+The episode is built on the domain's shared feedback episode, which comes first (paper, A.3.3: training
+feedback and corpus both stand in memory). Captions of shared images are left out, as the published code
+leaves them out; so a question whose answer stands in a caption alone cannot be answered.
 """
 
 from memflow.benchmarks.memorybench.selection import DIALOGUES, Corpus
@@ -15,7 +15,7 @@ def message_id(episode_id: str, dia_id: str) -> str:
 
 
 def turns(domain: str, corpora: list[Corpus]) -> list[Turn]:
-    """One row per message. Speaker A is the user, speaker B the assistant, as the memories of the paper have it."""
+    """One row per message. Speaker A is the user, speaker B the assistant, as for the paper's memories."""
     return [
         Turn(
             domain=domain,

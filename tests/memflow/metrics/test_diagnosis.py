@@ -3,14 +3,15 @@ import pytest
 
 from memflow.metrics.diagnosis import Attribution, Unattributed, attribution, last_write, memory_score
 
-# gpt-4.1-mini's published upper bound by period, and chance on v1.base (reference/amemgym.md, section 6).
+# gpt-4.1-mini's upper bound by period, as the published scores imply it, and chance on v1.base.
 UPPER = np.array([0.885, 0.895, 0.935, 0.935, 0.945, 0.935, 0.960, 0.920, 0.900, 0.905, 0.870])
 CHANCE = np.full(11, 0.2307619)
 
 
 class TestMemoryScore:
     @pytest.mark.parametrize(
-        ("overall", "memory"), [(0.430, 0.291), (0.418, 0.275), (0.409, 0.262), (0.385, 0.227), (0.347, 0.172)]
+        ("overall", "memory"),
+        [(0.430, 0.291), (0.418, 0.275), (0.409, 0.262), (0.385, 0.227), (0.347, 0.172)],
     )
     def test_it_agrees_with_the_published_scores(self, overall, memory):
         # Only the means are known; the upper bound hardly moves, so the mean stands in for each period.
@@ -67,7 +68,9 @@ class TestAttribution:
         assert [last_write(truth, "w", period) for period in range(3)] == [0, 0, 0]
 
     def test_without_the_answers_it_rests_on_there_is_none(self):
-        assert attribution([A0], [None], [False]) == [Unattributed("the state probe of period 0 has no answer")]
+        assert attribution([A0], [None], [False]) == [
+            Unattributed("the state probe of period 0 has no answer")
+        ]
         assert isinstance(attribution([A0], [A0], [None])[0], Unattributed)
         lost = attribution([A0, A0], [None, {"v": "?", "w": "x"}], [True, False])[1]
         assert isinstance(lost, Unattributed) and "period 0, when v was last written" in lost.reason

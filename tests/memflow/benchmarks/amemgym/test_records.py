@@ -107,7 +107,7 @@ def test_the_records_are_others(tmp_path):
 
 
 def test_the_file_is_not_there(tmp_path):
-    with pytest.raises(MissingData, match="is not there. Download"):
+    with pytest.raises(MissingData, match=r"is not there\. Download"):
         read_records(PUBLISHED, {SOURCE: tmp_path / "none.json"})
 
 

@@ -1,0 +1,117 @@
+"""The library: where the files of a data set are, and whether they are the published ones.
+
+What data sets there are is memflow/datasets.py; reading them is the benchmark's. Nothing is downloaded here.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from memflow.datasets import DATASETS, Dataset
+from memflow.datasets import dataset as named
+from memflow.errors import BadInput, MissingData
+
+State = Literal["found", "part", "missing", "wrong checksum"]
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What the library has of a data set. `missing` and `wrong` are file names as the data set gives them."""
+
+    dataset: Dataset
+    state: State
+    missing: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    checked: bool = False
+    """True where every file was compared with a published sum; False where none is known."""
+
+
+class Library:
+    """Data sets below `folder`, and those that ship with memflow. `folder` is None where none is named."""
+
+    def __init__(self, folder: str | Path | None) -> None:
+        self.folder = None if folder is None else Path(folder).expanduser().absolute()
+        self._sums: dict[tuple[str, int, int], str] = {}
+
+    def paths(self, dataset: Dataset | str) -> dict[str, Path]:
+        """The files of a data set, by their names in it.
+
+        Raises MissingData saying what is missing, where it was looked for and how to get it; BadInput for a
+        file whose checksum is not the published one.
+        """
+        dataset = _dataset(dataset)
+        holding = self.holding(dataset)
+        if holding.missing:
+            raise MissingData(
+                f"{', '.join(holding.missing)} of the data set {dataset.name} is not there; "
+                f"looked in {self._where(dataset)}. {dataset.how}"
+            )
+        if holding.wrong:
+            name = holding.wrong[0]
+            path = self._there(dataset)[name]
+            raise BadInput(
+                f"{path} of the data set {dataset.name} is not the published file: its SHA-256 is "
+                f"{self._sum(path)}, not {dataset.sums[name]}. {dataset.how}"
+            )
+        return self._there(dataset)
+
+    def sums(self, dataset: Dataset | str) -> dict[str, str]:
+        """The SHA-256 of every file of a data set that is there, by its name in it."""
+        return {name: self._sum(path) for name, path in self._there(_dataset(dataset)).items()}
+
+    def found(self, dataset: Dataset | str) -> bool:
+        """Whether every file of a data set is there; what is in them is not looked at."""
+        dataset = _dataset(dataset)
+        return len(self._there(dataset)) == len(dataset.files)
+
+    def holding(self, dataset: Dataset | str) -> Holding:
+        """What the library has of one data set."""
+        dataset = _dataset(dataset)
+        there = self._there(dataset)
+        missing = tuple(name for name in dataset.files if name not in there)
+        wrong = tuple(
+            name
+            for name, path in there.items()
+            if name in dataset.sums and self._sum(path) != dataset.sums[name].lower()
+        )
+        state: State = "found"
+        if wrong:
+            state = "wrong checksum"
+        elif missing:
+            state = "part" if there else "missing"
+        checked = not missing and all(name in dataset.sums for name in dataset.files)
+        return Holding(dataset, state, missing, wrong, checked)
+
+    def status(self, datasets: Mapping[str, Dataset] = DATASETS) -> list[Holding]:
+        """What the library has of every known data set, for `memflow data`."""
+        return [self.holding(dataset) for dataset in datasets.values()]
+
+    def _there(self, dataset: Dataset) -> dict[str, Path]:
+        """The files of a data set that are there, by their names in it."""
+        root = Path(str(files("memflow"))) if dataset.ships else self.folder
+        if root is None:
+            return {}
+        return {name: root / name for name in dataset.files if (root / name).is_file()}
+
+    def _where(self, dataset: Dataset) -> str:
+        if dataset.ships:
+            return "the package memflow, which is not whole: install it again"
+        if self.folder is None:
+            return "no folder, as none is named: set MEMFLOW_DATA, or data in memflow.toml"
+        return str(self.folder) if self.folder.is_dir() else f"{self.folder}, which is no folder itself"
+
+    def _sum(self, path: Path) -> str:
+        """The file's SHA-256, taken again only when its size or time has changed."""
+        seen = path.stat()
+        key = (str(path), seen.st_size, seen.st_mtime_ns)
+        if key not in self._sums:
+            with path.open("rb") as file:
+                self._sums[key] = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._sums[key]
+
+
+def _dataset(dataset: Dataset | str) -> Dataset:
+    return named(dataset) if isinstance(dataset, str) else dataset

@@ -1,0 +1,113 @@
+"""The library: finding the files of data sets, and telling the published ones from others."""
+
+import hashlib
+import os
+
+import pytest
+
+from memflow.datasets import DATASETS, Dataset
+from memflow.errors import BadInput, MissingData
+from resources.library import Library
+
+ONE, TWO = b"one\n", b"two\n"
+
+
+def published(**given):
+    given = {"files": ("set/a.json", "set/b.json"), **given}
+    return Dataset(
+        "set", "A set", "amemgym", given.pop("files"), "MIT", "nowhere", "Ask its author.", **given
+    )
+
+
+def sum_of(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a.json").write_bytes(ONE)
+    return tmp_path
+
+
+def test_files_are_found_by_their_names(folder):
+    (folder / "set" / "b.json").write_bytes(TWO)
+    library = Library(folder)
+    assert library.paths(published()) == {
+        "set/a.json": folder / "set" / "a.json",
+        "set/b.json": folder / "set" / "b.json",
+    }
+    assert library.sums(published()) == {"set/a.json": sum_of(ONE), "set/b.json": sum_of(TWO)}
+    assert library.found(published())
+    assert library.holding(published()).state == "found"
+    assert not library.holding(published()).checked
+
+
+def test_a_part_is_said_to_be_a_part(folder):
+    library = Library(folder)
+    holding = library.holding(published())
+    assert (holding.state, holding.missing) == ("part", ("set/b.json",))
+    assert not library.found(published())
+    assert library.sums(published()) == {"set/a.json": sum_of(ONE)}
+    with pytest.raises(MissingData) as wrong:
+        library.paths(published())
+    assert str(wrong.value) == (
+        f"set/b.json of the data set set is not there; looked in {folder}. Ask its author."
+    )
+
+
+def test_a_missing_set_says_where_it_was_looked_for(tmp_path):
+    assert Library(tmp_path).holding(published()).state == "missing"
+    with pytest.raises(MissingData, match="looked in no folder, as none is named: set MEMFLOW_DATA"):
+        Library(None).paths(published())
+    with pytest.raises(MissingData, match="which is no folder itself"):
+        Library(tmp_path / "gone").paths(published())
+
+
+def test_a_file_that_is_not_the_published_one_is_refused(folder):
+    dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(TWO)})
+    library = Library(folder)
+    assert (library.holding(dataset).state, library.holding(dataset).wrong) == (
+        "wrong checksum",
+        ("set/a.json",),
+    )
+    with pytest.raises(BadInput, match=f"its SHA-256 is {sum_of(ONE)}, not {sum_of(TWO)}. Ask its author."):
+        library.paths(dataset)
+
+
+def test_the_published_file_is_told_by_its_sum_in_either_case(folder):
+    dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(ONE).upper()})
+    assert Library(folder).holding(dataset).state == "found"
+    assert Library(folder).holding(dataset).checked
+
+
+def test_a_sum_is_taken_once_and_again_when_the_file_changes(folder, monkeypatch):
+    taken = []
+    digest = hashlib.file_digest
+    monkeypatch.setattr(
+        "resources.library.hashlib.file_digest", lambda *given: taken.append(given) or digest(*given)
+    )
+    library, dataset, path = Library(folder), published(files=("set/a.json",)), folder / "set" / "a.json"
+    assert library.sums(dataset) == library.sums(dataset) == {"set/a.json": sum_of(ONE)}
+    assert len(taken) == 1
+    path.write_bytes(TWO)
+    os.utime(path, ns=(1, 1))
+    assert library.sums(dataset) == {"set/a.json": sum_of(TWO)}
+
+
+def test_what_ships_is_found_in_the_package_without_a_folder():
+    assert Library(None).holding(published(files=("errors.py",), ships=True)).state == "found"
+    with pytest.raises(MissingData, match="install it again"):
+        Library(None).paths(published(files=("gone.json",), ships=True))
+
+
+def test_every_known_data_set_has_a_status(tmp_path):
+    holdings = Library(tmp_path).status()
+    assert [holding.dataset.name for holding in holdings] == list(DATASETS)
+    assert all(holding.state == "missing" for holding in holdings if not holding.dataset.ships)
+
+
+def test_a_data_set_may_be_named(tmp_path):
+    assert Library(tmp_path).sums("locomo") == {}
+    with pytest.raises(BadInput, match="there is no data set 'loco'"):
+        Library(tmp_path).paths("loco")
