@@ -19,7 +19,8 @@ from pydantic import BaseModel, Field
 from memflow.chat.ledger import Account
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, schema_digest
 from memflow.errors import BadSettings
-from resources.ledger import AccountRow, SqlLedger, cost
+from resources.accounts import AccountRow, cost
+from resources.ledger import SqlLedger
 from resources.limits import Prices
 
 
