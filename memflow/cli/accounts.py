@@ -77,7 +77,7 @@ def booked(
     ledger: "SqlLedger", settings: "Settings", by: Sequence[str], run: str | None = None
 ) -> list[dict[str, Any]]:
     """The accounts as plain rows, in the order of the names they are by; costs at the settings' prices."""
-    from resources.ledger import cost
+    from resources.accounts import cost
     from resources.limits import Prices
 
     prices = {name: Prices(model.price_in, model.price_out) for name, model in settings.models.items()}

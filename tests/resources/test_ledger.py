@@ -19,7 +19,8 @@ from pydantic import BaseModel, Field
 from memflow.chat.ledger import Account
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, schema_digest
 from memflow.errors import BadSettings
-from resources.ledger import AccountRow, SqlLedger, cost
+from resources.accounts import AccountRow, cost
+from resources.ledger import SqlLedger
 from resources.limits import Prices
 
 
@@ -219,3 +220,27 @@ def test_what_is_kept_of_a_request(url: str, tmp_path: Path) -> None:
         )
     assert json.loads(row[2]) == {"temperature": 0.7, "top_p": 0.9, "max_tokens": 12, "seed": 5}
     assert (row[0], row[1], row[3], row[4], row[5]) == ("p", "m", schema_digest(Choice), 2, "yes")
+
+
+@pytest.mark.postgres
+def test_postgresql_keeps_the_same(postgres_url: str) -> None:
+    context = multiprocessing.get_context("forkserver")
+    processes = [context.Process(target=_fill, args=(postgres_url, number, 20)) for number in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0] * 4
+    with SqlLedger(postgres_url) as ledger, SqlLedger(postgres_url) as other:
+        assert len(ledger.digests()) == 5 * 20
+        (row,) = ledger.accounts(by=("run",))
+        assert row == AccountRow({"run": "run 1"}, 160, 160, 0, 3200, 960, 1280, 80.0, 1600, 480)
+        assert other.get("k") is None
+        ledger.put("k", request("é中"), completion(), ACCOUNT)
+        ledger.put("k", request("é中"), completion("no"), ACCOUNT)
+        assert other.get("k") == completion(key="k")
+        assert other.messages("k") == request("é中").messages
+        ledger.keep_vectors({"v": np.arange(3, dtype=np.float32)})
+        assert other.vectors(["v"])["v"].tolist() == [0, 1, 2]
+        ledger.failed(request("x"), ACCOUNT, "why")
+        assert ledger.accounts(by=())[0].failed == 1
