@@ -165,12 +165,9 @@ class Warehouse:
         connection.execute(_text(f"tables/{stage}", name))
         for partition in self.lake.partitions(table):
             try:
-                connection.register("partition_rows", self.lake.arrow(table, partition))
-                connection.execute(f"INSERT INTO {table} BY NAME FROM partition_rows")
+                connection.from_arrow(self.lake.arrow(table, partition)).insert_into(table)
             except duckdb.ConstraintException as wrong:
                 raise BadInput(f"{table} of {partition} cannot be published: {wrong}") from wrong
-            finally:
-                connection.unregister("partition_rows")
 
 
 def _text(folder: str, name: str) -> str:
