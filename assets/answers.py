@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from assets.automation import when_inputs_change
-from assets.models import ASSISTANTS
+from assets.automation import when_inputs_settle
 from assets.partitions import Partitions, parts, place
 from assets.recipes import PLAYED, Recipes
 from assets.report import described
@@ -24,10 +23,12 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     """The assets of this stage."""
 
     @dg.asset(
-        **described("answer.replies", "Asked without playing again: entries are restored as of the checkpoint."),
-        deps=[*(table.split(".") for table in PLAYED), ["question", "probes"], ASSISTANTS],
+        **described(
+            "answer.replies", "Asked without playing again: entries are restored as of the checkpoint."
+        ),
+        deps=[*(table.split(".") for table in PLAYED), ["question", "probes"], ["model", "assistants"]],
         partitions_def=partitions.domain_assistant,
-        automation_condition=when_inputs_change(),
+        automation_condition=when_inputs_settle,
         pool=f"model_{settings.roles.assistant}",
     )
     def replies(
@@ -53,7 +54,12 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
         rows = models.run(account(context, "answer"), work)
         return keep(
-            context, lake, models, "answer.replies", rows, recipes.assistant("answer.replies", name, assistant)
+            context,
+            lake,
+            models,
+            "answer.replies",
+            rows,
+            recipes.assistant("answer.replies", name, assistant),
         )
 
     return [replies]

@@ -24,7 +24,9 @@ def build(partitions: Partitions) -> Sequence[dg.AssetChecksDefinition]:
     return [_checks(table, expectations, partitions) for table, expectations in by_table.items()]
 
 
-def _checks(table: str, expectations: Sequence[Expectation], partitions: Partitions) -> dg.AssetChecksDefinition:
+def _checks(
+    table: str, expectations: Sequence[Expectation], partitions: Partitions
+) -> dg.AssetChecksDefinition:
     shape = _shape(table, partitions)
     key = table.split(".")
 

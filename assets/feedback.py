@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from assets.automation import when_inputs_change
-from assets.models import SIMULATOR
+from assets.automation import when_models_change
 from assets.partitions import Partitions
 from assets.recipes import Recipes
 from assets.report import described
@@ -23,9 +22,9 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
     @dg.asset(
         **described("feedback.sessions", "Empty for a benchmark that learns from no feedback."),
-        deps=[["utterance", "turns"], ["question", "probes"], SIMULATOR],
+        deps=[["utterance", "turns"], ["question", "probes"], ["simulator", "feedback"]],
         partitions_def=partitions.domain,
-        automation_condition=when_inputs_change(),
+        automation_condition=when_models_change,
         pool=f"model_{settings.roles.backbone}",
     )
     def sessions(
@@ -46,6 +45,8 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             )
 
         rows = models.run(account(context, "feedback"), work)
-        return keep(context, lake, models, "feedback.sessions", rows, recipes.domain("feedback.sessions", domain))
+        return keep(
+            context, lake, models, "feedback.sessions", rows, recipes.domain("feedback.sessions", domain)
+        )
 
     return [sessions]

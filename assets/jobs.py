@@ -1,9 +1,17 @@
 """Jobs: one per partition shape, since a job's assets share one shape. Jobs are verbs; assets are nouns."""
 
+from typing import Any
+
 import dagster as dg
 
+from assets.automation import MODELS
 
-def build() -> list[dg.UnresolvedAssetJobDefinition]:
+ASSISTANTS = dg.AssetSelection.assets(["model", "assistants"])
+OBSERVE = ("observe_simulator", "observe_assistants")
+"""The jobs that look at the models: by domain, and by assistant."""
+
+
+def build() -> list[Any]:
     """The jobs, in the order in which a whole run needs them."""
     groups = dg.AssetSelection.groups
     return [
@@ -24,5 +32,15 @@ def build() -> list[dg.UnresolvedAssetJobDefinition]:
             "publish_scores",
             dg.AssetSelection.assets(["score", "leaderboard"]),
             description="The leaderboard over everything that was measured, and memflow.duckdb.",
+        ),
+        dg.define_asset_job(
+            OBSERVE[0],
+            MODELS - ASSISTANTS,
+            description="Look at the fingerprints of simulator and judge. Any partition stands for all of them.",
+        ),
+        dg.define_asset_job(
+            OBSERVE[1],
+            ASSISTANTS,
+            description="Look at the fingerprints of the assistants. Any partition stands for all of them.",
         ),
     ]

@@ -1,17 +1,17 @@
 """memory: episodes as they were played, and every entry that the memory ever held."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import dagster as dg
 
-from assets.automation import when_inputs_change
-from assets.models import ASSISTANTS, SIMULATOR
+from assets.automation import when_inputs_settle
 from assets.partitions import Partitions, parts
 from assets.recipes import PLAYED, STATES, Recipes
 from assets.report import described
 from assets.step import account, keep, states_of
 from memflow.benchmarks import registry
-from memflow.memories.registry import memory_class, remember
+from memflow.memories import registry as systems
 from memflow.play import Played, play_all
 from memflow.transcripts import entries_of, said_of
 from resources.lake import Lake
@@ -29,8 +29,8 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         specs=[
             dg.AssetSpec(
                 **described(table, more, kinds=("lancedb", "parquet", "duckdb")),
-                deps=[*deps, SIMULATOR, ASSISTANTS],
-                automation_condition=when_inputs_change(),
+                deps=[*deps, ["simulator", "memory"], ["model", "assistants"]],
+                automation_condition=when_inputs_settle,
             )
             for table, more in zip(
                 PLAYED,
@@ -49,8 +49,9 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         recipes: dg.ResourceParam[Recipes],
     ) -> Iterator[dg.MaterializeResult]:
         name, assistant = parts(context)
-        domain, memory = settings.domain(name), assistant.partition("@")[0]
-        benchmark, own = registry.benchmark(domain.benchmark), settings.own_memories()
+        domain = settings.domain(name)
+        benchmark = registry.benchmark(domain.benchmark)
+        recipe = systems.find(assistant.partition("@")[0], settings.own_memories())
         states = states_of(lake, name)
         turns, feedback = (lake.read(table, name) for table in ("utterance.turns", "feedback.sessions"))
 
@@ -58,14 +59,14 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             episodes = benchmark.episodes(domain, states, turns, feedback, await chats.role("simulator"))
             replier = benchmark.replier(domain, await chats.answering(assistant))
             lived = chats.expect(sum(len(episode.events) for episode in episodes))
-            factory = remember(memory, await chats.tools(assistant), own)
+            factory = recipe.remember(await chats.tools(assistant))
             return await play_all(episodes, factory, replier, lived=lived)
 
-        plays = memory_class(memory, own).plays
-        played = models.run(account(context, "memory"), work) if plays else []
+        played = models.run(account(context, "memory"), work) if recipe.system.plays else []
         entries = entries_of(name, assistant, played)
         index.rebuild(name, assistant, entries)
-        for table, rows in zip(PLAYED, (said_of(name, assistant, played), entries), strict=True):
+        tables: tuple[Sequence[Any], ...] = (said_of(name, assistant, played), entries)
+        for table, rows in zip(PLAYED, tables, strict=True):
             yield keep(context, lake, models, table, rows, recipes.assistant(table, name, assistant))
 
     return [memories]

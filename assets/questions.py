@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from assets.automation import when_inputs_change
-from assets.models import SIMULATOR
+from assets.automation import when_models_change
 from assets.partitions import Partitions
 from assets.recipes import STATES, Recipes
 from assets.report import described
-from assets.step import Take, account, keep, states_of
+from assets.step import Take, account, keep, records_of, states_of
 from memflow.benchmarks import registry
 from memflow.records import Probe
 from resources.lake import Lake
@@ -26,10 +25,10 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             dg.AssetDep(["raw", "records"], partition_mapping=partitions.dataset_to_domain),
             *(table.split(".") for table in STATES),
             ["utterance", "turns"],
-            SIMULATOR,
+            ["simulator", "question"],
         ],
         partitions_def=partitions.domain,
-        automation_condition=when_inputs_change(),
+        automation_condition=when_models_change,
         pool=f"model_{settings.roles.simulator}",
     )
     def probes(
@@ -40,12 +39,14 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         recipes: dg.ResourceParam[Recipes],
     ) -> dg.MaterializeResult:
         domain = settings.domain(context.partition_key).limited(config.limit)
-        records = lake.read_all("raw.records", domain.datasets)
+        records = records_of(lake, domain)
         states, turns = states_of(lake, domain.name), lake.read("utterance.turns", domain.name)
 
         async def work(chats: Chats) -> list[Probe]:
             simulator = await chats.role("simulator")
-            return await registry.benchmark(domain.benchmark).probes(domain, records, states, turns, simulator)
+            return await registry.benchmark(domain.benchmark).probes(
+                domain, records, states, turns, simulator
+            )
 
         rows = models.run(account(context, "question"), work)
         return keep(context, lake, models, "question.probes", rows, recipes.domain("question.probes", domain))

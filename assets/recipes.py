@@ -52,7 +52,8 @@ class Recipes:
         """The recipe of a table partitioned by domain."""
         raw = [self._content("raw.records", name) for name in domain.datasets]
         made_from = [self._content(name, domain.name) for name in BY_DOMAIN[table]]
-        return digest(table, domain, raw, made_from, self.simulator(domain), self._backbone(table), code())
+        models = [self.simulator(table.split(".", maxsplit=1)[0], domain), self._backbone(table)]
+        return digest(table, domain, raw, made_from, models, code())
 
     def assistant(self, table: str, domain: str, assistant: str) -> str:
         """The recipe of a table partitioned by domain and assistant."""
@@ -60,27 +61,43 @@ class Recipes:
             self._content(name, f"{domain}/{assistant}" if name in BY_ASSISTANT else domain)
             for name in BY_ASSISTANT[table]
         ]
-        models = [self.simulator(self.settings.domain(domain)), self.judge(), self.answering(assistant)]
+        stage = table.split(".", maxsplit=1)[0]
+        simulator = self.simulator(stage, self.settings.domain(domain))
+        models = [simulator, self.judge(domain) if stage == "score" else None, self.answering(assistant)]
         return digest(table, domain, assistant, made_from, models, code())
 
     def leaderboard(self) -> str:
         """The recipe of the leaderboard: every verdict and every probe there is."""
         tables = ("score.verdicts", "question.probes")
         made_from = {
-            table: {name: self._content(table, name) for name in self.lake.partitions(table)} for table in tables
+            table: {name: self._content(table, name) for name in self.lake.partitions(table)}
+            for table in tables
         }
         models = {name: self.answering(name) for name in self.settings.assistants}
         return digest("score.leaderboard", made_from, models, code())
 
-    def simulator(self, domain: Domain) -> str:
-        """The simulator's fingerprint for a domain: its model, and the prompts that the benchmark asks it with."""
-        prompts = registry.benchmark(domain.benchmark).simulator_prompts()
+    def simulator(self, stage: str, domain: Domain) -> str | None:
+        """The simulator's fingerprint in a stage of a domain: its model, and the prompts that the benchmark asks it
+        with. None where the stage asks no simulator, since the data set publishes what it would make."""
+        benchmark = registry.benchmark(domain.benchmark)
+        if stage not in benchmark.simulated(domain):
+            return None
         model = self.settings.model(self.settings.roles.simulator)
-        return digest(model.fingerprint(), {prompt.name: prompt.digest for prompt in prompts})
+        return digest(
+            model.fingerprint(), {prompt.name: prompt.digest for prompt in benchmark.simulator_prompts()}
+        )
 
-    def judge(self) -> str:
-        """The judge's fingerprint."""
-        return self.settings.model(self.settings.roles.judge).fingerprint()
+    def everyone(self, domain: Domain) -> str:
+        """The simulator's fingerprint behind a domain's figures; of the data set's own where it asks none."""
+        used = [
+            self.simulator(stage, domain)
+            for stage in sorted(registry.benchmark(domain.benchmark).simulated(domain))
+        ]
+        return next((each for each in used if each), "the data set")
+
+    def judge(self, domain: str) -> str | None:
+        """The judge's fingerprint in a domain; None where every metric is computed, as all are so far."""
+        return None
 
     def answering(self, assistant: str) -> str:
         """An assistant's fingerprint: its memory's parameters, its chat model, and the embedder."""

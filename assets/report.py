@@ -70,10 +70,10 @@ def report(
 
 
 def booked(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
-    """The accounts of one run's stage, summed: calls asked and replayed, failures, tokens, seconds."""
-    rows = ledger.accounts(run=run, stage=stage)
-    names = ("calls", "replayed", "failures", "prompt_tokens", "completion_tokens", "seconds")
-    return {name: sum(float(row[name]) for row in rows) for name in names}
+    """The accounts of one run's stage, summed: requests asked, kept and failed, tokens, seconds."""
+    rows = [row for row in ledger.accounts(("stage",), run=run) if row.by["stage"] == stage]
+    names = ("asked", "kept", "failed", "prompt_tokens", "completion_tokens", "latency_s")
+    return {name: sum(float(getattr(row, name)) for row in rows) for name in names}
 
 
 def preview(rows: Sequence[Any]) -> str:

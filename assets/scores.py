@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from assets.automation import when_inputs_change
-from assets.models import JUDGE
+from assets.automation import when_inputs_settle, when_scores_settle
 from assets.partitions import Partitions, parts, place
 from assets.recipes import Recipes
 from assets.report import described, report
@@ -24,9 +23,9 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
     @dg.asset(
         **described("score.verdicts", "A value, or null with its reason: no score silently becomes 0."),
-        deps=[["answer", "replies"], ["question", "probes"], JUDGE],
+        deps=[["answer", "replies"], ["question", "probes"], ["model", "judge"]],
         partitions_def=partitions.domain_assistant,
-        automation_condition=when_inputs_change(),
+        automation_condition=when_inputs_settle,
     )
     def verdicts(
         context: dg.AssetExecutionContext,
@@ -40,7 +39,12 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         replies = lake.read("answer.replies", place(name, assistant))
         rows = registry.benchmark(domain.benchmark).verdicts(domain, probes, replies)
         return keep(
-            context, lake, models, "score.verdicts", rows, recipes.assistant("score.verdicts", name, assistant)
+            context,
+            lake,
+            models,
+            "score.verdicts",
+            rows,
+            recipes.assistant("score.verdicts", name, assistant),
         )
 
     @dg.asset(
@@ -49,10 +53,12 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             ["score", "verdicts"],
             dg.AssetDep(["question", "probes"], partition_mapping=dg.AllPartitionMapping()),
         ],
-        automation_condition=when_inputs_change(),
+        automation_condition=when_scores_settle,
     )
     def leaderboard(
-        lake: dg.ResourceParam[Lake], warehouse: dg.ResourceParam[Warehouse], recipes: dg.ResourceParam[Recipes]
+        lake: dg.ResourceParam[Lake],
+        warehouse: dg.ResourceParam[Warehouse],
+        recipes: dg.ResourceParam[Recipes],
     ) -> dg.MaterializeResult:
         rows = [figure for name in settings.domains for figure in figures_of(name, settings, lake, recipes)]
         facts = lake.write("score.leaderboard", "all", rows, recipe=recipes.leaderboard())
@@ -77,7 +83,9 @@ def figures_of(name: str, settings: Settings, lake: Lake, recipes: Recipes) -> l
     figures: list[Figure] = []
     for assistant, rows in sorted(measured.items()):
         memory, _, model = assistant.partition("@")
-        bound = {other: measured.get(f"{other}@{model}" if model else other, []) for other in ("oracle", "none")}
+        bound = {
+            other: measured.get(f"{other}@{model}" if model else other, []) for other in ("oracle", "none")
+        }
         roles = (settings.roles.simulator, settings.model_of(assistant))
         figures += benchmark.figures(
             domain,
@@ -90,7 +98,7 @@ def figures_of(name: str, settings: Settings, lake: Lake, recipes: Recipes) -> l
                 verdicts=rows,
                 oracle=bound["oracle"],
                 none=bound["none"],
-                simulator=recipes.simulator(domain),
+                simulator=recipes.everyone(domain),
                 scripted=any(settings.model(role).kind == "scripted" for role in roles),
             ),
         )

@@ -1,15 +1,15 @@
 """state: the users' structured states, from the data set or by the simulator."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import dagster as dg
 
-from assets.automation import when_inputs_change
-from assets.models import SIMULATOR
+from assets.automation import when_models_change
 from assets.partitions import Partitions
 from assets.recipes import STATES, Recipes
 from assets.report import described
-from assets.step import Take, account, keep
+from assets.step import Take, account, keep, records_of
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import States
 from resources.lake import Lake
@@ -24,7 +24,11 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     @dg.multi_asset(
         name="states",
         specs=[
-            dg.AssetSpec(**described(table, MADE), deps=[raw, SIMULATOR], automation_condition=when_inputs_change())
+            dg.AssetSpec(
+                **described(table, MADE),
+                deps=[raw, ["simulator", "state"]],
+                automation_condition=when_models_change,
+            )
             for table in STATES
         ],
         partitions_def=partitions.domain,
@@ -38,13 +42,16 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         recipes: dg.ResourceParam[Recipes],
     ) -> Iterator[dg.MaterializeResult]:
         domain = settings.domain(context.partition_key).limited(config.limit)
-        records = lake.read_all("raw.records", domain.datasets)
+        records = records_of(lake, domain)
 
         async def work(chats: Chats) -> States:
-            return await registry.benchmark(domain.benchmark).states(domain, records, await chats.role("simulator"))
+            return await registry.benchmark(domain.benchmark).states(
+                domain, records, await chats.role("simulator")
+            )
 
         made = models.run(account(context, "state"), work)
-        for table, rows in zip(STATES, (made.profiles, made.variables, made.changes), strict=True):
+        tables: tuple[Sequence[Any], ...] = (made.profiles, made.variables, made.changes)
+        for table, rows in zip(STATES, tables, strict=True):
             yield keep(context, lake, models, table, rows, recipes.domain(table, domain))
 
     return [states]

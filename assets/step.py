@@ -10,6 +10,8 @@ from assets.partitions import parts, place
 from assets.report import booked, report
 from memflow.benchmarks.benchmark import States
 from memflow.chat.ledger import Account
+from memflow.domains import Domain
+from memflow.records import Record
 from resources.lake import Lake
 from resources.models import Models
 
@@ -17,7 +19,9 @@ from resources.models import Models
 class Take(dg.Config):
     """How much of a domain to take."""
 
-    limit: int = Field(default=0, ge=0, description="Users (AMemGym) or test questions (MemoryBench) to take; 0 is all.")
+    limit: int = Field(
+        default=0, ge=0, description="Users (AMemGym) or test questions (MemoryBench) to take; 0 is all."
+    )
 
 
 def account(context: dg.AssetExecutionContext, stage: str) -> Account:
@@ -27,11 +31,25 @@ def account(context: dg.AssetExecutionContext, stage: str) -> Account:
 
 
 def keep(
-    context: dg.AssetExecutionContext, lake: Lake, models: Models, table: str, rows: Sequence[Any], recipe: str
+    context: dg.AssetExecutionContext,
+    lake: Lake,
+    models: Models,
+    table: str,
+    rows: Sequence[Any],
+    recipe: str,
 ) -> dg.MaterializeResult:
     """Write a table's partition, and report it with the accounts of its stage."""
     facts = lake.write(table, place(*parts(context)), rows, recipe=recipe)
-    return report(table, rows, facts.digest, booked(models.ledger, context.run_id, table.split(".")[0]))
+    return report(
+        table, rows, facts.digest, booked(models.ledger, context.run_id, table.split(".", maxsplit=1)[0])
+    )
+
+
+def records_of(lake: Lake, domain: Domain) -> list[Record]:
+    """The records of those data sets of a domain that were read. Raises MissingData where none was."""
+    read = set(lake.partitions("raw.records"))
+    there = [name for name in domain.datasets if name in read]
+    return lake.read_all("raw.records", there or domain.datasets)
 
 
 def states_of(lake: Lake, domain: str) -> States:

@@ -43,7 +43,8 @@ async def answer_all(
 ) -> list[Reply]:
     """Every probe asked, in the order of `probes`; all at once, bounded by the chat's own limit.
 
-    `answered` is called after every probe. Probes of one checkpoint share one restored memory. A probe whose memory fails is a reply with its reason.
+    `answered` is called after every probe. Probes of one checkpoint share one restored memory. A probe whose memory
+    fails is a reply with its reason.
     """
     memories: dict[tuple[str, int], Memory] = {}
 

@@ -1,7 +1,7 @@
 """The known data sets: what each is, its licence, its origin, and how a person gets it.
 
-Finding the files and checking their sums is resources/library.py; reading them is the benchmark's records.py. None of
-the published data ships with memflow; what does ship is our own writing.
+Finding the files and checking their sums is resources/library.py; reading them is the benchmark's records.py.
+None of the published data ships with memflow; what does ship is our own writing.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from memflow.errors import BadInput
 
 @dataclass(frozen=True)
 class Dataset:
-    """A published data set. `files` are paths below the data folder; `sums` their SHA-256 as published, where known."""
+    """A published data set. `files` are paths below the data folder; `sums` their SHA-256, where known."""
 
     name: str
     title: str
@@ -69,6 +69,68 @@ DATASETS: dict[str, Dataset] = {
             "CC BY-NC 4.0",
             "GitHub snap-research/LoCoMo",
             "Download data/locomo10.json of snap-research/LoCoMo to locomo/locomo10.json in the data folder.",
+            {"locomo/locomo10.json": "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"},
+        ),
+        *(
+            Dataset(
+                f"dialsim_{show}",
+                f"DialSim, {title}: a show's script and questions about it",
+                "memorybench",
+                (f"dialsim/dialsim_corpus_{show}.txt",),
+                "none: third-party scripts, for local use only",
+                "GitHub LittleDinoC/MemoryBench-code; questions: DialSim v1.1",
+                f"Copy dialsim_corpus_{show}.txt of LittleDinoC/MemoryBench-code to dialsim/ in the folder.",
+                readable=False,
+            )
+            for show, title in (
+                ("friends", "Friends"),
+                ("bigbang", "The Big Bang Theory"),
+                ("theoffice", "The Office"),
+            )
+        ),
+        Dataset(
+            "hellobench_creative",
+            "HelloBench, creative and design tasks: long texts judged by checklists",
+            "memorybench",
+            tuple(
+                f"hellobench/{part}.jsonl"
+                for part in ("chat", "heuristic_text_generation", "text_completion")
+            ),
+            "MIT",
+            "GitHub Quehry/HelloBench",
+            "Copy the five .jsonl files of Quehry/HelloBench to hellobench/ in the data folder.",
+            readable=False,
+        ),
+        Dataset(
+            "writingprompts",
+            "WritingPrompts: stories on a given premise",
+            "memorybench",
+            ("writingprompts/test.parquet",),
+            "MIT as declared; texts by Reddit users",
+            "Hugging Face dataset euclaise/writingprompts",
+            "Download the test split's parquet file to writingprompts/test.parquet in the data folder.",
+            readable=False,
+        ),
+        Dataset(
+            "writingbench_creative",
+            "WritingBench, creative and design writing, judged by criteria",
+            "memorybench",
+            ("writingbench/benchmark_all.jsonl",),
+            "Apache-2.0",
+            "GitHub X-PLUG/WritingBench",
+            "Copy benchmark_all.jsonl of X-PLUG/WritingBench to writingbench/ in the data folder.",
+            readable=False,
+        ),
+        Dataset(
+            "nfcats",
+            "NF-CATS: 2,397 non-factoid questions",
+            "memorybench",
+            ("nfcats/test.csv",),
+            "MIT",
+            "GitHub Lurunchik/NF-CATS",
+            "Copy test.csv of Lurunchik/NF-CATS to nfcats/test.csv in the data folder.",
+            {"nfcats/test.csv": "a47267d561a820ea31bcc7ab8660149f5b0c7eee19aef96bff7f41f3d37a3209"},
+            readable=False,
         ),
     )
 }

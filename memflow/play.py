@@ -12,11 +12,12 @@ from typing import Any, Literal
 
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import Prompt
-from memflow.chat.requests import Chat, ChatMessage
+from memflow.chat.requests import Chat
 from memflow.errors import BadInput
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Message, Recall
 
+Origin = Literal["given", "assistant", "simulator"]
 FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
 """The simulator's next words after a dialogue: bound to its event, so that it may know what a memory may not."""
 
@@ -50,7 +51,7 @@ class Line:
     event: Event
     position: int
     tick: int
-    origin: Literal["given", "assistant", "simulator"]
+    origin: Origin
     completion: str | None = None
     reason: str | None = None
 
@@ -71,10 +72,20 @@ class Replier:
     chat: Chat
     prompt: Prompt
     fields: Callable[[Recall, Message], Mapping[str, Any]]
+    prompt_with_notes: Prompt | None = None
+    """Stands in for `prompt` where the memory gave notes: they need words around them that nothing else needs."""
 
     async def reply(self, recall: Recall, message: Message) -> Answer[str]:
         """The assistant's reply to `message` with what was recalled."""
-        return await ask(self.chat, self.prompt, self.fields(recall, message), recall.messages)
+        prompt = (self.prompt_with_notes if recall.notes else None) or self.prompt
+        return await ask(self.chat, prompt, self.fields(recall, message), recall.messages)
+
+
+@dataclass(frozen=True)
+class _Spoken:
+    message: Message
+    origin: Origin
+    completion: str | None = None
 
 
 @dataclass
@@ -86,53 +97,58 @@ class _Stage:
 
     async def live(self, event: Event) -> None:
         if event.kind == "given":
-            await self._write([(message, "given", None, None) for message in event.messages], event)
+            await self._write(event, [_Spoken(message, "given") for message in event.messages])
             return
         said: list[Message] = []
         for message in event.messages:
-            answered = await self._exchange(event, message, "given", None, said)
+            answered = await self._exchange(event, _Spoken(message, "given"), said)
             for _ in range(event.follow_ups):
                 if not answered or event.follow_up is None:
                     break
                 answer = await event.follow_up(said)
-                following = Message(self._next_id(event, said), "user", answer.value or "", sent_at=message.sent_at)
-                digest = answer.completion.digest if answer.completion else None
+                following = self._spoken(event, "simulator", answer, message, said)
                 if answer.value is None:
-                    self._lose(event, following, "simulator", digest, answer.reason, len(said))
+                    self._lose(event, following, answer.reason, len(said))
                     break
-                answered = await self._exchange(event, following, "simulator", digest, said)
+                answered = await self._exchange(event, following, said)
 
-    async def _exchange(
-        self, event: Event, message: Message, origin: Any, made_by: str | None, said: list[Message]
-    ) -> bool:
-        """One round: recall, reply, write both. False when no reply was to be had; the round is then written without."""
+    async def _exchange(self, event: Event, spoken: _Spoken, said: list[Message]) -> bool:
+        """One round: recall, reply, write both. False when no reply was to be had; what was said is written still."""
         if self.replier is None:
-            raise BadInput(f"episode {self.episode.episode_id} wants replies, but no answering model was given")
-        recall = await self.memory.read(message.text, frozen=False)
-        answer = await self.replier.reply(recall, message)
-        digest = answer.completion.digest if answer.completion else None
-        said.append(message)
-        reply = Message(self._next_id(event, said), "assistant", answer.value or "", sent_at=message.sent_at)
-        round_ = [(message, origin, made_by, None)]
-        if answer.value is not None:
-            said.append(reply)
-            round_.append((reply, "assistant", digest, None))
-        await self._write(round_, event, first=len(said) - len(round_))
+            raise BadInput(
+                f"episode {self.episode.episode_id} wants replies, but no answering model was given"
+            )
+        recall = await self.memory.read(spoken.message.text, frozen=False)
+        answer = await self.replier.reply(recall, spoken.message)
+        said.append(spoken.message)
+        reply = self._spoken(event, "assistant", answer, spoken.message, said)
         if answer.value is None:
-            self._lose(event, reply, "assistant", digest, answer.reason, len(said))
-        return answer.value is not None
+            await self._write(event, [spoken], first=len(said) - 1)
+            self._lose(event, reply, answer.reason, len(said))
+            return False
+        said.append(reply.message)
+        await self._write(event, [spoken, reply], first=len(said) - 2)
+        return True
 
-    async def _write(self, round_: list[tuple[Message, Any, str | None, str | None]], event: Event, first: int = 0) -> None:
+    async def _write(self, event: Event, round_: Sequence[_Spoken], first: int = 0) -> None:
         tick = self.memory.store.tick
-        for index, (message, origin, completion, reason) in enumerate(round_):
-            self.lines.append(Line(message, event, first + index, tick + index, origin, completion, reason))
+        for index, one in enumerate(round_):
+            line = Line(one.message, event, first + index, tick + index, one.origin, one.completion)
+            self.lines.append(line)
         self.memory.store.advance(len(round_))
-        await self.memory.write([message for message, *_ in round_])
+        await self.memory.write([one.message for one in round_])
 
-    def _lose(
-        self, event: Event, message: Message, origin: Any, completion: str | None, reason: str | None, at: int
-    ) -> None:
-        self.lines.append(Line(message, event, at, self.memory.store.tick, origin, completion, reason or "no answer"))
+    def _lose(self, event: Event, lost: _Spoken, reason: str | None, position: int) -> None:
+        tick = self.memory.store.tick
+        reason = reason or "no answer"
+        self.lines.append(Line(lost.message, event, position, tick, lost.origin, lost.completion, reason))
+
+    def _spoken(
+        self, event: Event, origin: Origin, answer: Answer[str], after: Message, said: Sequence[Message]
+    ) -> _Spoken:
+        role: Literal["user", "assistant"] = "assistant" if origin == "assistant" else "user"
+        message = Message(self._next_id(event, said), role, answer.value or "", sent_at=after.sent_at)
+        return _Spoken(message, origin, answer.completion.digest if answer.completion else None)
 
     def _next_id(self, event: Event, said: Sequence[Message]) -> str:
         return f"{event.messages[0].message_id}+{len(said)}"

@@ -15,7 +15,9 @@ from typing import Annotated, Any
 
 Reason = Annotated[str | None, "Why this row is quarantined; null when all is well."]
 Domain = Annotated[str, "The domain: a benchmark's testbed."]
-Assistant = Annotated[str, "The assistant: a memory, and after an @ its chat model where that is not the default."]
+Assistant = Annotated[
+    str, "The assistant: a memory, and after an @ its chat model where that is not the default."
+]
 Episode = Annotated[str, "The episode: an independent stream of events that one assistant lives through."]
 Checkpoint = Annotated[int, "The checkpoint, from 0: a point of the episode at which probes are asked."]
 
@@ -88,7 +90,9 @@ class Turn:
     text: Annotated[str, "What is said."]
     sent_at: Annotated[str | None, "The simulated time, as the data gives it."] = None
     follow_ups: Annotated[int, "How often the simulator speaks again after the assistant's reply."] = 0
-    exposes: Annotated[str | None, "Gold, never shown to a memory: the state values it reveals, as JSON."] = None
+    exposes: Annotated[str | None, "Gold, never shown to a memory: the state values it reveals, as JSON."] = (
+        None
+    )
     reason: Reason = None
 
 

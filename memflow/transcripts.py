@@ -86,8 +86,6 @@ def pasts_of(entries: Sequence[Entry], said: Sequence[Said], probes: Iterable[Pr
     return pasts
 
 
-
-
 def _item(row: Entry, order: int) -> Item:
     vector = None if row.vector is None else np.asarray(row.vector, dtype=np.float32)
     return Item(

@@ -1,1 +1,4 @@
-"""The outside world, one capability a file. Heavy imports stand inside methods; no partition and no asset key is known here."""
+"""The outside world, one capability a file.
+
+Heavy imports stand inside methods. No partition and no asset key is known here.
+"""

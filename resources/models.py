@@ -18,7 +18,7 @@ from memflow.memories.memory import Embedder, Tools
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder, FolderEmbedder
 from resources.ledger import SqlLedger
-from resources.limits import Budget
+from resources.limits import Budget, Prices
 from resources.settings import Model, Settings
 from resources.vllm import VllmServer
 
@@ -105,6 +105,7 @@ class Models:
             concurrency=model.concurrency,
             patience=model.patience,
             budget=self.budget,
+            prices=Prices(model.price_in, model.price_out),
         )
         return await stack.enter_async_context(chat)
 

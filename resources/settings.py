@@ -23,6 +23,7 @@ from pydantic_settings import (
 from memflow.domains import DOMAINS, Domain
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
+from memflow.memories.registry import Own
 
 KEY = re.compile(r"[a-z0-9_]+")
 
@@ -35,7 +36,8 @@ class Model(_Strict):
     """A chat model and how it is asked."""
 
     kind: Literal["scripted", "endpoint", "vllm"] = Field(
-        "endpoint", description="scripted: no model; endpoint: an address; vllm: started for the run, then ended."
+        "endpoint",
+        description="scripted: no model; endpoint: an address; vllm: started for the run, then ended.",
     )
     model: str = Field("scripted", max_length=300, description="The model's name, as its server knows it.")
     url: str = Field("", description="The OpenAI-compatible address, such as http://127.0.0.1:8000/v1.")
@@ -43,12 +45,20 @@ class Model(_Strict):
     key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
     temperature: float = Field(0.0, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
-    max_tokens: int = Field(1024, ge=1, le=131072, description="Bound on an answer where its prompt sets none.")
-    concurrency: int = Field(64, ge=1, le=4096, description="Requests in flight at most; less when the server asks.")
-    patience: float = Field(120.0, gt=0, description="Seconds a request is tried again for before it is given up.")
+    max_tokens: int = Field(
+        1024, ge=1, le=131072, description="Bound on an answer where its prompt sets none."
+    )
+    concurrency: int = Field(
+        64, ge=1, le=4096, description="Requests in flight at most; less when the server asks."
+    )
+    patience: float = Field(
+        120.0, gt=0, description="Seconds a request is tried again for before it is given up."
+    )
     price_in: float = Field(0.0, ge=0, description="Price of a million prompt tokens.")
     price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens.")
-    executable: str = Field("vllm", description="For kind vllm: the program that serves, in its own environment.")
+    executable: str = Field(
+        "vllm", description="For kind vllm: the program that serves, in its own environment."
+    )
     arguments: tuple[str, ...] = Field((), description="For kind vllm: further arguments of `vllm serve`.")
 
     @model_validator(mode="after")
@@ -59,7 +69,9 @@ class Model(_Strict):
 
     def fingerprint(self) -> str:
         """What makes its answers its own: name, revision and sampling; not where it is served, nor how fast."""
-        return digest(self.kind == "scripted", self.model, self.revision, self.temperature, self.top_p, self.max_tokens)
+        return digest(
+            self.kind == "scripted", self.model, self.revision, self.temperature, self.top_p, self.max_tokens
+        )
 
 
 class Roles(_Strict):
@@ -75,7 +87,8 @@ class Embedder(_Strict):
     """What turns texts into vectors."""
 
     kind: Literal["hashing", "endpoint", "folder"] = Field(
-        "hashing", description="hashing: ours, needs nothing; endpoint: an address; folder: sentence-transformers."
+        "hashing",
+        description="hashing: ours, needs nothing; endpoint: an address; folder: sentence-transformers.",
     )
     model: str = Field("", description="The model's name at the endpoint, or the folder of weights.")
     url: str = Field("", description="The OpenAI-compatible address.")
@@ -103,18 +116,33 @@ class OwnDomain(_Strict):
 class Settings(BaseSettings):
     """All of memflow.toml. A field is also the environment variable MEMFLOW_<FIELD>, which goes over the file."""
 
-    model_config = SettingsConfigDict(extra="forbid", frozen=True, env_prefix="MEMFLOW_", env_nested_delimiter="__")
+    model_config = SettingsConfigDict(
+        extra="forbid", frozen=True, env_prefix="MEMFLOW_", env_nested_delimiter="__"
+    )
 
-    home: Path = Field(Path(".memflow"), description="Where lake, ledger, indexes and Dagster's instance are kept.")
-    data: Path | None = Field(None, description="The folder with the published data sets (MEMFLOW_DATA goes over it).")
-    lake: str = Field("", description="The lake's root when it is not <home>/lake: a folder or s3://bucket/path.")
+    home: Path = Field(
+        Path(".memflow"), description="Where lake, ledger, indexes and Dagster's instance are kept."
+    )
+    data: Path | None = Field(
+        None, description="The folder with the published data sets (MEMFLOW_DATA goes over it)."
+    )
+    lake: str = Field(
+        "", description="The lake's root when it is not <home>/lake: a folder or s3://bucket/path."
+    )
     ledger: str = Field("", description="The ledger's SQLAlchemy URL when it is not SQLite in <home>.")
     domains: tuple[str, ...] = Field(
         tuple(DOMAINS), description="The domains: the partitions of everything but raw data and the board."
     )
     assistants: tuple[str, ...] = Field(
         (
-            "none", "oracle", "full", "recent", "bm25_message", "bm25_session", "embed_message", "embed_session",
+            "none",
+            "oracle",
+            "full",
+            "recent",
+            "bm25_message",
+            "bm25_session",
+            "embed_message",
+            "embed_session",
             "rag_2_4_30",
         ),
         description="memory, or memory@model: the second dimension of the partitions.",
@@ -148,10 +176,15 @@ class Settings(BaseSettings):
 
     @classmethod
     def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], **sources: PydanticBaseSettingsSource
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The command line, then the environment, then the file."""
-        return sources["init_settings"], sources["env_settings"], TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
     def domain(self, name: str) -> Domain:
         """The domain of that name. Raises BadSettings naming those there are."""
@@ -163,9 +196,24 @@ class Settings(BaseSettings):
             raise BadSettings(f"there is no domain {name!r}; there are {known}")
         return DOMAINS[name]
 
-    def own_memories(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """The user's own memories: name -> import path and parameters."""
-        return {name: (own.path, dict(own.parameters)) for name, own in self.memories.items()}
+    def own_memories(self) -> dict[str, Own]:
+        """The user's own memories, as the registry takes them."""
+        return {name: Own(own.path, own.parameters) for name, own in self.memories.items()}
+
+    @property
+    def lake_root(self) -> str:
+        """Where the lake is: a folder, or s3://bucket/path."""
+        return self.lake or str(self.home / "lake")
+
+    @property
+    def ledger_url(self) -> str:
+        """The ledger's SQLAlchemy URL."""
+        return self.ledger or f"sqlite:///{self.home / 'ledger.sqlite'}"
+
+    @property
+    def warehouse_path(self) -> Path:
+        """Where memflow.duckdb is published."""
+        return self.home / "memflow.duckdb"
 
     def model_of(self, assistant: str) -> str:
         """The name of the chat model that answers for an assistant."""

@@ -17,7 +17,18 @@ from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
 from memflow.play import Episode, Replier
-from memflow.records import Change, Figure, FeedbackRound, Probe, Profile, Record, Reply, Turn, Variable, Verdict
+from memflow.records import (
+    Change,
+    FeedbackRound,
+    Figure,
+    Probe,
+    Profile,
+    Record,
+    Reply,
+    Turn,
+    Variable,
+    Verdict,
+)
 
 
 @dataclass(frozen=True)
@@ -71,18 +82,31 @@ class Benchmark(Protocol):
         """The users' structured states; empty tables for a benchmark without states."""
         ...
 
-    async def turns(self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat) -> list[Turn]:
+    async def turns(
+        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+    ) -> list[Turn]:
         """What the episodes' streams hold before they are played."""
         ...
 
     async def probes(
-        self, domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        states: States,
+        turns: Sequence[Turn],
+        simulator: Chat,
     ) -> list[Probe]:
         """What is asked, with its gold: test probes, and training cases where the benchmark gathers feedback."""
         ...
 
     async def feedback(
-        self, domain: Domain, turns: Sequence[Turn], probes: Sequence[Probe], backbone: Chat, simulator: Chat, tools: Tools
+        self,
+        domain: Domain,
+        turns: Sequence[Turn],
+        probes: Sequence[Probe],
+        backbone: Chat,
+        simulator: Chat,
+        tools: Tools,
     ) -> list[FeedbackRound]:
         """Off-policy feedback logs: the backbone answers the training cases, the simulator reacts. May be empty."""
         ...
@@ -123,6 +147,10 @@ class Benchmark(Protocol):
 
     def handlers(self) -> dict[str, Handler]:
         """The scripted chat's handlers for this benchmark's prompts, by prompt name."""
+        ...
+
+    def simulated(self, domain: Domain) -> frozenset[str]:
+        """The stages (state, utterance, question, feedback, memory) that ask the simulator in this domain."""
         ...
 
     def simulator_prompts(self) -> list[Prompt]:

@@ -74,7 +74,12 @@ async def ask(
         if value is not None:
             return Answer(value, None, completion, attempt + 1)
         request = _again(request, completion, wrong)
-    return Answer(None, f"{prompt.name}: no usable answer in {attempts} attempts; the last: {wrong}", completion, attempts)
+    return Answer(
+        None,
+        f"{prompt.name}: no usable answer in {attempts} attempts; the last: {wrong}",
+        completion,
+        attempts,
+    )
 
 
 def read(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:

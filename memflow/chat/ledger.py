@@ -1,7 +1,9 @@
-"""The ledger: every answered request is kept, so that none is ever asked twice, and the accounts can be drawn up.
+"""The ledger: every answered request is kept, so that none is ever asked twice, and the accounts can be drawn
+up.
 
-A completion is written before anyone may use it, so a process killed at any point repeats no request whose answer it
-had. The stores behind the protocol (SQLite, PostgreSQL) are in resources/ledger.py. It never holds a key or a header.
+A completion is written before anyone may use it, so a process killed at any point repeats no request whose
+answer it had. The stores behind the protocol (SQLite, PostgreSQL) are in resources/ledger.py. It never holds
+a key or a header.
 """
 
 import asyncio
@@ -32,7 +34,8 @@ class Ledger(Protocol):
         ...
 
     def put(self, digest: str, request: ChatRequest, completion: Completion, account: Account) -> None:
-        """Keep an answered request; when this returns it is on disk. The first answer under a digest stays."""
+        """Keep an answered request; when this returns, no end of this process loses it. The first answer
+        stays."""
         ...
 
     def used(self, digest: str, request: ChatRequest, account: Account) -> None:
@@ -57,34 +60,41 @@ class LedgeredChat:
         self.fingerprint = inner.fingerprint
         self.sampling: Sampling = inner.sampling
         self.scripted = inner.scripted
-        self._asking: dict[str, asyncio.Future[Completion]] = {}
+        self._asking: dict[str, asyncio.Future[None]] = {}
 
     async def complete(self, request: ChatRequest) -> Completion:
         """The kept completion, or the inner chat's, kept first."""
         key = request.digest(self.fingerprint)
-        kept = self.ledger.get(key)
-        if kept is not None:
-            self.ledger.used(key, request, self.account)
-            return kept
-        if key in self._asking:
-            completion = await asyncio.shield(self._asking[key])
-            self.ledger.used(key, request, self.account)
-            return completion
-        coming: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
-        self._asking[key] = coming
+        while True:
+            kept = self.ledger.get(key)
+            if kept is not None:
+                self.ledger.used(key, request, self.account)
+                return kept
+            asking = self._asking.get(key)
+            if asking is None:
+                return await self._ask(key, request)
+            await asyncio.wait([asking])
+            if (
+                not asking.cancelled()
+            ):  # or else whoever asked was stopped, which is not our end: ask ourselves
+                asking.result()
+
+    async def _ask(self, key: str, request: ChatRequest) -> Completion:
+        asking: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._asking[key] = asking
         try:
             completion = replace(await self.inner.complete(request), digest=key)
             self.ledger.put(key, request, completion, self.account)
-            coming.set_result(completion)
-            return completion
-        except BaseException as error:
-            coming.set_exception(error)
-            coming.exception()  # those who wait see it; nobody waiting is no fault
-            if isinstance(error, Exception):
-                self.ledger.failed(request, self.account, str(error))
+            asking.set_result(None)
+        except Exception as error:
+            asking.set_exception(error)
+            asking.exception()  # those who wait see it; nobody waiting is no fault
+            self.ledger.failed(request, self.account, str(error))
             raise
         finally:
+            asking.cancel()  # no effect where it is done
             del self._asking[key]
+        return self.ledger.get(key) or completion  # another process may have been first; its answer stays
 
 
 @dataclass

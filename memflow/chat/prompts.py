@@ -20,7 +20,7 @@ Texts are data: no prompt text stands in Python, and no code in a prompt.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from string import Template
@@ -60,12 +60,16 @@ class Prompt:
     sections: tuple[tuple[str, str], ...]
     digest: str
 
-    def render(self, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()) -> tuple[ChatMessage, ...]:
+    def render(
+        self, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
+    ) -> tuple[ChatMessage, ...]:
         """The messages, with every field filled in. Raises PromptError naming the field that is missing or too many."""
         missing = [name for name in self.fields if name not in fields]
         unknown = [name for name in fields if name not in self.fields]
         if missing or unknown:
-            wrong = ", ".join([f"missing {name}" for name in missing] + [f"unknown {name}" for name in unknown])
+            wrong = ", ".join(
+                [f"missing {name}" for name in missing] + [f"unknown {name}" for name in unknown]
+            )
             raise PromptError(f"prompt {self.name} takes the fields {list(self.fields)}: {wrong}")
         said: list[ChatMessage] = []
         for role, text in self.sections:
@@ -76,7 +80,7 @@ class Prompt:
         return tuple(said)
 
 
-@lru_cache(maxsize=None)
+@cache
 def load(package: str, stem: str) -> Prompt:
     """The prompt `prompts/<stem>.md` of `package` (`memflow.benchmarks.amemgym`). Raises PromptError."""
     source = files(package).joinpath("prompts", f"{stem}.md")
@@ -98,7 +102,9 @@ def parse(text: str, package: str, where: str) -> Prompt:
         raise PromptError(f"{where}: it has no section; begin one with a line '# user'")
     used = {name for _, piece in sections for name in Template(piece).get_identifiers()}
     if used != set(front.fields):
-        raise PromptError(f"{where}: declares the fields {sorted(front.fields)}, but its text uses {sorted(used)}")
+        raise PromptError(
+            f"{where}: declares the fields {sorted(front.fields)}, but its text uses {sorted(used)}"
+        )
     output = None
     if front.output is not None:
         output = getattr(import_module(f"{package}.answers"), front.output, None)

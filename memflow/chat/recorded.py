@@ -14,4 +14,6 @@ class RecordedChat:
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Always raises EndpointDown: what the ledger holds never comes this far."""
-        raise EndpointDown(f"{request.prompt} is not in the ledger, and this is a replay; run it with a model once")
+        raise EndpointDown(
+            f"{request.prompt} is not in the ledger, and this is a replay; run it with a model once"
+        )

@@ -3,8 +3,10 @@
 No transport, no retries and no storage here.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
@@ -32,9 +34,28 @@ class Sampling:
     seed: int | None = None
 
 
+@lru_cache(maxsize=4096)
+def schema_of(output: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of an output type as it is sent: nothing may be added to an object, nothing left out of
+    it."""
+    schema = output.model_json_schema()
+    for part in (schema, *schema.get("$defs", {}).values()):
+        if "properties" in part:
+            part["additionalProperties"] = False
+            part["required"] = list(part["properties"])
+    return schema
+
+
+@lru_cache(maxsize=4096)
+def schema_digest(output: type[BaseModel]) -> str:
+    """Digest of the schema as it stands: a model writes the fields in their order, so the order counts."""
+    return digest(json.dumps(schema_of(output)))
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One request: `messages` is all that a model sees; `prompt` and `fields` are for the scripted chat and the accounts.
+    """One request: `messages` is all that a model sees; `prompt` and `fields` are for the scripted chat and
+    the accounts.
 
     `attempt` counts from 0; a request asked again is another request, with another digest.
     """
@@ -48,8 +69,8 @@ class ChatRequest:
 
     def digest(self, model_fingerprint: str) -> str:
         """The ledger's key: model, messages, parameters, schema and attempt."""
-        schema = None if self.output is None else self.output.model_json_schema()
         said = [[message.role, message.content] for message in self.messages]
+        schema = None if self.output is None else schema_digest(self.output)
         return digest(model_fingerprint, said, self.sampling, schema, self.attempt)
 
 
@@ -70,7 +91,8 @@ class Chat(Protocol):
     """Whoever answers chat requests."""
 
     fingerprint: str
-    """Digest of model, revision and sampling: the same fingerprint promises the same distribution of answers."""
+    """Digest of model, revision and sampling: the same fingerprint promises the same distribution of
+    answers."""
     sampling: Sampling
     """How it samples unless a prompt says otherwise."""
     scripted: bool

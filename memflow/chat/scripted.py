@@ -32,7 +32,9 @@ class ScriptedChat:
         """The handler's answer. Token counts are estimates of four characters a token."""
         if request.prompt not in self.handlers:
             known = ", ".join(sorted(self.handlers))
-            raise RequestRefused(f"the scripted chat has no handler for the prompt {request.prompt}; it has {known}")
+            raise RequestRefused(
+                f"the scripted chat has no handler for the prompt {request.prompt}; it has {known}"
+            )
         answer = self.handlers[request.prompt](request)
         text = answer if isinstance(answer, str) else answer.model_dump_json()
         prompt_characters = sum(len(message.content) for message in request.messages)

@@ -1,10 +1,14 @@
 """Memory systems: one file each, on one small EntryStore.
 
     memory.py      the Memory protocol, what it is given (messages, tools) and what it gives back (Recall)
-    entries.py     EntryStore: entries that are only added and retired, so that any moment can be looked at again
+    entries.py     EntryStore: entries that are only added and retired, so that any moment can be seen again
+    verbatim.py    messages kept word for word, shown again as turns with their dates
+    notes.py       messages or sessions as text to search, and what was found as notes
     search.py      BM25 and dense search over a store, in process
+    systems.py     the systems that ship with memflow, as data
     registry.py    names and parameters: `rag_2_4_30` -> a Memory
     <system>.py    one memory system, with its paper in the docstring
 
-No memory sees gold: the messages of the protocol have no field for it. Only `oracle` is told the gold, by name.
+No memory sees gold: the messages of the protocol have no field for it. Only `oracle` is told the gold,
+by name.
 """

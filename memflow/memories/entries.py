@@ -1,13 +1,13 @@
 """EntryStore: what a memory holds, as entries that are only ever added and retired.
 
-Changing an entry is retiring it and adding its next version. So the state of a memory at any moment is a filter on
-`since <= tick < until`, and time travel, forks and answering without rebuilding come for free. Time is logical: a
-tick is a message given to the memory. Everything a memory has to remember between calls is in its store: buffers,
-summaries and profiles are entries of their own kind.
+Changing an entry is retiring it and adding its next version. So the state of a memory at any moment is a
+filter on `since <= tick < until`, and time travel, forks and answering without rebuilding come for free. Time
+is logical: a tick is a message given to the memory. Everything a memory has to remember between calls is in
+its store: buffers, summaries and profiles are entries of their own kind.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,10 @@ Vector = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entry. `order` counts additions, and breaks ties between entries of one tick."""
+    """One entry. `order` counts additions, and breaks ties between entries of one tick.
+
+    Entries are compared without their vectors, which follow from their texts.
+    """
 
     entry_id: str
     kind: str
@@ -26,7 +29,7 @@ class Item:
     since: int
     until: int | None = None
     role: str | None = None
-    vector: Vector | None = None
+    vector: Vector | None = field(default=None, compare=False, repr=False)
     order: int = 0
 
     def alive(self, tick: int) -> bool:
@@ -40,7 +43,8 @@ class EntryStore:
     def __init__(self) -> None:
         self.tick = 0
         self._items: dict[str, Item] = {}
-        self._live: dict[str, Item] = {}
+        self._live: dict[str, dict[str, Item]] = {}
+        self._changes: list[Item] = []
         self._added = 0
 
     def add(
@@ -57,13 +61,16 @@ class EntryStore:
             f"{kind}-{self._added}", kind, text, tuple(sources), self.tick, None, role, vector, self._added
         )
         self._added += 1
-        self._items[item.entry_id] = self._live[item.entry_id] = item
+        self._take(item)
         return item
 
     def retire(self, entry_id: str) -> None:
         """End an entry's life at this tick. Raises KeyError when it is not alive."""
-        item = self._live.pop(entry_id)
-        self._items[entry_id] = replace(item, until=self.tick)
+        item = self._items[entry_id]
+        del self._live[item.kind][entry_id]
+        gone = replace(item, until=self.tick)
+        self._items[entry_id] = gone
+        self._changes.append(gone)
 
     def advance(self, messages: int) -> None:
         """Move time on by that many messages: the player does, before it gives them to the memory."""
@@ -71,18 +78,36 @@ class EntryStore:
 
     def live(self, *kinds: str) -> list[Item]:
         """The entries alive now, oldest first; of those kinds, if any are named."""
-        return [item for item in self._live.values() if not kinds or item.kind in kinds]
+        if len(kinds) == 1:
+            return list(self._live.get(kinds[0], {}).values())
+        found = [
+            item
+            for kind, items in self._live.items()
+            if not kinds or kind in kinds
+            for item in items.values()
+        ]
+        return sorted(found, key=lambda item: item.order)
 
     def get(self, entry_id: str) -> Item | None:
         """The live entry of that id, or None."""
-        return self._live.get(entry_id)
+        item = self._items.get(entry_id)
+        return item if item is not None and item.until is None else None
+
+    @property
+    def version(self) -> int:
+        """Additions and retirements so far: while it stands still, so does everything read from the store."""
+        return len(self._changes)
+
+    def changes(self, version: int = 0) -> list[Item]:
+        """What was added (`until` is None) and retired since that version, in order: for indexes."""
+        return self._changes[version:]
 
     def __iter__(self) -> Iterator[Item]:
         """Every entry ever written, in order."""
         return iter(self._items.values())
 
     def __len__(self) -> int:
-        return len(self._live)
+        return sum(map(len, self._live.values()))
 
     def fork(self) -> "EntryStore":
         """A store that goes its own way from here; the two never touch each other again."""
@@ -96,11 +121,14 @@ class EntryStore:
         for item in sorted(items, key=lambda item: item.order):
             if item.since > tick:
                 continue
-            then = item if item.until is None or item.until <= tick else replace(item, until=None)
-            if then.until is None:
-                store._live[then.entry_id] = then
-            elif not keep_retired:
-                continue
-            store._items[then.entry_id] = then
+            if item.until is None or item.until > tick:
+                store._take(item if item.until is None else replace(item, until=None))
+            elif keep_retired:
+                store._items[item.entry_id] = item
         store._added = 1 + max((item.order for item in items if item.since <= tick), default=-1)
         return store
+
+    def _take(self, item: Item) -> None:
+        self._items[item.entry_id] = item
+        self._live.setdefault(item.kind, {})[item.entry_id] = item
+        self._changes.append(item)

@@ -1,15 +1,19 @@
 """The Memory protocol: what a memory system is given, and what it gives back.
 
-A memory is written to with messages that arrived together (a round, a session, a document) and read with a query.
-Its whole state is its EntryStore. It gets a chat model and an embedder as tools, and no clock, no file, no gold.
+A memory is written to with messages that arrived together (a round, a session, a document) and read with a
+query. Its whole state is its EntryStore. It gets a chat model and an embedder as tools, and no clock, no
+file, no gold.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
 
 from memflow.chat.requests import Chat, ChatMessage
+from memflow.errors import BadInput, BadSettings
 from memflow.memories.entries import EntryStore, Item, Vector
 
 
@@ -32,8 +36,8 @@ class Message:
 class Recall:
     """What a memory gives for a query.
 
-    `notes` is text for the prompt; `messages` are verbatim turns to stand before the question. `entries` are those
-    that either came from, best first. Tokens are estimates of `tokens.estimate`.
+    `notes` is text for the prompt; `messages` are verbatim turns to stand before the question. `entries` are
+    those that either came from, best first. Tokens are estimates of `tokens.estimate`.
     """
 
     notes: str = ""
@@ -68,9 +72,24 @@ class Tools:
     embedder: Embedder | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Requests that one write and one read make at most: to the chat model, and to the embedder."""
+
+    chat_write: int = 0
+    chat_read: int = 0
+    embed_write: int = 0
+    embed_read: int = 0
+
+
+def parameter(default: Any, description: str, *, low: int = 0) -> Any:
+    """A field of a Memory that is one of its parameters; a number is at least `low`."""
+    return field(default=default, metadata={"description": description, "low": low})
+
+
 @dataclass
 class Memory(ABC):
-    """A memory system in one episode. Subclasses are dataclasses whose fields are their parameters."""
+    """A memory system in one episode. A dataclass whose fields made by `parameter` are its parameters."""
 
     store: EntryStore = field(default_factory=EntryStore, repr=False)
     tools: Tools = field(default_factory=Tools, repr=False)
@@ -79,6 +98,10 @@ class Memory(ABC):
     """False for a memory that nothing is ever written to: its episodes need no playing."""
     recalls: ClassVar[bool] = True
     """False where what is recalled does not depend on evidence (none, oracle): no attribution."""
+    calls: ClassVar[Calls] = Calls()
+    """What it asks of the tools: for plans, and to refuse early where a tool is missing."""
+    version: ClassVar[int] = 1
+    """Part of its fingerprint: raise it when what it writes or recalls changes."""
 
     @abstractmethod
     async def write(self, messages: Sequence[Message]) -> None:
@@ -86,7 +109,18 @@ class Memory(ABC):
 
     @abstractmethod
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """What it knows for `query`. `frozen` forbids that reading changes the store: always so for probes."""
+        """What it knows for `query`. `frozen` forbids that reading changes the store: so for probes."""
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        """The texts' vectors, one a row, by the embedder it was given; no texts, no call."""
+        if not texts:
+            return np.empty((0, 0), np.float32)
+        if self.tools.embedder is None:
+            raise BadSettings(f"{type(self).__name__} needs an embedder, and was given none")
+        vectors = await self.tools.embedder.embed(texts)
+        if len(vectors) != len(texts):
+            raise BadInput(f"the embedder gave {len(vectors)} vectors for {len(texts)} texts")
+        return vectors
 
     def settled(self) -> list[Item]:
         """The live entries that count as memory for attribution: all of them."""

@@ -1,7 +1,7 @@
 """`oracle`: told the gold evidence or states, and remembers nothing. It bounds every scale from above.
 
-AMemGym's upper bound is its score (paper, section on utilisation). The gold itself never passes through the Memory
-protocol: answer.py hands it to the prompt for this class alone.
+AMemGym's upper bound is its score (paper, section on utilisation). The gold itself never passes through the
+Memory protocol: answer.py hands it to the prompt for this class alone.
 """
 
 from collections.abc import Sequence

@@ -1,0 +1,45 @@
+# memflow: every command here works in a fresh clone. `make run` and `make test` set everything up first.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+UV     := uv==0.13.8
+
+.PHONY: run test dev check bench format lock clean
+
+run: $(READY)              ## the whole graph on the two demo domains, with the scripted chat
+	$(BIN)/memflow run --demo
+
+test: $(READY)             ## every test that can run here
+	$(BIN)/pytest
+
+dev: $(READY)              ## the Dagster UI on http://127.0.0.1:3000, on the same instance as `memflow run`
+	$(BIN)/memflow dev
+
+check: $(READY)            ## lint, format, types, SQL lint, definitions
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint --disable-progress-bar sql
+	MEMFLOW_HOME=$(VENV)/.check $(BIN)/dagster definitions validate
+
+bench: $(READY)            ## the figures of docs/performance.md, one JSON line each; peers are installed beside, not into, the environment
+	$(BIN)/python -m bench
+
+format: $(READY)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock: $(READY)             ## resolve pyproject.toml anew into requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --extra dev pyproject.toml -o requirements.lock
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memflow needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check $(UV)
+	$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r requirements.lock
+	$(BIN)/uv pip install -q --python $(BIN)/python --no-deps -e .
+	touch $@
+
+clean:
+	rm -rf $(VENV) .memflow

@@ -1,0 +1,99 @@
+"""How fast a whole run is replayed from the ledger: structured completions a second through ask() and
+LedgeredChat.
+
+    python bench/ledger_replay.py
+
+The bound is 2,000 a second; it prints one JSON line and exits with 1 when that is missed. What is timed is
+all that a replay does for an item: the prompt is filled, digested and looked up, its use is booked, and its
+answer is parsed into its type. Every item is another one, with 4,000 characters of prompt.
+"""
+
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from memflow.chat.asking import Answer, ask
+from memflow.chat.ledger import Account, LedgeredChat
+from memflow.chat.prompts import parse
+from memflow.chat.recorded import RecordedChat
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
+from resources.ledger import SqlLedger
+
+ITEMS = 4000
+BOUND = 2000.0
+
+
+class Reply(BaseModel):
+    """A structured answer of the usual size."""
+
+    answer: Annotated[int, Field(ge=1, le=10)]
+    reasons: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=5)]
+    mood: Literal["calm", "glad", "worn"]
+
+
+TEXT = """---
+name: bench/replay
+fields: [item, context]
+---
+# system
+Answer by what was said.
+# user
+$context
+Question $item?
+"""
+PROMPT = replace(parse(TEXT, "memflow.chat", "the bench's prompt"), output=Reply)
+
+
+class Immediate:
+    """Answers at once: what fills the ledger."""
+
+    fingerprint = "bench"
+    sampling = Sampling()
+    scripted = True
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """A fixed answer."""
+        reply = Reply(answer=3, reasons=["because it was said so, and more than once"] * 3, mood="calm")
+        return Completion(reply.model_dump_json(), "stop", 1000, 50, 0, 1.0)
+
+
+async def play(chat: Chat, ledger: SqlLedger) -> list[Answer]:
+    """Every item once."""
+    context = "Caroline: I went hiking last week and it was great. " * 80
+    ledgered = LedgeredChat(
+        chat, ledger, Account(run="bench", stage="answer", role="assistant", model="bench")
+    )
+    return await asyncio.gather(
+        *(ask(ledgered, PROMPT, {"item": f"{number}", "context": context}) for number in range(ITEMS))
+    )
+
+
+def main() -> int:
+    """Fill a ledger, replay it, and say how fast that was."""
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/ledger.sqlite"
+        with SqlLedger(url) as ledger:
+            asyncio.run(play(Immediate(), ledger))
+        with SqlLedger(url) as ledger:
+            started = time.perf_counter()
+            answers = asyncio.run(play(RecordedChat("bench", Sampling(), scripted=True), ledger))
+            ledger.flush()
+            took = time.perf_counter() - started
+        if any(answer.value is None for answer in answers):
+            raise SystemExit(
+                f"not replayed: {next(answer.reason for answer in answers if answer.value is None)}"
+            )
+    rate = ITEMS / took
+    figure = {"name": "ledger_replay", "value": round(rate, 1), "unit": "completions/s"}
+    print(json.dumps({**figure, "peer": BOUND, "ratio": round(rate / BOUND, 2)}))
+    return 0 if rate >= BOUND else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""BM25 as a memory, against Whoosh as MemoryBench uses it: CPU time per message written and per query read.
+
+5,000 messages arrive in dialogues of six, each of which is searchable before the next comes; then 500
+queries, k = 5. The texts are the first turns and questions of LoCoMo where MEMFLOW_DATA has them, otherwise
+drawn from a seed with a Zipf vocabulary. Whoosh is opened once for all queries, in its favour. `overlap` is
+the mean share of Whoosh's five that ours finds too: its stop words differ, it takes question marks for
+wildcards, and its newest segments count documents by themselves.
+
+Whoosh is needed for this alone:
+
+    uv pip install --target FOLDER whoosh==2.7.4 && PYTHONPATH=FOLDER python bench/memories_bm25.py
+
+Prints one JSON line, and ends with 1 where a ratio is below 20.
+"""
+
+import asyncio
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from memflow.fingerprint import seeded
+from memflow.memories.lexical import Lexical
+from memflow.memories.memory import Message
+
+MESSAGES, QUERIES, DIALOGUE, K = 5_000, 500, 6, 5
+AT_LEAST = 20.0
+
+Found = list[list[str]]
+
+
+def drawn() -> tuple[list[str], list[str]]:
+    """Texts and queries from a seed: 20,000 words, the n-th drawn in proportion to 1 / n."""
+    chance = random.Random(seeded("bench", "memories_bm25"))
+    letters = "etaoinshrdlucmfwypvbgkjqxz"
+    words = ["".join(chance.choices(letters, k=chance.randint(2, 10))) for _ in range(20_000)]
+    weights = [1 / rank for rank in range(1, len(words) + 1)]
+
+    def text(low: int, high: int) -> str:
+        return " ".join(chance.choices(words, weights, k=chance.randint(low, high)))
+
+    return [text(5, 40) for _ in range(MESSAGES)], [text(6, 14) for _ in range(QUERIES)]
+
+
+def locomo(path: Path) -> tuple[list[str], list[str]]:
+    """The first turns of LoCoMo, in order, and questions chosen by seed."""
+    talks = json.loads(path.read_text(encoding="utf-8"))
+    texts = [
+        f"{turn['speaker']}: {turn['text']}"
+        for talk in talks
+        for name, session in talk["conversation"].items()
+        if isinstance(session, list)
+        for turn in session
+    ]
+    questions = [qa["question"] for talk in talks for qa in talk["qa"]]
+    return texts[:MESSAGES], random.Random(seeded("bench", "questions")).sample(questions, QUERIES)
+
+
+def clocked(work: Callable[[], Any], times: int) -> tuple[float, Any]:
+    """CPU microseconds for one of `times`, and what the work gave."""
+    start = time.process_time()
+    result = work()
+    return (time.process_time() - start) / times * 1e6, result
+
+
+def ours(texts: list[str], queries: list[str]) -> tuple[float, float, Found]:
+    """The memory `bm25_message`, through its own write and read."""
+    messages = [Message(str(number), "user", text) for number, text in enumerate(texts)]
+    memory = Lexical(k=K)
+
+    async def write() -> None:
+        for first in range(0, len(messages), DIALOGUE):
+            dialogue = messages[first : first + DIALOGUE]
+            memory.store.advance(len(dialogue))
+            await memory.write(dialogue)
+            memory.index.follow()
+
+    async def read() -> Found:
+        return [list((await memory.read(query)).sources) for query in queries]
+
+    write_us, _ = clocked(lambda: asyncio.run(write()), len(texts))
+    read_us, found = clocked(lambda: asyncio.run(read()), len(queries))
+    return write_us, read_us, found
+
+
+def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, Found]:
+    """Whoosh: standard analyzer, one commit a dialogue, words joined by OR, BM25F."""
+    from whoosh.analysis import StandardAnalyzer
+    from whoosh.fields import ID, TEXT, Schema
+    from whoosh.index import create_in
+    from whoosh.qparser import OrGroup, QueryParser
+    from whoosh.scoring import BM25F
+
+    schema = Schema(
+        doc_id=ID(stored=True, unique=True), content=TEXT(stored=True, analyzer=StandardAnalyzer())
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        index = create_in(folder, schema)
+
+        def write() -> None:
+            for first in range(0, len(texts), DIALOGUE):
+                writer = index.writer()
+                for number in range(first, min(first + DIALOGUE, len(texts))):
+                    writer.add_document(doc_id=str(number), content=f"user: {texts[number]}")
+                writer.commit()
+
+        def read() -> Found:
+            parser = QueryParser("content", index.schema, group=OrGroup)
+            with index.searcher(weighting=BM25F(B=0.75, K1=1.2)) as searcher:
+                return [
+                    [hit["doc_id"] for hit in searcher.search(parser.parse(query), limit=K)]
+                    for query in queries
+                ]
+
+        write_us, _ = clocked(write, len(texts))
+        read_us, found = clocked(read, len(queries))
+    return write_us, read_us, found
+
+
+def main() -> int:
+    """Measure both in one run. 0 where both ratios hold, 1 where one does not, 2 without Whoosh."""
+    try:
+        import whoosh as peer
+    except ImportError:
+        print("Whoosh is not installed; see the head of this file", file=sys.stderr)
+        return 2
+    published = Path(os.environ.get("MEMFLOW_DATA", "")) / "locomo" / "locomo10.json"
+    real = "MEMFLOW_DATA" in os.environ and published.is_file()
+    texts, queries = locomo(published) if real else drawn()
+    write_us, read_us, found = ours(texts, queries)
+    peer_write_us, peer_read_us, peer_found = whoosh(texts, queries)
+    ratio = {"write": peer_write_us / write_us, "read": peer_read_us / read_us}
+    shared = [len(set(a) & set(b)) / max(1, len(b)) for a, b in zip(found, peer_found, strict=True)]
+    figures = {
+        "name": "memories_bm25",
+        "value": {"write": round(write_us, 1), "read": round(read_us, 1)},
+        "unit": "CPU microseconds per message",
+        "peer": {
+            "name": f"Whoosh {peer.versionstring()}",
+            "write": round(peer_write_us, 1),
+            "read": round(peer_read_us, 1),
+        },
+        "ratio": {name: round(value, 1) for name, value in ratio.items()},
+        "at_least": AT_LEAST,
+        "texts": "locomo" if real else "drawn",
+        "overlap": round(sum(shared) / len(shared), 3),
+    }
+    print(json.dumps(figures))
+    return 0 if min(ratio.values()) >= AT_LEAST else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+"""Output types of AMemGym's prompts: bounded, so that a server can hold a model to them.
+
+A prompt file names the general type. Where the request itself bounds the answer further (the values a
+variable may take, the number of options), a function here narrows the type to that request, and what a
+model could get wrong is left out of what it can say.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+Value = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=48)]
+Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Paragraph = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=800)]
+Schema = Mapping[str, list[str]]
+"""State variables and the values each may take."""
+
+
+class _Bounded(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DraftVariable(_Bounded):
+    """A state variable and its possible values."""
+
+    name: Name
+    values: list[Value] = Field(min_length=2, max_length=6)
+
+
+class DraftQuestion(_Bounded):
+    """A question and the state variables that its answer depends on."""
+
+    question: Sentence
+    variables: list[DraftVariable] = Field(min_length=1, max_length=4)
+
+
+class DraftQuestions(_Bounded):
+    """All questions of a user."""
+
+    questions: list[DraftQuestion] = Field(min_length=1, max_length=20)
+
+    def fault(self) -> str | None:
+        """What does not hold together: names, values and questions have to be told apart."""
+        questions = [draft.question for draft in self.questions]
+        if len(set(questions)) < len(questions):
+            return "a question stands there twice"
+        known: dict[str, list[str]] = {}
+        for draft in self.questions:
+            names = [variable.name for variable in draft.variables]
+            if len(set(names)) < len(names):
+                return f"a question names the same variable twice: {draft.question!r}"
+            for variable in draft.variables:
+                if len(set(variable.values)) < len(variable.values):
+                    return f"the variable {variable.name!r} has a value twice"
+                if known.setdefault(variable.name, variable.values) != variable.values:
+                    return f"two questions give the variable {variable.name!r} different values"
+        return None
+
+
+class Values(_Bounded):
+    """One value, or null, for each variable; the variables are the request's (see `values_of`)."""
+
+    def chosen(self) -> dict[str, str]:
+        """Variable to value, without those that are null."""
+        return {name: value for name, value in self.model_dump(by_alias=True).items() if value is not None}
+
+
+class Group(_Bounded):
+    """State variables that belong together, and the text for them."""
+
+    variables: list[Name] = Field(min_length=1, max_length=3)
+    text: Sentence
+
+
+class Groups(_Bounded):
+    """Life events, or first messages, each for one to three variables."""
+
+    groups: list[Group] = Field(min_length=1, max_length=80)
+
+    def fault(self, variables: Iterable[str]) -> str | None:
+        """What is wrong with them: each of `variables` has to be in exactly one group, and texts have to
+        differ."""
+        named = [name for group in self.groups for name in group.variables]
+        texts = [group.text for group in self.groups]
+        if missing := [name for name in variables if name not in named]:
+            return f"no group names {', '.join(missing)}"
+        if twice := [name for name in variables if named.count(name) > 1]:
+            return f"more than one group names {', '.join(twice)}"
+        if len(set(texts)) < len(texts):
+            return "two groups have the same text"
+        return None
+
+
+class Utterance(_Bounded):
+    """One message of the user."""
+
+    text: Sentence
+
+
+class AnswerTexts(_Bounded):
+    """One personalised answer for each variant, in order."""
+
+    answers: list[Paragraph] = Field(min_length=1, max_length=32)
+
+
+class AnswerText(_Bounded):
+    """One personalised answer."""
+
+    answer: Paragraph
+
+
+class ChoiceAnswer(_Bounded):
+    """The number of an option."""
+
+    answer: int = Field(ge=1, le=32)
+
+
+@cache
+def questions_of(questions: int, variables: int, values: int) -> type[DraftQuestions]:
+    """DraftQuestions with exactly so many questions, variables of each and values of each."""
+    variable = _narrowed(DraftVariable, values=(list[Value], _exactly(values)))
+    question = _narrowed(DraftQuestion, variables=(_list(variable), _exactly(variables)))
+    return _narrowed(DraftQuestions, questions=(_list(question), _exactly(questions)))
+
+
+def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
+    """Values with one of its values for each variable of `schema`; `optional` allows null as well."""
+    return _values_of(tuple((name, tuple(values)) for name, values in schema.items()), optional)
+
+
+@lru_cache(maxsize=4096)
+def _values_of(schema: tuple[tuple[str, tuple[str, ...]], ...], optional: bool) -> type[Values]:
+    fields: dict[str, Any] = {}
+    for number, (name, values) in enumerate(schema):
+        one_of: Any = cast(Any, Literal)[values]
+        # An alias, since a published variable may be no Python name or shadow an attribute.
+        fields[f"variable_{number}"] = (one_of | None if optional else one_of, Field(alias=name))
+    return _narrowed(Values, **fields)
+
+
+@lru_cache(maxsize=4096)
+def groups_of(variables: tuple[str, ...]) -> type[Groups]:
+    """Groups over exactly these variables."""
+    group = _narrowed(
+        Group, variables=(_list(cast(Any, Literal)[variables]), Field(min_length=1, max_length=3))
+    )
+    return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
+
+
+@cache
+def answers_of(variants: int) -> type[AnswerTexts]:
+    """AnswerTexts with exactly one answer for each variant."""
+    return _narrowed(AnswerTexts, answers=(list[Paragraph], _exactly(variants)))
+
+
+@cache
+def choice_of(options: int) -> type[ChoiceAnswer]:
+    """ChoiceAnswer with a number that an option has."""
+    return _narrowed(ChoiceAnswer, answer=(int, Field(ge=1, le=options)))
+
+
+def _narrowed(base: Any, **fields: Any) -> Any:
+    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+
+
+def _list(item: Any) -> Any:
+    return cast(Any, list)[item]
+
+
+def _exactly(count: int) -> Any:
+    return Field(min_length=count, max_length=count)

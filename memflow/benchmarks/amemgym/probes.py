@@ -1,0 +1,225 @@
+"""What is asked after every period: each of the user's questions, and a state probe with each.
+
+A question's options (paper, section 3.1) are personalised answers, one for each variant of the states it
+depends on: read from the published file, or written by the simulator and accepted when it can tell from an
+answer alone which variant was meant. Options keep one order over all periods. How a probe is put to an
+assistant is episodes.py.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of
+from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.sizes import generated, sizes_of
+from memflow.benchmarks.amemgym.states import History, histories, taken
+from memflow.benchmarks.amemgym.utterances import REFINEMENTS
+from memflow.benchmarks.amemgym.wording import numbered, prompt, written
+from memflow.benchmarks.benchmark import States
+from memflow.chat.asking import ask
+from memflow.chat.requests import Chat
+from memflow.domains import Domain
+from memflow.fingerprint import digest
+from memflow.records import Probe, Record, Turn
+
+Variant = tuple[str, ...]
+"""Values of a question's variables, in their order."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with its options: `variants[i]` is what `options[i]` is the answer for."""
+
+    question: str
+    variables: Sequence[str]
+    variants: Sequence[Variant]
+    options: Sequence[str]
+    reason: str | None = None
+
+
+async def make_probes(
+    domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
+) -> list[Probe]:
+    """The probes of the domain's users: by user, period and question, the choice before its state probe."""
+    lives = histories(states)
+    mine = {record.record_id: record for record in taken(domain, records)}
+    if generated(domain):
+        asked = await asyncio.gather(*(_made(domain, life, simulator) for life in lives.values()))
+    else:
+        asked = [_published(mine[user_id]) for user_id in lives]
+    return [
+        probe
+        for (user_id, life), questions in zip(lives.items(), asked, strict=True)
+        for probe in _probes(
+            domain,
+            mine[user_id].dataset,
+            life,
+            questions,
+            [turn for turn in turns if turn.episode_id == user_id],
+        )
+    ]
+
+
+def _published(record: Record) -> list[Asked]:
+    user = PublishedUser.model_validate_json(record.content)
+    return [
+        Asked(
+            question.query,
+            question.required_info,
+            [tuple(choice.state) for choice in question.answer_choices],
+            [choice.answer for choice in question.answer_choices],
+        )
+        for question in user.qas
+    ]
+
+
+def _probes(
+    domain: Domain, dataset: str, life: History, questions: Sequence[Asked], turns: Sequence[Turn]
+) -> Iterator[Probe]:
+    user_id = life.profile.user_id
+    told: dict[str, Turn] = {}
+    for period, state in enumerate(life.periods):
+        for turn in turns:
+            if turn.checkpoint == period:
+                told.update(dict.fromkeys(json.loads(turn.exposes or "{}"), turn))
+        for number, asked in enumerate(questions):
+            values = {name: state[name] for name in asked.variables}
+            sources = [told[name] for name in asked.variables if name in told]
+            reason = asked.reason or _unheard(values, told)
+            choice = Probe(
+                domain=domain.name,
+                probe_id=f"{user_id}/p{period}/q{number}",
+                episode_id=user_id,
+                checkpoint=period,
+                kind="choice",
+                dataset=dataset,
+                metric="accuracy",
+                question=asked.question,
+                options=list(asked.options),
+                variables=list(asked.variables),
+                gold="" if asked.reason else str(1 + asked.variants.index(tuple(values.values()))),
+                revealed=written(values),
+                evidence=list(dict.fromkeys(turn.message_id for turn in sources)),
+                reason=reason,
+            )
+            yield choice
+            yield Probe(
+                domain=domain.name,
+                probe_id=f"{user_id}/p{period}/s{number}",
+                episode_id=user_id,
+                checkpoint=period,
+                kind="state",
+                dataset=dataset,
+                metric="state_match",
+                question=written({name: life.schema[name] for name in asked.variables}),
+                options=[],
+                variables=list(asked.variables),
+                gold=written(values),
+                revealed=choice.revealed,
+                evidence=choice.evidence,
+                parent=choice.probe_id,
+                reason=reason,
+            )
+
+
+def _unheard(values: Mapping[str, str], told: Mapping[str, Turn]) -> str | None:
+    """Why no assistant can know one of `values`: the message that tells it is quarantined."""
+    for name in values:
+        if name not in told:
+            return f"no message tells the value of {name}"
+        if told[name].reason is not None:
+            return f"the message {told[name].message_id}, which tells the value of {name}, is quarantined"
+    return None
+
+
+async def _made(domain: Domain, life: History, simulator: Chat) -> list[Asked]:
+    author = _Author(domain, life, simulator)
+    return list(await asyncio.gather(*(author.write(question) for question in life.questions)))
+
+
+@dataclass
+class _Author:
+    """Writes the options of one generated user's questions."""
+
+    domain: Domain
+    life: History
+    simulator: Chat
+
+    async def write(self, question: str) -> Asked:
+        """The question with an option for each variant; with a reason where one of them failed."""
+        variables = self.life.questions[question]
+        variants = self._variants(question, variables)
+        named = [dict(zip(variables, variant, strict=True)) for variant in variants]
+        fields = {
+            "profile": self.life.profile.profile,
+            "question": question,
+            "variants": _listed(named),
+            "count": len(named),
+        }
+        answer = await ask(
+            self.simulator, prompt("answers", answers_of(len(named))), fields, check=_wrong_answers
+        )
+        if answer.value is None:
+            return Asked(question, variables, variants, [], answer.reason)
+        drafts = enumerate(answer.value.answers)
+        settled = await asyncio.gather(*(self._recoverable(question, named, at, text) for at, text in drafts))
+        faults = [reason for _, reason in settled if reason is not None]
+        return Asked(
+            question, variables, variants, [text for text, _ in settled], faults[0] if faults else None
+        )
+
+    def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
+        """Variants that some period brings, then others until there are enough; each part in an order of
+        its own.
+
+        The order says nothing of when a variant comes; it is the same on every machine.
+        """
+
+        def order(variant: Variant) -> str:
+            return digest(self.domain.seed, self.life.profile.user_id, question, variant)
+
+        lived = {tuple(state[name] for name in variables) for state in self.life.periods}
+        others = set(product(*(self.life.schema[name] for name in variables))) - lived
+        missing = max(0, sizes_of(self.domain).min_variants - len(lived))
+        return [*sorted(lived, key=order), *sorted(others, key=order)[:missing]]
+
+    async def _recoverable(
+        self, question: str, named: Sequence[Mapping[str, str]], at: int, text: str
+    ) -> tuple[str, str | None]:
+        """`text`, written again until a reader picks variant `at` for it; and a reason where none does."""
+        reader = prompt("recover", choice_of(len(named)))
+        for refinement in range(REFINEMENTS + 1):
+            fields = {"question": question, "answer": text, "variants": _listed(named)}
+            picked = await ask(self.simulator, reader, fields)
+            if picked.value is None:
+                return text, picked.reason
+            taken_for = picked.value.answer - 1
+            if taken_for == at:
+                return text, None
+            if refinement < REFINEMENTS:
+                fields = {
+                    "question": question,
+                    "answer": text,
+                    "meant": written(named[at]),
+                    "taken": written(named[taken_for]),
+                }
+                again = await ask(self.simulator, prompt("answer_again"), fields)
+                if again.value is None:
+                    return text, again.reason
+                text = again.value.answer
+        meant, taken_as = (", ".join(named[number].values()) for number in (at, taken_for))
+        return (
+            text,
+            f"after {REFINEMENTS} refinements the answer for ({meant}) is still taken for ({taken_as})",
+        )
+
+
+def _listed(named: Sequence[Mapping[str, str]]) -> str:
+    return numbered([json.dumps(variant, ensure_ascii=False) for variant in named])
+
+
+def _wrong_answers(answers: AnswerTexts) -> str | None:
+    return None if len(set(answers.answers)) == len(answers.answers) else "two variants have the same answer"

@@ -1,0 +1,103 @@
+"""Replies to verdicts: accuracy, state match, and what each wrong answer failed by (paper, section 3.3).
+
+A reply that does not parse, and a probe that could not be asked, are verdicts without a value and with the
+reason; the published code guesses at random instead. What verdicts add up to is figures.py.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from memflow.domains import Domain
+from memflow.errors import BadInput
+from memflow.metrics.choice import accuracy
+from memflow.metrics.diagnosis import Attribution, Unattributed, attribution
+from memflow.records import Probe, Reply, Verdict
+
+FAILURES = {"write": "write_failure", "read": "read_failure", "utilisation": "utilisation_failure"}
+"""The share of an attribution, and the metric that holds it."""
+
+
+@dataclass(frozen=True)
+class _Grade:
+    value: float | None
+    reason: str | None = None
+
+
+def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
+    """One verdict per state probe, and four per choice probe, in the order of `probes`."""
+    assistants = sorted({reply.assistant for reply in replies})
+    if len(assistants) != 1:
+        raise BadInput(
+            f"domain {domain.name}: replies of one assistant are needed, not of {assistants or 'none'}"
+        )
+    given = {reply.probe_id: reply for reply in replies}
+    grades = {probe.probe_id: _grade(probe, given.get(probe.probe_id)) for probe in probes}
+    attributions = _attributions(probes, given, grades)
+
+    def verdict(probe: Probe, metric: str, grade: _Grade) -> Verdict:
+        return Verdict(
+            domain=domain.name,
+            assistant=assistants[0],
+            probe_id=probe.probe_id,
+            episode_id=probe.episode_id,
+            checkpoint=probe.checkpoint,
+            dataset=probe.dataset,
+            category=probe.category,
+            metric=metric,
+            value=grade.value,
+            reason=grade.reason,
+        )
+
+    def of(probe: Probe) -> Iterator[Verdict]:
+        yield verdict(probe, probe.metric, grades[probe.probe_id])
+        if probe.kind == "choice":
+            for metric, share in _shares(attributions[probe.probe_id]).items():
+                yield verdict(probe, metric, share)
+
+    return [row for probe in probes for row in of(probe)]
+
+
+def _grade(probe: Probe, reply: Reply | None) -> _Grade:
+    if probe.reason is not None:
+        return _Grade(None, f"the probe is quarantined: {probe.reason}")
+    if reply is None:
+        return _Grade(None, f"{probe.probe_id} was not answered; materialize the replies again")
+    if reply.parsed is None:
+        return _Grade(None, reply.reason or "no answer could be read in the reply")
+    if probe.kind == "state":
+        return _Grade(float(json.loads(reply.parsed) == json.loads(probe.gold)))
+    try:
+        return _Grade(accuracy(reply.parsed, probe.gold, len(probe.options)))
+    except BadInput as wrong:
+        return _Grade(None, str(wrong))
+
+
+def _attributions(
+    probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]
+) -> dict[str, Attribution | Unattributed]:
+    """Of every choice probe: one question of one user at a time, over all periods."""
+    questions: dict[tuple[str, str], list[Probe]] = {}
+    diagnosed: dict[str, Mapping[str, str]] = {}
+    for probe in sorted(probes, key=lambda probe: probe.checkpoint):
+        if probe.kind == "choice":
+            questions.setdefault((probe.episode_id, probe.probe_id.rpartition("/")[2]), []).append(probe)
+        elif probe.parent is not None and grades[probe.probe_id].value is not None:
+            diagnosed[probe.parent] = json.loads(given[probe.probe_id].parsed or "{}")
+    found: dict[str, Attribution | Unattributed] = {}
+    for asked in questions.values():
+        values = [grades[probe.probe_id].value for probe in asked]
+        shares = attribution(
+            [json.loads(probe.revealed) for probe in asked],
+            [diagnosed.get(probe.probe_id) for probe in asked],
+            [None if value is None else value == 1 for value in values],
+        )
+        found.update(zip((probe.probe_id for probe in asked), shares, strict=True))
+    return found
+
+
+def _shares(attributed: Attribution | Unattributed) -> dict[str, _Grade]:
+    if isinstance(attributed, Unattributed):
+        return dict.fromkeys(FAILURES.values(), _Grade(None, attributed.reason))
+    shares = asdict(attributed)
+    return {metric: _Grade(shares[name]) for name, metric in FAILURES.items()}

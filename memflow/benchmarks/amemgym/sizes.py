@@ -1,0 +1,58 @@
+"""The parameters of an AMemGym domain. The paper's base setting is the default."""
+
+from datetime import date
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from memflow.domains import Domain
+from memflow.errors import BadSettings
+
+
+class Sizes(BaseModel):
+    """AMemGym's parameters (paper, section 3 and appendix A). `periods` counts period 0."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    users: int = Field(20, ge=1)
+    periods: int = Field(11, ge=1, le=100)
+    questions: int = Field(10, ge=1, le=20)
+    variables_per_question: int = Field(2, ge=1, le=4)
+    choices_per_variable: int = Field(3, ge=2, le=6)
+    changes_per_period: int = Field(4, ge=1)
+    max_changes_per_variable: int = Field(3, ge=1)
+    min_variants: int = Field(4, ge=2, le=12)
+    months_per_period: int = Field(3, ge=1)
+    rounds_init: int = Field(1, ge=1)
+    rounds_update: int = Field(2, ge=1)
+    start_date: date = date(2020, 10, 1)
+
+    def period_end(self, period: int) -> date:
+        """The last day of `period`; period 0 ends on the start date."""
+        years, month = divmod(self.start_date.month - 1 + period * self.months_per_period, 12)
+        return self.start_date.replace(year=self.start_date.year + years, month=month + 1)
+
+    def rounds(self, period: int) -> int:
+        """Rounds of a session: a user message and a reply each."""
+        return self.rounds_init if period == 0 else self.rounds_update
+
+
+def sizes_of(domain: Domain) -> Sizes:
+    """The domain's parameters. Raises BadSettings naming the one that is wrong."""
+    try:
+        sizes = Sizes.model_validate(dict(domain.parameters))
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False)[0]
+        raise BadSettings(f"domain {domain.name}, parameter {first['loc'][0]}: {first['msg']}") from wrong
+    if sizes.start_date.day > 28:
+        raise BadSettings(f"domain {domain.name}, parameter start_date: take a day up to the 28th")
+    possible = sizes.choices_per_variable**sizes.variables_per_question
+    if sizes.min_variants > possible:
+        raise BadSettings(
+            f"domain {domain.name}, parameter min_variants: only {possible} variants are possible"
+        )
+    return sizes
+
+
+def generated(domain: Domain) -> bool:
+    """Whether the simulator makes the domain's states, utterances and probes, and no file holds them."""
+    return "users" in domain.parameters

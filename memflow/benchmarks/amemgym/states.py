@@ -1,0 +1,129 @@
+"""Users and their structured states: read from the published file, or made by the simulator.
+
+How a simulator makes them is generation.py. `histories` gives the rows back as each user's states over
+time, for the steps that follow. What users say of their states is utterances.py.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memflow.benchmarks.amemgym.generation import make_user
+from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.records import Persona
+from memflow.benchmarks.amemgym.sizes import generated, sizes_of
+from memflow.benchmarks.benchmark import States
+from memflow.chat.requests import Chat
+from memflow.domains import Domain
+from memflow.errors import BadInput
+from memflow.records import Change, Profile, Record, Variable
+
+
+async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
+    """The state tables of the domain's users, in the order of `records`."""
+    if not generated(domain):
+        users = [_published(domain, record) for record in taken(domain, records)]
+    else:
+        sizes = sizes_of(domain)
+        personas = [Persona.model_validate_json(record.content) for record in taken(domain, records)]
+        users = await asyncio.gather(*(make_user(domain, sizes, persona, simulator) for persona in personas))
+    return States(
+        [profile for user in users for profile in user.profiles],
+        [variable for user in users for variable in user.variables],
+        [change for user in users for change in user.changes],
+    )
+
+
+def taken(domain: Domain, records: Sequence[Record]) -> list[Record]:
+    """The records that the domain takes. Raises BadInput where there are fewer than it is to have."""
+    if not generated(domain):
+        return list(records[: domain.limit] if domain.limit else records)
+    wanted = sizes_of(domain).users
+    if len(records) < wanted:
+        raise BadInput(
+            f"domain {domain.name} is to have {wanted} users, but there are {len(records)} personas; "
+            "give it more personas or lower its parameter users"
+        )
+    return list(records[: min(wanted, domain.limit or wanted)])
+
+
+@dataclass(frozen=True)
+class History:
+    """The states of one user over all periods, as the tables hold them."""
+
+    profile: Profile
+    schema: Mapping[str, list[str]]
+    questions: Mapping[str, list[str]]
+    """Question to the variables that it needs, both in order."""
+    periods: Sequence[Mapping[str, str]]
+    """The whole state at the end of each period."""
+    changes: Sequence[Sequence[Change]]
+    """The changes of each period."""
+
+    def end(self, period: int) -> str:
+        """The last day of `period`."""
+        return self.changes[period][0].period_end
+
+
+def histories(states: States) -> dict[str, History]:
+    """User to history, for every user that is not quarantined."""
+    found = {}
+    for profile in states.profiles:
+        if profile.reason is not None:
+            continue
+        variables = [row for row in states.variables if row.user_id == profile.user_id]
+        mine = [row for row in states.changes if row.user_id == profile.user_id]
+        by_period = [
+            [row for row in mine if row.period == period]
+            for period in range(1 + max(row.period for row in mine))
+        ]
+        questions: dict[str, list[str]] = {}
+        for row in variables:
+            for question in row.questions:
+                questions.setdefault(question, []).append(row.variable)
+        state: dict[str, str] = {}
+        periods = []
+        for rows in by_period:
+            state = state | {row.variable: row.value for row in rows}
+            periods.append(state)
+        schema = {row.variable: row.choices for row in variables}
+        found[profile.user_id] = History(profile, schema, questions, periods, by_period)
+    return found
+
+
+def _published(domain: Domain, record: Record) -> States:
+    user = PublishedUser.model_validate_json(record.content)
+    profile = Profile(
+        domain=domain.name,
+        user_id=user.id,
+        name=user.user_profile.name,
+        profile=user.user_profile.formatted_str,
+        start_date=user.start_time,
+    )
+    variables = [
+        Variable(
+            domain=domain.name,
+            user_id=user.id,
+            variable=name,
+            choices=values,
+            questions=[asked.query for asked in user.qas if name in asked.required_info],
+        )
+        for name, values in user.state_schema.items()
+    ]
+    changes = []
+    for number, period in enumerate(user.periods):
+        events = {name: session.event for session in period.sessions for name in session.exposed_states}
+        for name, update in period.updates.items():
+            changes.append(
+                Change(
+                    domain=domain.name,
+                    user_id=user.id,
+                    period=number,
+                    period_end=period.period_end,
+                    variable=name,
+                    old=update.old,
+                    value=update.new,
+                    event=events.get(name),
+                )
+            )
+    return States([profile], variables, changes)

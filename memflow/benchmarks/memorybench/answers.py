@@ -1,0 +1,19 @@
+"""Output types of MemoryBench's prompts, every part bounded. Answers to probes are free text."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+
+class Reaction(BaseModel):
+    """What the simulated user makes of an answer (paper, A.2.2); reasons first, then the decision."""
+
+    reasoning: Annotated[str, StringConstraints(max_length=400)]
+    behaviour: Literal["continue", "end"]
+    response: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=400)]
+
+
+class Satisfaction(BaseModel):
+    """How satisfied the user is with an answer, from 1 to 10 (paper, A.2.2)."""
+
+    score: Annotated[int, Field(ge=1, le=10)]

@@ -1,0 +1,39 @@
+"""How a question is put to a model: the prompt and its fields, by data set's contract, category and language.
+
+Assistants are asked test questions and the backbone training questions in the same words. LoCoMo's
+questions do not name the two speakers in the prompt, as the published ones do in an order that changes from
+run to run: every line that is remembered names its own.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from memflow.benchmarks.memorybench.probes import ADVERSARIAL, LOCOMO_F1
+from memflow.chat.prompts import Prompt, load
+from memflow.records import Probe
+
+PACKAGE = "memflow.benchmarks.memorybench"
+_LOCOMO = {"2": "locomo_date", ADVERSARIAL: "locomo_choice"}
+
+
+def put(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
+    """The prompt for `probe` and its fields; `notes` stands before the question."""
+    fields = {"notes": notes, "question": probe.question}
+    if probe.metric != LOCOMO_F1:
+        return load(PACKAGE, f"answer_{probe.language}"), fields
+    stem = _LOCOMO.get(probe.category or "", "locomo_short")
+    if stem == "locomo_choice":
+        fields |= dict(zip("ab", probe.options, strict=True))
+    return load(PACKAGE, stem), fields
+
+
+def retry(probe: Probe, notes: str, critique: str) -> tuple[Prompt, Mapping[str, Any]]:
+    """The prompt for another answer after a critique; the dialogue so far is its history."""
+    return load(PACKAGE, f"retry_{probe.language}"), {"notes": notes, "critique": critique}
+
+
+def spoken(probe: Probe) -> str:
+    """The question as its user says it, with the options where there are any."""
+    return " ".join(
+        [probe.question, *(f"({name}) {text}" for name, text in zip("ab", probe.options, strict=False))]
+    )

@@ -1,0 +1,178 @@
+"""The scripted chat for MemoryBench: a plain reader and a plain user, neither a language model.
+
+The reader sees what the prompt shows: notes, verbatim turns, the question. It picks the sentence that
+shares most words with the question (the first, if none shares any) and answers with what is new in it;
+where nothing is to be seen it says so, or guesses by digest between two options. So its scores rise with
+what a memory brings before it, which is all that a demo can show. The user compares the last answer with
+what the evaluation says is right.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memflow.benchmarks.memorybench.answers import Reaction, Satisfaction
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.fingerprint import seeded
+from memflow.words import search_words
+
+UNKNOWN = {"en": "I do not know that.", "zh": "我不知道。"}
+CONTENT = 0.6
+"""Share of the right answer's words that makes the scripted user content."""
+_DATED = re.compile(r"^\[(?P<date>[^\]]+)\]\s*(?P<rest>.*)$")
+_NAMED = re.compile(r"^(?P<name>[A-Z][\w'-]*|user|assistant): (?P<rest>.*)$")
+_SENTENCE = re.compile(r"[^.!?。！？]+[.!?。！？]*")
+_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]+(?:,? \d{4})?")
+_NEGATIVE = ("not mentioned", "no information available")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    speaker: str
+    date: str
+
+    def words(self) -> set[str]:
+        return {_root(word) for word in search_words(self.text)}
+
+
+def handlers() -> dict[str, Handler]:
+    """By prompt name."""
+    return {
+        "memorybench/locomo_short": _short,
+        "memorybench/locomo_date": _date,
+        "memorybench/locomo_choice": _choice,
+        "memorybench/answer_en": lambda request: _whole(request, "en"),
+        "memorybench/answer_zh": lambda request: _whole(request, "zh"),
+        "memorybench/retry_en": lambda request: _retry(request, "en"),
+        "memorybench/retry_zh": lambda request: _retry(request, "zh"),
+        "memorybench/feedback": _react,
+        "memorybench/satisfaction": _score,
+    }
+
+
+def _short(request: ChatRequest) -> str:
+    question, sentences = request.fields["question"], _visible(request)
+    found = _ranked(question, sentences) or sentences
+    return _news(question, found[0]) if found else UNKNOWN["en"]
+
+
+def _date(request: ChatRequest) -> str:
+    for sentence in _ranked(request.fields["question"], _visible(request))[:1]:
+        said = _DAY.search(sentence.text)
+        told = _DAY.search(sentence.date)
+        year = sentence.date[-4:]
+        if said:
+            return said[0] if re.search(r"\d{4}$", said[0]) else f"{said[0]} {year}"
+        if told:
+            return told[0].replace(",", "")
+    return UNKNOWN["en"]
+
+
+def _choice(request: ChatRequest) -> str:
+    question, options = request.fields["question"], {name: request.fields[name] for name in "ab"}
+    negative = next((name for name in "ab" if _NEGATIVE[0] in options[name].lower()), "a")
+    other = "b" if negative == "a" else "a"
+    sentences = _visible(request)
+    if not sentences:
+        return "ab"[seeded("choice", question) % 2]
+    claimed = {_root(word) for word in search_words(options[other])}
+    for sentence in _ranked(question, sentences)[:3]:
+        named = sentence.speaker and sentence.speaker.lower() in question.lower()
+        if named and len(claimed & sentence.words()) * 2 > len(claimed):
+            return other
+    return negative
+
+
+def _whole(request: ChatRequest, language: str) -> str:
+    sentences = _visible(request)
+    found = _ranked(request.fields["question"], sentences) or sentences
+    return found[0].text if found else UNKNOWN[language]
+
+
+def _retry(request: ChatRequest, language: str) -> str:
+    """The next best sentence, that of the critique among them; nothing that was answered before."""
+    history = [message for message in request.messages if message.role != "system"]
+    question = history[0].content
+    before = {message.content for message in history if message.role == "assistant"}
+    sentences = [*_sentences(request.fields["notes"]), *_sentences(request.fields["critique"])]
+    for sentence in _ranked(question, sentences):
+        for answer in (sentence.text, _news(question, sentence)):
+            if answer not in before:
+                return answer
+    return UNKNOWN[language]
+
+
+def _react(request: ChatRequest) -> Reaction:
+    share = _share(request)
+    chinese = request.fields["language"] == "Chinese"
+    if share >= CONTENT:
+        words = "对，正是这样。" if chinese else "Yes, that is how we do it."
+        return Reaction(reasoning=f"{share:.2f} of what is right", behaviour="end", response=words)
+    rule = request.fields["evaluation"].splitlines()[-1]
+    return Reaction(reasoning=f"{share:.2f} of what is right", behaviour="continue", response=rule[:400])
+
+
+def _score(request: ChatRequest) -> Satisfaction:
+    return Satisfaction(score=max(1, min(10, round(10 * _share(request)))))
+
+
+def _share(request: ChatRequest) -> float:
+    """How much of the right answer's words the last answer has."""
+    answer = request.fields["conversation"].rpartition("Assistant: ")[2]
+    right = set(search_words(request.fields["evaluation"].splitlines()[0]))
+    return len(right & set(search_words(answer))) / max(1, len(right))
+
+
+def _visible(request: ChatRequest) -> list[_Sentence]:
+    """What stands before the question, but for the assistant's own words, which prove nothing."""
+    found = list(_sentences(request.fields["notes"]))
+    date = ""
+    for message in request.messages[:-1]:
+        if message.role != "system":
+            lines = message.content.splitlines()
+            date = next((match["date"] for line in lines if (match := _DATED.match(line))), date)
+            speaker = "assistant" if message.role == "assistant" else "user"
+            found += _sentences(message.content, speaker, date)
+    return [sentence for sentence in found if sentence.speaker != "assistant"]
+
+
+def _sentences(text: str, speaker: str = "", date: str = "") -> Iterator[_Sentence]:
+    for line in text.splitlines():
+        if dated := _DATED.match(line):
+            date, line = dated["date"], dated["rest"]  # noqa: PLW2901
+        said_by = speaker
+        if named := _NAMED.match(line):
+            said_by, line = named["name"], named["rest"]  # noqa: PLW2901
+        for piece in _SENTENCE.findall(line):
+            sentence = piece.strip()
+            if sentence and sentence[-1] not in "?？":
+                yield _Sentence(sentence, said_by, date)
+
+
+def _ranked(question: str, sentences: Sequence[_Sentence]) -> list[_Sentence]:
+    """The sentences that share words with the question, most first; the speaker counts as a word."""
+    asked = {_root(word) for word in search_words(question)}
+    scored = []
+    for place, sentence in enumerate(sentences):
+        shared = len(asked & sentence.words())
+        if shared:
+            named = _root(sentence.speaker.lower()) in asked
+            scored.append((-(shared + named), -shared / len(sentence.words()), place, sentence))
+    return [sentence for *_, sentence in sorted(scored, key=lambda one: one[:3])]
+
+
+def _news(question: str, sentence: _Sentence) -> str:
+    """The sentence without the question's words and stop words; all of it if that leaves none."""
+    asked = {_root(word) for word in search_words(question)}
+    kept = [word for word in search_words(sentence.text) if _root(word) not in asked]
+    return " ".join(kept) or sentence.text
+
+
+def _root(word: str) -> str:
+    """A word without its commonest English endings, so that `plays` meets `play`."""
+    for ending in ("ing", "ed", "es", "s"):
+        if word.isascii() and word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word.removesuffix(ending)
+    return word

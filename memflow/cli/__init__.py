@@ -1,0 +1,86 @@
+"""The front door: `memflow COMMAND`. A command imports what it needs of the outer rooms when it is called.
+
+selection.py   what a run or a plan is about          output.py     how an answer is printed
+plan.py        what a run would cost (forecast.py)     run.py        the walk, through Dagster; dev.py: its UI
+show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
+accounts.py    what was spent                         query.py      SQL over the lake
+catalogue.py   domains, memories, data sets           setup.py      init and doctor (health.py)
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from memflow.cli.accounts import accounts
+from memflow.cli.catalogue import data, domains, memories
+from memflow.cli.dev import dev
+from memflow.cli.output import message
+from memflow.cli.plan import plan
+from memflow.cli.query import sql
+from memflow.cli.run import run
+from memflow.cli.selection import Front
+from memflow.cli.setup import doctor, init
+from memflow.cli.show import show
+from memflow.errors import MemflowError
+
+
+class _Commands(TyperGroup):
+    """A mistake that memflow knows is one line on standard error, and exit code 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except MemflowError as wrong:
+            front = ctx.obj
+            if isinstance(front, Front) and front.debug:
+                raise
+            message(f"memflow: {wrong}")
+            raise typer.Exit(1) from wrong
+
+
+app = typer.Typer(
+    name="memflow",
+    cls=_Commands,
+    help="Benchmarks of memory in LLM assistants, run as a Dagster graph of data assets.",
+    epilog="To begin: `memflow run --demo`. For models and data of one's own: `memflow init`.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def front(
+    ctx: typer.Context,
+    settings: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The settings, where not MEMFLOW_SETTINGS or ./memflow.toml."),
+    ] = None,
+    home: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Where lake, ledger and instance are; over what the settings say."
+        ),
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where in the code a mistake came up.")] = False,
+) -> None:
+    """Benchmarks of memory in LLM assistants, run as a Dagster graph of data assets."""
+    ctx.obj = Front(settings, home, debug)
+
+
+MEASURE, LOOK, KNOW, BEGIN = "Measure", "Look at what came of it", "What there is", "Set up"
+
+app.command(rich_help_panel=MEASURE)(run)
+app.command(rich_help_panel=MEASURE)(plan)
+app.command(rich_help_panel=MEASURE)(dev)
+app.add_typer(show, name="show", rich_help_panel=LOOK)
+app.command(rich_help_panel=LOOK)(accounts)
+app.command(rich_help_panel=LOOK)(sql)
+app.command(rich_help_panel=KNOW)(domains)
+app.command(rich_help_panel=KNOW)(memories)
+app.command(rich_help_panel=KNOW)(data)
+app.command(rich_help_panel=BEGIN)(init)
+app.command(rich_help_panel=BEGIN)(doctor)

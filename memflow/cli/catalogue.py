@@ -1,0 +1,156 @@
+"""What there is: `domains`, `memories` and `data`."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.selection import front_of
+
+if TYPE_CHECKING:
+    from memflow.datasets import Dataset
+    from resources.library import Library
+
+
+def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+    """List the domains: what each is, its benchmark and its data sets.
+
+    A domain is a benchmark's testbed, and a partition of the graph.
+    """
+    from memflow.domains import DOMAINS
+
+    settings = front_of(ctx).load()
+    known = {**DOMAINS, **{name: settings.domain(name) for name in settings.own_domains}}
+    rows = [
+        {
+            "domain": name,
+            "benchmark": domain.benchmark,
+            "title": domain.title,
+            "datasets": list(domain.datasets),
+            "parameters": dict(domain.parameters),
+            "seed": domain.seed,
+            "in_settings": name in settings.domains,
+        }
+        for name, domain in known.items()
+    ]
+    shown = [(row["domain"], row["benchmark"], row["title"], row["datasets"]) for row in rows]
+    answer(
+        form,
+        rows,
+        table("Domains", ("domain", "benchmark", "what it is", "data sets"), shown),
+        note("\n`memflow data` says which data sets are there; `memflow run --domain NAME` measures one."),
+    )
+
+
+def memories(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+    """List the memory systems: their names, parameters and papers.
+
+    A name is the system and, after it, its numbers: rag_2_4_30 is rag with FREQ 2, NS 4 and K 30.
+    """
+    from memflow.memories.registry import describe, find
+
+    own = front_of(ctx).load().own_memories()
+    systems = [*describe(), *(find(name, own).system for name in own)]
+    rows: list[dict[str, Any]] = [
+        {
+            "memory": system.name,
+            "pattern": system.pattern,
+            "summary": system.summary,
+            "paper": system.paper,
+            "parameters": [
+                {"name": each.name, "default": each.default, "description": each.description}
+                for each in system.parameters
+            ],
+            "needs_embedder": system.needs_embedder,
+            "needs_chat": system.needs_chat,
+        }
+        for system in systems
+    ]
+    shown = [(row["pattern"], row["summary"], _defaults(row["parameters"]), row["paper"]) for row in rows]
+    answer(
+        form,
+        rows,
+        table("Memories", ("name", "what it does", "defaults", "paper"), shown),
+        note("\nA memory of your own: [memories.NAME] in memflow.toml with the import path of its class."),
+    )
+
+
+def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+    """List every known data set: licence, origin, whether it is there, its checksum, and how to get it.
+
+    Published files are looked for below the data folder: MEMFLOW_DATA, or `data` in memflow.toml.
+    """
+    from memflow.datasets import DATASETS
+    from resources.library import Library
+
+    folder = front_of(ctx).load().data
+    library = Library(folder)
+    rows = [_dataset(each, library) for each in DATASETS.values()]
+    answer(
+        form,
+        {"folder": folder, "datasets": rows},
+        *(part for row in rows for part in _block(row)),
+        note(f"\nThe data folder is {folder or 'not set: set MEMFLOW_DATA, or `data` in memflow.toml'}."),
+    )
+
+
+def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
+    found = library.found(dataset)
+    sums = dict(library.sums(dataset.name)) if found else {}
+    return {
+        "dataset": dataset.name,
+        "title": dataset.title,
+        "benchmark": dataset.benchmark,
+        "licence": dataset.licence,
+        "origin": dataset.origin,
+        "ships": dataset.ships,
+        "readable": dataset.readable,
+        "found": found,
+        "files": list(dataset.files),
+        "sha256": sums,
+        "published_checksum": _compared(sums, dataset.sums),
+        "how": dataset.how,
+    }
+
+
+def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
+    """How files compare with what was published: `equal`, `differs`, or `not known`; nothing for no files."""
+    if not computed:
+        return ""
+    known = [name for name in computed if name in published]
+    if any(computed[name] != published[name] for name in known):
+        return "differs"
+    return "equal" if len(known) == len(computed) else "not known"
+
+
+def _block(row: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """A data set as people read it: name and state, what it is, where from, and its sums or how to get it."""
+    yield Text.assemble("\n", (row["dataset"], "bold"), "  ", _there(row))
+    yield _line(row["title"])
+    yield _line(f"{row['licence']}; {row['origin']}", "dim")
+    for file, sha in row["sha256"].items():
+        yield _line(f"{file}  sha256 {sha[:16]}…", "dim")
+    if not row["found"]:
+        yield _line(row["how"])
+    elif not row["ships"]:
+        yield _line(f"published checksum: {row['published_checksum']}", "dim")
+
+
+def _line(text: str, style: str = "") -> RenderableType:
+    return Padding(Text(text, style), (0, 0, 0, 2), expand=False)
+
+
+def _there(row: Mapping[str, Any]) -> Text:
+    if not row["readable"]:
+        return Text("no reader yet", style="yellow")
+    if row["ships"] and row["found"]:
+        return Text("ships", style="green")
+    return Text("found", style="green") if row["found"] else Text("missing", style="red")
+
+
+def _defaults(parameters: list[dict[str, Any]]) -> str:
+    return ", ".join(f"{each['name']} {each['default']}" for each in parameters)

@@ -1,0 +1,100 @@
+"""What a run would do: which partitions it would run, and what each would ask, by rehearsal.
+
+Counting is memflow/rehearsal.py; prices and print are plan.py. Nothing is written, and no model is asked.
+"""
+
+from dataclasses import dataclass, field
+
+from rich.console import Console
+
+from assets.recipes import BY_ASSISTANT, BY_DOMAIN, STATES, Recipes
+from memflow.benchmarks import registry
+from memflow.benchmarks.benchmark import States
+from memflow.chat.requests import Sampling
+from memflow.cli.selection import Selection
+from memflow.datasets import Dataset, dataset
+from memflow.domains import Domain
+from memflow.errors import MissingData
+from memflow.rehearsal import Act, Cast, Part, Rehearsal, Users
+from resources.lake import Lake
+from resources.library import Library
+from resources.settings import Settings
+
+
+@dataclass
+class Forecast:
+    """What a run would ask, what it would leave alone, and what it would have to do without."""
+
+    acts: list[Act] = field(default_factory=list)
+    up_to_date: list[str] = field(default_factory=list)
+    missing: dict[str, list[Dataset]] = field(default_factory=dict)
+
+
+def forecast(selection: Selection, latency: float, again: bool) -> Forecast:
+    """Rehearse every partition that a run would run.
+
+    Raises MissingData where none of a domain's data sets is there.
+    """
+    settings = selection.settings
+    lake, library = Lake(settings.lake_root), Library(settings.data)
+    recipes = Recipes(settings, lake, library)
+    rehearsal = Rehearsal(_cast(settings), registry.handlers(), own=settings.own_memories(), latency=latency)
+    made = Forecast(rehearsal.acts)
+
+    def current(table: str, partition: str, recipe: str) -> bool:
+        facts = lake.facts(table, partition)
+        return facts is not None and facts.recipe == recipe and not again
+
+    with Console(stderr=True).status("rehearsing") as status:
+        for name in selection.domains:
+            domain = settings.domain(name).limited(selection.limit)
+            benchmark = registry.benchmark(domain.benchmark)
+            found = _found(domain, library, made)
+            built = all(current(table, name, recipes.domain(table, domain)) for table in BY_DOMAIN)
+            status.update(f"rehearsing {name}")
+            if built:
+                made.up_to_date.append(name)
+                users = _held(lake, domain)
+            else:
+                records = [row for each in found for row in benchmark.records(each, library.paths(each))]
+                users = rehearsal.build(benchmark, domain, records)
+            for assistant in selection.assistants:
+                where = f"{name}/{assistant}"
+                if built and all(
+                    current(table, where, recipes.assistant(table, name, assistant)) for table in BY_ASSISTANT
+                ):
+                    made.up_to_date.append(where)
+                    continue
+                status.update(f"rehearsing {name} · {assistant}")
+                rehearsal.measure(benchmark, users, assistant)
+    return made
+
+
+def _found(domain: Domain, library: Library, made: Forecast) -> list[Dataset]:
+    """The data sets of a domain that are there; those that are not are noted in the plan."""
+    wanted = [dataset(name) for name in domain.datasets]
+    found = [each for each in wanted if each.readable and library.found(each)]
+    lacking = [each for each in wanted if each not in found]
+    if not found:
+        ways = " ".join(each.how for each in lacking)
+        raise MissingData(
+            f"{domain.name}: none of its data sets is there. {ways} Then set MEMFLOW_DATA to that folder."
+        )
+    if lacking:
+        made.missing[domain.name] = lacking
+    return found
+
+
+def _held(lake: Lake, domain: Domain) -> Users:
+    """What the lake holds of a domain: what a run would measure on."""
+    states = States(*(lake.read(table, domain.name) for table in STATES))
+    tables = ("utterance.turns", "question.probes", "feedback.sessions")
+    return Users(domain, states, *(lake.read(table, domain.name) for table in tables))
+
+
+def _cast(settings: Settings) -> Cast:
+    parts = {
+        name: Part(Sampling(model.temperature, model.top_p, model.max_tokens), model.concurrency)
+        for name, model in settings.models.items()
+    }
+    return Cast(parts, settings.roles.model_dump(), settings.model_of)

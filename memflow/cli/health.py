@@ -1,0 +1,218 @@
+"""What `memflow doctor` looks at. A finding says what was found and, where it is not well, how to mend it."""
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from memflow.cli.selection import Front
+from memflow.errors import BadInput, MemflowError
+
+if TYPE_CHECKING:
+    from resources.settings import Model, Settings
+
+OLDEST = (3, 11)
+PATIENCE = 10.0
+"""Seconds that an endpoint has to say which models it serves."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. `missing` is needed; `absent` is needed only for what `mend` says."""
+
+    what: str
+    state: Literal["ok", "missing", "absent"]
+    found: str
+    mend: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "what": self.what,
+            "ok": self.state == "ok",
+            "state": self.state,
+            "found": self.found,
+            "mend": self.mend,
+        }
+
+
+def examine(front: Front) -> list[Finding]:
+    """Every finding, in the order in which a person would mend them."""
+    findings = [_python(), _packages()]
+    try:
+        settings = front.load()
+    except MemflowError as wrong:
+        return [
+            *findings,
+            Finding("settings", "missing", str(wrong), "Mend the file; `memflow init` writes an example."),
+        ]
+    return [
+        *findings,
+        _file(front),
+        _home(settings.home),
+        *_data(settings),
+        *(_model(name, settings.model(name)) for name in _in_use(settings)),
+        _embedder(settings),
+    ]
+
+
+def _python() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info >= OLDEST:
+        return Finding("Python", "ok", found)
+    return Finding(
+        "Python", "missing", found, "memflow needs Python 3.11 or newer: make PYTHON=python3.12 run"
+    )
+
+
+def _packages() -> Finding:
+    from packaging.requirements import Requirement
+
+    try:
+        wanted = [Requirement(line) for line in metadata.requires("memflow") or ()]
+    except metadata.PackageNotFoundError:
+        return Finding(
+            "packages", "missing", "memflow itself is not installed", "Run `make run` in its folder."
+        )
+    wanted = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
+    wrong = []
+    for each in wanted:
+        try:
+            version = metadata.version(each.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"no {each.name}")
+        else:
+            if not each.specifier.contains(version, prereleases=True):
+                wrong.append(f"{each.name} {version}, not {each.specifier}")
+    if wrong:
+        return Finding(
+            "packages", "missing", ", ".join(wrong), "Install what requirements.lock says: `make run` does."
+        )
+    return Finding("packages", "ok", f"{len(wanted)} of {len(wanted)}")
+
+
+def _file(front: Front) -> Finding:
+    named = front.settings or Path(os.environ.get("MEMFLOW_SETTINGS", "memflow.toml"))
+    if named.is_file():
+        return Finding("settings", "ok", str(named))
+    return Finding("settings", "ok", "none: the defaults hold; `memflow init` writes a file")
+
+
+def _home(home: Path) -> Finding:
+    there = next(folder for folder in (home, *home.parents) if folder.exists())
+    if there.is_dir() and os.access(there, os.W_OK):
+        return Finding("home", "ok", str(home))
+    mend = "Let yourself write there, or choose another: --home, MEMFLOW_HOME, or `home` in memflow.toml."
+    return Finding("home", "missing", f"{home} cannot be written", mend)
+
+
+def _data(settings: "Settings") -> Iterator[Finding]:
+    from memflow.datasets import dataset
+    from resources.library import Library
+
+    if settings.data is None:
+        yield Finding(
+            "data folder",
+            "absent",
+            "not set",
+            "For published data: set MEMFLOW_DATA, or `data` in memflow.toml.",
+        )
+    elif not settings.data.is_dir():
+        mend = "Make it, or mend MEMFLOW_DATA or `data` in memflow.toml."
+        yield Finding("data folder", "missing", f"{settings.data} is not there", mend)
+    else:
+        yield Finding("data folder", "ok", str(settings.data))
+    library = Library(settings.data)
+    for name in settings.domains:
+        try:
+            wanted = [dataset(each) for each in settings.domain(name).datasets]
+        except BadInput as wrong:
+            yield Finding(f"data of {name}", "missing", str(wrong), f"Mend the datasets of {name}.")
+            continue
+        lacking = [each for each in wanted if each.readable and not library.found(each)]
+        if not lacking:
+            yield Finding(f"data of {name}", "ok", ", ".join(each.name for each in wanted if each.readable))
+            continue
+        without = ", ".join(each.name for each in lacking)
+        ways = " ".join(each.how for each in lacking)
+        yield Finding(f"data of {name}", "absent", f"without {without}", f"To measure it whole: {ways}")
+
+
+def _in_use(settings: "Settings") -> list[str]:
+    playing = [name for _, name in settings.roles]
+    return list(dict.fromkeys([*playing, *(settings.model_of(name) for name in settings.assistants)]))
+
+
+def _model(name: str, model: "Model") -> Finding:
+    what = f"model {name}"
+    if model.kind == "scripted":
+        return Finding(what, "ok", "scripted, not a language model")
+    if model.kind == "vllm":
+        program = shlex.split(model.executable)[0]
+        if shutil.which(program):
+            return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
+        mend = "As `executable`, name the `vllm` of an environment that has it."
+        return Finding(what, "missing", f"there is no program {program}", mend)
+    return _served(what, model.url, model.model, model.key_variable)
+
+
+def _embedder(settings: "Settings") -> Finding:
+    chosen = settings.embedder
+    if chosen.kind == "hashing":
+        return Finding("embedder", "ok", f"hashing, {chosen.dimensions} dimensions: words, no meanings")
+    if chosen.kind == "endpoint":
+        return _served("embedder", chosen.url, chosen.model, chosen.key_variable)
+    if not Path(chosen.model).expanduser().is_dir():
+        return Finding(
+            "embedder", "missing", f"there is no folder {chosen.model!r}", "Mend `model` under [embedder]."
+        )
+    try:
+        metadata.version("sentence-transformers")
+    except metadata.PackageNotFoundError:
+        mend = "Install memflow with its extra local-embedder."
+        return Finding("embedder", "missing", "sentence-transformers is not installed", mend)
+    return Finding("embedder", "ok", chosen.model)
+
+
+def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
+    """Whether the endpoint answers and knows the model."""
+    key = os.environ.get(key_variable, "")
+    request = urllib.request.Request(url.rstrip("/") + "/models")
+    if key:
+        request.add_header("Authorization", f"Bearer {key}")
+    near = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+    opener = urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if near else []))
+    try:
+        with opener.open(request, timeout=PATIENCE) as response:
+            known = [one["id"] for one in json.load(response)["data"]]
+    except urllib.error.HTTPError as error:
+        if error.code in (401, 403):
+            mend = f"Put the key into the environment variable {key_variable}."
+            return Finding(
+                what, "missing", f"{url} wants {'another' if key else 'a'} key ({error.code})", mend
+            )
+        return Finding(
+            what, "missing", f"{url} says {error.code} to /models", "Mend its url in memflow.toml."
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        return Finding(
+            what, "missing", f"nobody answers at {url} ({reason})", "Start the server, or mend its url."
+        )
+    except (KeyError, TypeError):
+        return Finding(what, "missing", f"{url}/models names no models", "Is it an OpenAI-compatible server?")
+    if model not in known:
+        served = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
+        return Finding(
+            what, "missing", f"{url} has no {model!r}, but {served}", "Mend its name, or serve it there."
+        )
+    return Finding(what, "ok", f"{model} at {url}")

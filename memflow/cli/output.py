@@ -1,0 +1,118 @@
+"""How commands print: the answer on standard output, as text or as JSON; all else on standard error."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+WIDE = 160
+"""Columns of a table that goes into a file or a pipe, where COLUMNS does not say."""
+
+
+class Format(StrEnum):
+    """How an answer is written."""
+
+    text = "text"
+    json = "json"
+
+
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="text, for people; json, for programs: nothing else is on stdout.")
+]
+
+
+def answer(form: Format, data: Any, *shown: RenderableType) -> None:
+    """Print `data` as JSON, or what is shown of it as text."""
+    if form is Format.json:
+        typer.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
+        return
+    console = _console()
+    for each in shown:
+        console.print(each)
+
+
+def message(text: str) -> None:
+    """Say something that is no part of the answer, on standard error."""
+    _console(stderr=True).print(text, markup=False, soft_wrap=True)
+
+
+def table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    right: Iterable[str] = (),
+    caption: str = "",
+) -> Table:
+    """A table of plain values. Columns named in `right` hold numbers."""
+    drawn = Table(
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        caption=caption or None,
+        caption_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style="dim",
+    )
+    numbers = set(right)
+    for place, column in enumerate(columns):
+        whole = column in numbers or place == 0  # numbers and names are never broken
+        drawn.add_column(column, justify="right" if column in numbers else "left", no_wrap=whole)
+    for row in rows:
+        drawn.add_row(*(value if isinstance(value, Text) else Text(cell(value)) for value in row))
+    return drawn
+
+
+def heading(text: str) -> Text:
+    """A line that heads what follows."""
+    return Text(f"\n{text}", style="bold")
+
+
+def note(text: str) -> Text:
+    """A line about the answer: an assumption, a label, what to do next."""
+    return Text(text, style="dim")
+
+
+def cell(value: Any) -> str:
+    """A value as people read it: nothing for None, thousands set apart, three decimals."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.3f}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def duration(seconds: float) -> str:
+    """`2 h 05 min`, `3 min 20 s`, `4.2 s`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60:,} h {minutes % 60:02d} min"
+
+
+def cut(text: str, length: int) -> str:
+    """`text` in one line of at most `length` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def _console(stderr: bool = False) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = WIDE
+    return console

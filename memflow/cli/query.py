@@ -1,0 +1,52 @@
+"""`sql`: a question of one's own over every table."""
+
+from decimal import Decimal
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from memflow.cli.output import Format, FormatOption, answer, cut, note, table
+from memflow.cli.selection import front_of
+from memflow.errors import BadInput
+
+LONGEST = 80
+"""Characters of a cell in text; JSON has them whole."""
+
+StatementArgument = Annotated[
+    str, typer.Argument(metavar="SQL", help="A SELECT in DuckDB's dialect; - reads it from standard input.")
+]
+
+
+def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = Format.text) -> None:
+    """Ask the tables a question in SQL: memflow sql "SELECT * FROM score.leaderboard".
+
+    Tables are stage.name: raw.records, state.profiles, state.variables, state.changes, utterance.turns,
+    question.probes, feedback.sessions, memory.transcripts, memory.indexes, answer.replies, score.verdicts,
+    score.leaderboard. Nothing can be changed.
+    """
+    from resources.lake import Lake
+    from resources.warehouse import Warehouse
+
+    if statement == "-":
+        statement = typer.get_text_stream("stdin").read()
+    if not statement.strip():
+        raise BadInput('give a statement, such as memflow sql "SELECT * FROM score.leaderboard"')
+    settings = front_of(ctx).load()
+    rows = Warehouse(Lake(settings.lake_root), settings.warehouse_path).sql(statement)
+    shown = [[_cell(value) for value in row.values()] for row in rows]
+    numbers = {name for name in rows.columns if rows and all(_is_number(row[name]) for row in rows)}
+    answer(
+        form,
+        list(rows),
+        table("", [escape(name) for name in rows.columns], shown, right=numbers),
+        note(f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}"),
+    )
+
+
+def _cell(value: Any) -> Any:
+    return cut(value, LONGEST) if isinstance(value, str) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)

@@ -1,0 +1,70 @@
+"""The hashing embedder: vectors from words and their letters, without a model and without a file.
+
+Signed feature hashing (Weinberger et al. 2009) of words and character trigrams. It finds shared words and
+word forms, not meaning: it stands in where no embedding model is given, and says so by its name.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from memflow.fingerprint import digest
+from memflow.memories.entries import Vector
+from memflow.words import search_words
+
+VERSION = 1
+_CACHED_WORDS = 32_768
+
+
+class HashingEmbedder:
+    """Texts to unit vectors; a text has the same vector on every machine and in any batch."""
+
+    def __init__(self, dimensions: int = 256) -> None:
+        self.dimensions = dimensions
+        self.name = f"hashing-{dimensions}"
+        self.fingerprint = digest(self.name, VERSION)
+        self._words: dict[str, Vector] = {}
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        """An array of shape (len(texts), dimensions), float32, rows of length 1."""
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = self._text(text)
+        return vectors
+
+    def _text(self, text: str) -> Vector:
+        counts = Counter(search_words(text)) or Counter([""])
+        weights = 1 + np.log(np.fromiter(counts.values(), np.float32, len(counts)))
+        # Summed row after row, never by BLAS: what else is in the batch must not change the last bit.
+        summed = np.add.reduce(np.stack([self._word(word) for word in counts]) * weights[:, None], axis=0)
+        length = np.sqrt(np.add.reduce(summed * summed))
+        if length == 0:
+            # Words whose features cancel out: as good as no words.
+            return self._text("")
+        return np.asarray(summed / length, np.float32)
+
+    def _word(self, word: str) -> Vector:
+        known = self._words.get(word)
+        if known is not None:
+            return known
+        if len(self._words) >= _CACHED_WORDS:
+            self._words.clear()
+        vector = np.zeros(self.dimensions, np.float32)
+        # Long words are rarer than short ones: as near to a document frequency as one gets without documents.
+        weight = max(1, min(len(word), 10)) ** 0.5
+        framed = f"<{word}>"
+        grams = [framed[at : at + 3] for at in range(len(framed) - 2)]
+        self._mark(vector, f"word {word}", weight)
+        for gram in grams:
+            self._mark(vector, f"gram {gram}", weight / len(grams) ** 0.5)
+        self._words[word] = vector
+        return vector
+
+    def _mark(self, vector: Vector, feature: str, weight: float) -> None:
+        # Not a checksum such as CRC-32: it is linear, so features that look alike would collide together.
+        hashed = int.from_bytes(
+            hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        )
+        vector[(hashed >> 1) % self.dimensions] += weight if hashed & 1 else -weight

@@ -1,0 +1,54 @@
+"""What a search is over: messages or whole sessions as text, and what was found as notes for the prompt.
+
+MemoryBench (section 5.1) indexes both grains; how they are searched is the memory's own business.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from memflow.memories.entries import Item
+from memflow.memories.memory import Message, Recall
+from memflow.memories.verbatim import dated
+from memflow.tokens import estimate
+
+Grain = Literal["message", "session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An entry to be: its text, the messages it came from, and whose words it holds if it is one message."""
+
+    text: str
+    sources: tuple[str, ...]
+    role: str | None = None
+
+
+def pieces(messages: Sequence[Message], grain: Grain) -> list[Piece]:
+    """Messages that arrived together, cut to `grain`: a piece for each, or all of them as one session.
+
+    A message without a date was said at the date of the one before it.
+    """
+    found, session = [], []
+    date: str | None = None
+    for message in messages:
+        line, before = message.line(), date
+        date = message.sent_at or date
+        found.append(Piece(dated(line, date), (message.message_id,), message.role))
+        if date is not None and date != before and date not in line:
+            session.append(f"[{date}]")
+        session.append(line)
+    if grain == "message" or not found:
+        return found
+    return [Piece("\n".join(session), tuple(message.message_id for message in messages))]
+
+
+def recalled(found: Sequence[Item]) -> Recall:
+    """What was found, best first, as notes in that order."""
+    notes = joined(found)
+    return Recall(notes=notes, entries=tuple(found), injected_tokens=estimate(notes))
+
+
+def joined(items: Sequence[Item]) -> str:
+    """The entries' texts, one below the other."""
+    return "\n".join(item.text for item in items)

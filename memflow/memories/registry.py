@@ -1,0 +1,135 @@
+"""Names of memory systems: what there is, and `rag_2_4_30` -> a Memory on a store.
+
+A name is a system and, after it, values of its parameters in order; the rest keep their defaults. It has to
+be a partition key, so it holds small letters, digits and underscores. A user's own memory has a name of its
+own choice and is found by import path. Which memories a run takes is the settings' business.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from memflow.errors import BadSettings
+from memflow.fingerprint import digest
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Memory, Tools
+from memflow.memories.systems import SYSTEMS, Parameter, System
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Own:
+    """A user's own memory: `my_package.my_module:MyMemory`, and values of its parameters."""
+
+    path: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a name stands for: a system, and every parameter's value."""
+
+    name: str
+    system: System
+    values: Mapping[str, Any]
+
+    def remember(self, tools: Tools) -> Callable[[EntryStore], Memory]:
+        """What makes the memory on a store. Raises BadSettings where a tool it needs is missing."""
+        for needed, tool, what in (
+            (self.system.needs_embedder, tools.embedder, "an embedder"),
+            (self.system.needs_chat, tools.chat, "a chat model"),
+        ):
+            if needed and tool is None:
+                raise BadSettings(f"the memory {self.name} needs {what}, and was given none")
+        return lambda store: self.system.memory(store, tools, **self.values)
+
+    def fingerprint(self) -> str:
+        """Digest of class, version and parameters. The tools have fingerprints of their own."""
+        memory = self.system.memory
+        return digest(memory.__module__, memory.__qualname__, memory.version, dict(self.values))
+
+
+def describe() -> list[System]:
+    """Every system that ships with memflow."""
+    return list(SYSTEMS.values())
+
+
+def find(name: str, own: Mapping[str, Own] | None = None) -> Recipe:
+    """What `name` stands for: ours, or one of a user's own. Raises BadSettings saying what there is."""
+    if not _NAME.fullmatch(name):
+        raise BadSettings(f"a memory's name is small letters, digits and _, a letter first; {name!r} is not")
+    own = own or {}
+    ours = _ours(name)
+    if ours is not None and name in own:
+        raise BadSettings(f"the memory {name} of memflow.toml has the name of one of ours; give it another")
+    if name in own:
+        return _own(name, own[name])
+    if ours is not None:
+        return ours
+    known = ", ".join([*(system.pattern for system in SYSTEMS.values()), *own])
+    raise BadSettings(f"there is no memory {name!r}; there are {known}")
+
+
+def remember(name: str, tools: Tools, own: Mapping[str, Own] | None = None) -> Callable[[EntryStore], Memory]:
+    """What makes the memory of that name on a store: for the player and for answering."""
+    return find(name, own).remember(tools)
+
+
+def fingerprint(name: str, own: Mapping[str, Own] | None = None) -> str:
+    """Digest of what the name stands for: two names of the same memory share it."""
+    return find(name, own).fingerprint()
+
+
+def _ours(name: str) -> Recipe | None:
+    for system in SYSTEMS.values():
+        given = re.fullmatch(rf"{system.name}((?:_(?:0|[1-9]\d*))*)", name)
+        if given is None:
+            continue
+        numbers = [int(number) for number in given[1].split("_")[1:]]
+        if len(numbers) not in (0, len(system.numbers)):
+            wanted = len(system.numbers) or "none"
+            raise BadSettings(
+                f"{name}: {len(numbers)} numbers after the name; {system.pattern} takes {wanted}"
+            )
+        return _recipe(name, system, dict(zip(system.numbers, numbers, strict=False)))
+    return None
+
+
+def _own(name: str, own: Own) -> Recipe:
+    module, colon, attribute = own.path.partition(":")
+    where = f"the memory {name} of memflow.toml"
+    if not (module and colon and attribute):
+        raise BadSettings(f"{where}: {own.path!r} is no import path; write my_package.my_module:MyMemory")
+    try:
+        memory = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as missing:
+        raise BadSettings(f"{where}: {own.path} cannot be imported: {missing}") from missing
+    if not (isinstance(memory, type) and issubclass(memory, Memory)):
+        raise BadSettings(f"{where}: {own.path} is no subclass of memflow.memories.memory.Memory")
+    summary = (memory.__doc__ or "").strip().partition("\n")[0]
+    return _recipe(name, System(name, memory, summary, "of your own"), own.parameters)
+
+
+def _recipe(name: str, system: System, given: Mapping[str, Any]) -> Recipe:
+    known = {parameter.name: parameter for parameter in system.parameters}
+    values = {parameter.name: parameter.default for parameter in known.values()}
+    for key, value in given.items():
+        if key not in known:
+            takes = ", ".join(known) or "none"
+            raise BadSettings(f"the memory {name} has no parameter {key!r}; it takes {takes}")
+        values[key] = _checked(f"the memory {name}: {key}", value, known[key])
+    return Recipe(name, system, {**values, **system.fixed})
+
+
+def _checked(what: str, value: Any, known: Parameter) -> Any:
+    wanted = type(known.default)
+    if wanted is float and type(value) is int:
+        value = float(value)
+    if type(value) is not wanted:
+        raise BadSettings(f"{what} is of type {wanted.__name__}, not {value!r}")
+    if isinstance(value, int | float) and value < known.low:
+        raise BadSettings(f"{what} is at least {known.low}, not {value}")
+    return value

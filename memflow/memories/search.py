@@ -1,0 +1,189 @@
+"""Search over the live entries of a store, in process: BM25 and exact cosine.
+
+An index follows its store: before each search it takes in what was added and retired since the last one. So a
+restored memory builds its index when first read, and a living one pays only for what is new. Equal scores go
+to the older entry, and no score depends on what else was ever indexed: a restored memory finds exactly what
+the living one found.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from array import array
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memflow.errors import BadInput
+from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.words import search_words
+
+K1 = 1.2
+B = 0.75
+
+Scores = npt.NDArray[np.floating[Any]]
+
+
+class Index(ABC):
+    """The live entries of one kind, numbered. The dead keep their number until they are the majority."""
+
+    def __init__(self, store: EntryStore, kind: str) -> None:
+        self.store = store
+        self.kind = kind
+        self._version = 0
+        self._clear()
+
+    def follow(self) -> None:
+        """Take in what changed in the store since the last time."""
+        if self._version == self.store.version:
+            return
+        for item in self.store.changes(self._version):
+            if item.kind != self.kind:
+                continue
+            if item.until is None:
+                self._take(item)
+            else:
+                number = self._numbers.pop(item.entry_id)
+                self._dead.append(number)
+                self._drop(number, item)
+        self._version = self.store.version
+        if len(self._dead) > len(self._numbers) + 64:
+            living = [self._items[number] for number in self._numbers.values()]
+            self._clear()
+            for item in living:
+                self._take(item)
+
+    def _take(self, item: Item) -> None:
+        number = self._numbers[item.entry_id] = len(self._items)
+        self._items.append(item)
+        self._index(number, item)
+
+    def _clear(self) -> None:
+        self._items: list[Item] = []
+        self._numbers: dict[str, int] = {}
+        self._dead: list[int] = []
+
+    @abstractmethod
+    def _index(self, number: int, item: Item) -> None:
+        """A new document; numbers only grow."""
+
+    @abstractmethod
+    def _drop(self, number: int, item: Item) -> None:
+        """A document is dead: it counts in no statistic any more."""
+
+    def _best(self, scores: Scores, k: int, above: float) -> list[Item]:
+        """The `k` best that live and score more than `above`, best first, the older first among equals."""
+        if self._dead:
+            scores[self._dead] = -np.inf
+        numbers = np.flatnonzero(scores > above)
+        if k <= 0:
+            return []
+        if len(numbers) > k:
+            values = scores[numbers]
+            edge = np.partition(values, len(values) - k)[len(values) - k]
+            better, level = numbers[values > edge], numbers[values == edge]
+            numbers = np.concatenate((better, level[: k - len(better)]))
+        ranked = numbers[np.lexsort((numbers, -scores[numbers]))]
+        return [self._items[number] for number in ranked]
+
+
+class _Postings:
+    """Where a word occurs: document numbers, how often in each, and how many of them live."""
+
+    __slots__ = ("counts", "living", "numbers")
+
+    def __init__(self) -> None:
+        self.numbers = array("q")
+        self.counts = array("d")
+        self.living = 0
+
+
+class Bm25(Index):
+    """BM25 as Lucene has it (k1 1.2, b 0.75, an inverse document frequency that is never negative)."""
+
+    def search(self, query: str, k: int) -> list[Item]:
+        """The `k` best entries that share a word with `query`, best first: fewer, where fewer do."""
+        self.follow()
+        scores = np.zeros(len(self._items))
+        living = len(self._numbers)
+        if living == 0 or self._total == 0:
+            return []
+        lengths = np.frombuffer(self._lengths)
+        norms = K1 * (1 - B) + lengths * (K1 * B * living / self._total)
+        for word, times in Counter(search_words(query)).items():
+            postings = self._words.get(word)
+            if postings is None or postings.living == 0:
+                continue
+            weight = times * math.log(1 + (living - postings.living + 0.5) / (postings.living + 0.5))
+            numbers = np.frombuffer(postings.numbers, np.int64)
+            counts = np.frombuffer(postings.counts)
+            scores[numbers] += weight * counts / (counts + norms[numbers])
+        return self._best(scores, k, 0.0)
+
+    def _clear(self) -> None:
+        super()._clear()
+        self._words: dict[str, _Postings] = {}
+        self._lengths = array("d")
+        self._total = 0
+
+    def _index(self, number: int, item: Item) -> None:
+        words = search_words(item.text)
+        self._lengths.append(len(words))
+        self._total += len(words)
+        for word, count in Counter(words).items():
+            postings = self._words.get(word)
+            if postings is None:
+                postings = self._words[word] = _Postings()
+            postings.numbers.append(number)
+            postings.counts.append(count)
+            postings.living += 1
+
+    def _drop(self, number: int, item: Item) -> None:
+        words = search_words(item.text)
+        self._total -= len(words)
+        for word in set(words):
+            self._words[word].living -= 1
+
+
+class Dense(Index):
+    """Exact cosine over the entries' vectors, which are of length 1."""
+
+    def search(self, query: Vector, k: int) -> list[Item]:
+        """The `k` entries nearest to `query`, a unit vector, nearest first."""
+        self.follow()
+        if not self._items:
+            return []
+        if query.shape != self._matrix.shape[1:]:
+            raise BadInput(self._misfit("the query", query))
+        return self._best(self._cosines(query), k, -math.inf)
+
+    def _cosines(self, query: Vector) -> Scores:
+        # einsum adds up row by row; BLAS goes by the number of rows, and with it the last bit of a score.
+        return np.asarray(np.einsum("ij,j->i", self._matrix[: len(self._items)], query))
+
+    def _clear(self) -> None:
+        super()._clear()
+        self._matrix = np.empty((0, 0), np.float32)
+
+    def _index(self, number: int, item: Item) -> None:
+        if item.vector is None:
+            raise BadInput(
+                f"entry {item.entry_id} has no vector; it was written without an embedder: play it again"
+            )
+        if number == 0:
+            self._matrix = np.empty((64, len(item.vector)), np.float32)
+        elif number == len(self._matrix):
+            self._matrix = np.concatenate((self._matrix, np.empty_like(self._matrix)))
+        if item.vector.shape != self._matrix.shape[1:]:
+            raise BadInput(self._misfit(f"entry {item.entry_id}", item.vector))
+        self._matrix[number] = item.vector
+
+    def _drop(self, number: int, item: Item) -> None:
+        """Nothing to count."""
+
+    def _misfit(self, what: str, vector: Vector) -> str:
+        return (
+            f"{what} has a vector of {vector.shape[-1]} numbers, others of {self._matrix.shape[1]}; read a"
+            " memory with the embedder it was written with, or play it again"
+        )

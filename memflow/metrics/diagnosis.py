@@ -1,0 +1,93 @@
+"""AMemGym's memory score, and its attribution of wrong answers to write, read and utilisation.
+
+Paper, section 3.3. Numbers in, numbers out; which replies they come from is the benchmark's scores.py. The
+attribution is the one that the paper's figures follow; the published code stops at the counts.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Values = Mapping[str, str]
+
+_LEAST = 1e-9
+"""Above rounding, below any difference that counts can make."""
+
+
+def memory_score(overall: Array, upper_bound: Array, random: Array) -> Array:
+    """Mean over periods of (overall - random) / (upper bound - random); the last axis is the period.
+
+    Each period's accuracies are pooled over users. Negative below chance. NaN where some upper bound does
+    not lie above chance: there is then no scale.
+    """
+    above = upper_bound - random
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(above > _LEAST, (overall - random) / above, np.nan)
+    scores: Array = np.mean(ratios, axis=-1)
+    return scores
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Shares of one answer's failure: all 0 for a right answer, summing to 1 for a wrong one."""
+
+    write: float = 0.0
+    read: float = 0.0
+    utilisation: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unattributed:
+    """No attribution is to be had, and why."""
+
+    reason: str
+
+
+def attribution(
+    truth: Sequence[Values], known: Sequence[Values | None], right: Sequence[bool | None]
+) -> list[Attribution | Unattributed]:
+    """Attribute the failures of one question over all periods of one user.
+
+    `truth` holds the true values of its variables in each period, `known` what the state probe of that
+    period answered, `right` whether the question was answered rightly; None where there is no answer. If
+    all variables are known, a wrong answer is a utilisation failure. Otherwise each unknown one is a write
+    failure if it was unknown already when last written (its period of change, at or before this one), else
+    a read failure; the answer is shared between the two in proportion. A right answer with unknown
+    variables counts nowhere.
+    """
+    return [_attributed(truth, known, right[period], period) for period in range(len(truth))]
+
+
+def _attributed(
+    truth: Sequence[Values], known: Sequence[Values | None], right: bool | None, period: int
+) -> Attribution | Unattributed:
+    if right is None:
+        return Unattributed("the question has no answer")
+    if right:
+        return Attribution()
+    now = known[period]
+    if now is None:
+        return Unattributed(f"the state probe of period {period} has no answer")
+    unknown = [name for name, value in truth[period].items() if now.get(name) != value]
+    if not unknown:
+        return Attribution(utilisation=1.0)
+    writes = 0
+    for name in unknown:
+        written = last_write(truth, name, period)
+        then = known[written]
+        if then is None:
+            return Unattributed(
+                f"the state probe of period {written}, when {name} was last written, has no answer"
+            )
+        writes += then.get(name) != truth[written][name]
+    return Attribution(write=writes / len(unknown), read=1 - writes / len(unknown))
+
+
+def last_write(truth: Sequence[Values], name: str, period: int) -> int:
+    """The last period, up to `period`, in which the variable took a new value; 0 where it never did."""
+    while period > 0 and truth[period][name] == truth[period - 1][name]:
+        period -= 1
+    return period

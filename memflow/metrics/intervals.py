@@ -1,0 +1,63 @@
+"""95 % intervals by bootstrap over episodes, for means, shares and any other statistic of sums over episodes.
+
+An episode is the unit that is drawn: its probes share one history, so they are no independent observations.
+What a figure means, and when it may be shown, belongs elsewhere.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memflow.errors import BadInput
+
+Array = npt.NDArray[np.float64]
+DRAWS = 2000
+
+
+class Interval(NamedTuple):
+    """A figure and its 95 % interval: no value where nothing was counted, no ends where one episode was."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def bootstrap(
+    statistic: Callable[[Array], Array], episodes: int, *, seed: int = 0, draws: int = DRAWS
+) -> Interval:
+    """Percentile bootstrap of `statistic` over `episodes` episodes.
+
+    `statistic` takes weights of shape (m, episodes), how often each episode was drawn, and returns m
+    figures; all ones give the figure itself. A figure that is not finite (an empty denominator) is left out
+    of the interval.
+    """
+    if episodes == 0:
+        return Interval(None, None, None)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(statistic(np.ones((1, episodes)))[0])
+        if not np.isfinite(value):
+            return Interval(None, None, None)
+        if episodes == 1:
+            return Interval(value, None, None)
+        shares = np.full(episodes, 1 / episodes)
+        weights = np.random.default_rng(seed).multinomial(episodes, shares, size=draws).astype(np.float64)
+        drawn = statistic(weights)
+    low, high = np.quantile(drawn[np.isfinite(drawn)], [0.025, 0.975])
+    return Interval(value, float(low), float(high))
+
+
+def mean_interval(
+    totals: Sequence[float], counts: Sequence[float], *, seed: int = 0, draws: int = DRAWS
+) -> Interval:
+    """The pooled mean, sum of `totals` by sum of `counts`, one of each per episode, and its interval.
+
+    Raises BadInput where the two differ in length.
+    """
+    if len(totals) != len(counts):
+        raise BadInput(f"{len(totals)} totals but {len(counts)} counts; give one of each per episode")
+    summed, counted = np.asarray(totals, dtype=np.float64), np.asarray(counts, dtype=np.float64)
+    return bootstrap(
+        lambda weights: (weights @ summed) / (weights @ counted), len(totals), seed=seed, draws=draws
+    )

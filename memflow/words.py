@@ -1,0 +1,42 @@
+"""Words, for search: what BM25 matches and the hashing embedder counts.
+
+Which rules apply is decided by the script of the text, run by run, so that mixed texts work. Metrics cut
+words by their benchmarks' own rules; theirs are not here.
+"""
+
+import re
+import unicodedata
+
+import rjieba
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+
+_WORD = re.compile(r"\w+")
+_RUN = re.compile(rf"([{HAN}]+)|[^\W{HAN}]+")
+
+_ENGLISH = (
+    "a an and are as at be been but by can could did do does for from had has have he her him his how i if in"
+    " into is it its me my no not of on or our she so than that the their them then there these they this to"
+    " us was we were what when where which who will with would you your"
+)
+_CHINESE = (
+    "的 了 是 在 我 你 他 她 它 们 我们 你们 他们 和 与 或 也 都 就 吗 呢 吧 啊 这 那 有 不 很 被 把 对 为 着"
+    " 地 得 什么 怎么 哪"
+)
+STOP = frozenset((*_ENGLISH.split(), *_CHINESE.split()))
+"""Words that say nothing of what a text is about, English and Chinese."""
+
+
+def search_words(text: str) -> list[str]:
+    """The words of `text` in order, lower case, without stop words and single Latin letters.
+
+    Runs of Chinese characters are cut by jieba's search mode (long words and the words inside them);
+    everything else at what is neither letter nor digit. No stemming: MemoryBench's BM25 has none.
+    """
+    if text.isascii():
+        words = _WORD.findall(text.lower())
+    else:
+        words = []
+        for run in _RUN.finditer(unicodedata.normalize("NFKC", text).lower()):
+            words.extend(rjieba.cut_for_search(run[0]) if run[1] else (run[0],))
+    return [word for word in words if word not in STOP and (len(word) > 1 or not "a" <= word <= "z")]

@@ -1,0 +1,121 @@
+"""Chat over an OpenAI-compatible endpoint: vLLM, or any other.
+
+It makes the body of a chat request and reads the answer. Tries and errors are endpoint.py; what keeps the
+answers is memflow.chat.ledger around it; asking again when an answer does not parse is memflow.chat.asking.
+"""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_of
+from memflow.tokens import estimate
+from resources.endpoint import Endpoint
+from resources.limits import Budget, Prices, Spent
+
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class OpenAIChat:
+    """A model at an endpoint, keeping memflow.chat.requests.Chat; an asynchronous context manager.
+
+    `fingerprint` is that of model and sampling, from the settings. `prices` only matter to a budget of cost.
+    """
+
+    scripted = False
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        fingerprint: str,
+        sampling: Sampling | None = None,
+        *,
+        key_variable: str = "OPENAI_API_KEY",
+        concurrency: int = 64,
+        patience: float = 120.0,
+        budget: Budget | None = None,
+        prices: Prices | None = None,
+        endpoint: Endpoint | None = None,
+    ) -> None:
+        self.model = model
+        self.fingerprint = fingerprint
+        self.sampling = sampling or Sampling()
+        self.budget = budget or Budget()
+        self.prices = prices or Prices()
+        self.endpoint = endpoint or Endpoint(
+            url, key_variable=key_variable, concurrency=concurrency, patience=patience
+        )
+
+    async def __aenter__(self) -> "OpenAIChat":
+        await self.endpoint.__aenter__()
+        return self
+
+    async def __aexit__(self, *exit_: object) -> None:
+        await self.endpoint.__aexit__(*exit_)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """The model's answer; its text is empty where the server gives none. Raises what Endpoint.post
+        raises, and BudgetSpent before anything is sent."""
+        async with self.budget.admit(self._most(request)) as took:
+            key = request.digest(self.fingerprint)
+            answer, latency = await self.endpoint.post("/chat/completions", body(self.model, request), key)
+            completion = read(answer, latency)
+            tokens = completion.prompt_tokens + completion.completion_tokens
+            cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
+            took.append(Spent(1, tokens, cost))
+            return completion
+
+    def _most(self, request: ChatRequest) -> Spent:
+        if self.budget.tokens is None and self.budget.cost is None:
+            return Spent(calls=1)
+        prompt_tokens = sum(estimate(message.content) for message in request.messages)
+        answer_tokens = request.sampling.max_tokens
+        return Spent(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
+
+
+def body(model: str, request: ChatRequest) -> dict[str, Any]:
+    """What is sent. A parameter that is not set is left to the server."""
+    sampling = request.sampling
+    sent: dict[str, Any] = {
+        "model": model,
+        "messages": [
+            {"role": message.role, "content": _writable(message.content)} for message in request.messages
+        ],
+        "temperature": sampling.temperature,
+        "max_tokens": sampling.max_tokens,
+    }
+    if sampling.top_p is not None:
+        sent["top_p"] = sampling.top_p
+    if sampling.seed is not None:
+        sent["seed"] = sampling.seed
+    if request.output is not None:
+        sent["response_format"] = _form(request.output)
+    return sent
+
+
+def read(answer: dict[str, Any], latency: float) -> Completion:
+    """A completion from the server's answer; of what it leaves out, none."""
+    choices = answer.get("choices") or [{}]
+    usage = answer.get("usage") or {}
+    return Completion(
+        text=_writable((choices[0].get("message") or {}).get("content") or ""),
+        finish_reason=choices[0].get("finish_reason") or "stop",
+        prompt_tokens=usage.get("prompt_tokens") or 0,
+        completion_tokens=usage.get("completion_tokens") or 0,
+        cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+        latency_s=latency,
+    )
+
+
+def _writable(text: str) -> str:
+    """The text without halves of characters and NUL, which neither JSON servers nor PostgreSQL take."""
+    return _UNWRITABLE.sub("\ufffd", text)
+
+
+@lru_cache(maxsize=4096)
+def _form(output: type[BaseModel]) -> dict[str, Any]:
+    name = re.sub(r"[^a-zA-Z0-9_-]", "_", output.__name__)[:64]
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema_of(output)}}

@@ -1,0 +1,154 @@
+"""The ledger's tables, and the database they are in: how it is opened, and how rows are inserted fast.
+
+What is written there, and when, is ledger.py.
+"""
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from memflow.errors import BadSettings
+
+BUSY = 60.0
+"""Seconds to wait for another process's transaction."""
+_SCHEMA_LOCK = 0x6D656D666C6F77
+"""Key of the PostgreSQL advisory lock under which the tables are made ("memflow")."""
+
+tables = sa.MetaData()
+
+completions = sa.Table(
+    "completions",
+    tables,
+    sa.Column("digest", sa.String(32), primary_key=True),
+    sa.Column("prompt", sa.Text, nullable=False),
+    sa.Column("model", sa.Text, nullable=False),
+    sa.Column("messages", sa.LargeBinary, nullable=False, comment="JSON of [role, content] pairs, zlib."),
+    sa.Column("parameters", sa.Text, nullable=False, comment="The sampling, as JSON."),
+    sa.Column("schema", sa.String(32), comment="Digest of the output type's JSON schema."),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("finish_reason", sa.Text, nullable=False),
+    sa.Column("prompt_tokens", sa.Integer, nullable=False),
+    sa.Column("completion_tokens", sa.Integer, nullable=False),
+    sa.Column("cached_tokens", sa.Integer, nullable=False),
+    sa.Column("latency_s", sa.Float, nullable=False),
+    sa.Column("asked_at", sa.Float, nullable=False, comment="Seconds since 1970, UTC."),
+)
+
+BOOKED = ("run", "stage", "role", "domain", "assistant", "model")
+
+
+def _booked() -> list[sa.Column[Any]]:
+    return [sa.Column(name, sa.Text, nullable=False) for name in (*BOOKED, "prompt")]
+
+
+uses = sa.Table(
+    "uses",
+    tables,
+    sa.Column("use", sa.Integer, primary_key=True),
+    *_booked(),
+    sa.Column("digest", sa.String(32), nullable=False),
+    sa.Column("kept", sa.Boolean, nullable=False, comment="The answer was in the ledger; nobody was asked."),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Index("uses_by_run", "run"),
+)
+
+failures = sa.Table(
+    "failures",
+    tables,
+    sa.Column("failure", sa.Integer, primary_key=True),
+    *_booked(),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Index("failures_by_run", "run"),
+)
+
+embeddings = sa.Table(
+    "embeddings",
+    tables,
+    sa.Column("digest", sa.String(32), primary_key=True),
+    sa.Column("vector", sa.LargeBinary, nullable=False, comment="float32, little endian."),
+)
+
+
+def open_engine(url: str) -> Engine:
+    """An engine whose database has the tables, whoever else may be making them at this moment."""
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() == "sqlite":
+            if not parsed.database or parsed.database == ":memory:":
+                raise BadSettings(
+                    "a ledger in memory is memflow.chat.ledger.MemoryLedger; give the SQLite URL a path"
+                )
+            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            engine = sa.create_engine(parsed, connect_args={"timeout": BUSY})
+            sa.event.listen(engine, "connect", _prepare_sqlite)
+        else:
+            engine = sa.create_engine(parsed, pool_pre_ping=True)
+        with engine.begin() as connection:
+            if engine.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SCHEMA_LOCK)))
+            for table in tables.sorted_tables:
+                connection.execute(CreateTable(table, if_not_exists=True))
+                for index in sorted(table.indexes, key=lambda index: str(index.name)):
+                    connection.execute(CreateIndex(index, if_not_exists=True))
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
+        raise BadSettings(
+            f"the ledger {shown(url)} cannot be opened: {error}; mend `ledger` in memflow.toml"
+        ) from error
+    return engine
+
+
+def insert_into(engine: Engine, table: sa.Table) -> tuple[str, Sequence[str] | None]:
+    """The driver's own statement that inserts a row, and the order of its values; None where it takes them by
+    name.
+
+    Compiled once: SQLAlchemy compiles an insert that minds conflicts anew each time, which takes longer than
+    it.
+    """
+    kind = postgresql if engine.dialect.name == "postgresql" else sqlite
+    values: dict[str, Any] = {
+        column.name: sa.bindparam(column.name) for column in table.columns if not _counted(column)
+    }
+    compiled = kind.insert(table).values(values).on_conflict_do_nothing().compile(dialect=engine.dialect)
+    return str(compiled), compiled.positiontup
+
+
+def _counted(column: sa.Column[Any]) -> bool:
+    """Whether the database counts it up by itself."""
+    return column.primary_key and isinstance(column.type, sa.Integer)
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    """Readers beside a writer, and commits that outlive this process (a power cut may cost the last)."""
+    over = time.monotonic() + BUSY
+    while True:
+        try:
+            # Another process that does the same to a new file is not waited for by SQLite itself.
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError:
+            if time.monotonic() > over:
+                raise
+            time.sleep(0.02)
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def is_locked(error: DBAPIError) -> bool:
+    return any(word in str(error.orig) for word in ("locked", "busy"))
+
+
+def shown(url: str) -> str:
+    """The URL without its password."""
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return "(its URL is not one)"

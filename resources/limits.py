@@ -1,0 +1,162 @@
+"""What bounds requests: how many may be in flight at an endpoint, and how much a run may spend.
+
+How a request is sent and tried again is endpoint.py.
+"""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from memflow.errors import BudgetSpent
+
+
+class AdaptiveLimiter:
+    """A semaphore whose limit follows the server: halved when it is overrun, one more after each round that
+    went well.
+
+    The limit starts at `most` and never leaves 1..most. It is halved at most once in `window` seconds, since
+    all that was in flight at once complains of the same overrun.
+    """
+
+    def __init__(
+        self, most: int, *, window: float = 1.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.most = most
+        self.limit = float(most)
+        self.in_flight = 0
+        self._window = window
+        self._clock = clock
+        self._halved_at = float("-inf")
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def __aenter__(self) -> "AdaptiveLimiter":
+        if self._waiting or self.in_flight >= int(self.limit):
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+            try:
+                await turn  # whoever wakes us has counted us in
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._leave()
+                raise
+        else:
+            self.in_flight += 1
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._leave()
+
+    def overrun(self) -> None:
+        """The server was asked too much: halve the limit."""
+        now = self._clock()
+        if now - self._halved_at >= self._window:
+            self._halved_at = now
+            self.limit = max(1.0, self.limit / 2)
+
+    def went_well(self) -> None:
+        """A request was answered: after as many as the limit, it is one more."""
+        self.limit = min(float(self.most), self.limit + 1 / self.limit)
+
+    def _leave(self) -> None:
+        self.in_flight -= 1
+        while self._waiting and self.in_flight < int(self.limit):
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self.in_flight += 1
+                turn.set_result(None)
+
+
+_shared: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, AdaptiveLimiter]] = WeakKeyDictionary()
+
+
+def limiter_of(url: str, most: int) -> AdaptiveLimiter:
+    """The one limiter of an endpoint in the running event loop; of several `most`, the smallest holds."""
+    limiters = _shared.setdefault(asyncio.get_running_loop(), {})
+    limiter = limiters.setdefault(url, AdaptiveLimiter(most))
+    if most < limiter.most:
+        limiter.most = most
+        limiter.limit = min(limiter.limit, float(most))
+    return limiter
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of a million tokens, in the currency of the reader's choice."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+
+    def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """What so many tokens cost."""
+        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Calls, tokens (of prompts and answers) and cost."""
+
+    calls: float = 0
+    tokens: float = 0
+    cost: float = 0
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
+
+    def __sub__(self, other: "Spent") -> "Spent":
+        return Spent(self.calls - other.calls, self.tokens - other.tokens, self.cost - other.cost)
+
+
+@dataclass
+class Budget:
+    """The hard limit of a run; None is no limit. Safe to share between threads and event loops.
+
+    A request is let through only if the limit holds even when its answer is as long as it may be. Where only
+    the requests in flight stand in the way, it waits for what they really take.
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    spent: Spent = field(default_factory=Spent)
+    _reserved: Spent = field(default_factory=Spent, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @asynccontextmanager
+    async def admit(self, most: Spent) -> AsyncIterator[list[Spent]]:
+        """Let a request through that takes `most` at most. What it took is to be put into the list that is
+        given; without that it counts as one call. Raises BudgetSpent, and then nothing is to be sent."""
+        while not self._reserve(most):  # noqa: ASYNC110 (those in flight may belong to other event loops)
+            await asyncio.sleep(0.01)
+        took: list[Spent] = []
+        try:
+            yield took
+        finally:
+            with self._lock:
+                self._reserved -= most
+                self.spent += took[0] if took else Spent(calls=most.calls)
+
+    def _reserve(self, most: Spent) -> bool:
+        with self._lock:
+            broken = self._broken(self.spent + most)
+            if broken:
+                raise BudgetSpent(
+                    f"the budget of {broken} is spent; nothing more is asked. Raise it, and run again"
+                )
+            fits = not self._broken(self.spent + self._reserved + most)
+            if fits:
+                self._reserved += most
+            return fits
+
+    def _broken(self, then: Spent) -> str:
+        if self.calls is not None and then.calls > self.calls:
+            return f"{self.calls} calls"
+        if self.tokens is not None and then.tokens > self.tokens:
+            return f"{self.tokens} tokens"
+        if self.cost is not None and then.cost > self.cost:
+            return f"{self.cost:g} (cost)"
+        return ""

@@ -1,0 +1,290 @@
+"""A model server without a model: an OpenAI-compatible address that counts, keeps a log and misbehaves on
+request.
+
+It is for tests and benches of everything that asks models: `python -m resources.stub --latency 0.05 --fail
+0.1`. Its answers are deterministic: a random instance of the request's JSON schema, or a short text, drawn by
+the request's digest. Every answered request is logged before its answer is sent. It is never a memory's or a
+model's stand-in in results: what plays without a model is memflow.chat.scripted.
+"""
+
+import argparse
+import asyncio
+import base64
+import json
+import random
+import struct
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TextIO
+
+from aiohttp import web
+
+from memflow.fingerprint import digest, seeded
+from memflow.tokens import estimate
+from resources.stub_answers import instance, text
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """How the stub answers. Shares are of the tries; which they hit depends on the request and `seed`
+    alone."""
+
+    host: str = field(default="127.0.0.1", metadata={"help": "address it listens at"})
+    port: int = field(default=0, metadata={"help": "port it listens at; 0: a free one"})
+    model: str = field(default="stub", metadata={"help": "the one model it serves"})
+    latency: float = field(default=0.0, metadata={"help": "seconds before an answer"})
+    fail: float = field(default=0.0, metadata={"help": "share of tries answered with 429 or 500"})
+    retry_after: float = field(default=0.05, metadata={"help": "seconds in the retry-after of a 429"})
+    garble: float = field(default=0.0, metadata={"help": "share of structured answers cut to half a JSON"})
+    max_model_len: int = field(
+        default=0, metadata={"help": "tokens (estimated) above which a prompt is refused"}
+    )
+    dimensions: int = field(default=64, metadata={"help": "length of its embeddings"})
+    die_after: int = field(
+        default=0, metadata={"help": "answers after which it is gone for a while, once; 0: never"}
+    )
+    down: float = field(default=5.0, metadata={"help": "seconds it is gone"})
+    log: str = field(default="", metadata={"help": "file for a JSON line per answer"})
+    seed: int = field(default=0, metadata={"help": "what its chances are drawn with"})
+
+
+@dataclass
+class Counts:
+    """What the stub did so far, as GET /stub/counts shows it."""
+
+    asked: int = 0
+    answered: int = 0
+    failed: int = 0
+    refused: int = 0
+    garbled: int = 0
+    prompt_tokens: int = 0
+    in_flight: int = 0
+    most_in_flight: int = 0
+
+
+class Stub:
+    """The server, in the running event loop: `async with Stub(Behaviour(fail=0.1)) as stub: ... stub.url`."""
+
+    def __init__(self, behaviour: Behaviour | None = None) -> None:
+        self.behaviour = behaviour or Behaviour()
+        self.counts = Counts()
+        self.port = self.behaviour.port
+        self.headers: list[dict[str, str]] = []
+        """The headers of the first 100 requests: for tests of what a client sends."""
+        self._tries: Counter[str] = Counter()
+        self._runner: web.ServerRunner | None = None
+        self._absence: asyncio.Task[None] | None = None
+        self._log: TextIO | None = None
+
+    @property
+    def url(self) -> str:
+        """The base address, as clients are given it."""
+        return f"http://{self.behaviour.host}:{self.port}/v1"
+
+    async def __aenter__(self) -> "Stub":
+        if self.behaviour.log:
+            self._log = Path(self.behaviour.log).open("a", encoding="utf-8")  # noqa: ASYNC230, SIM115
+        await self._listen()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._absence is not None:
+            self._absence.cancel()
+        await self._vanish()
+        if self._log is not None:
+            self._log.close()
+
+    async def _listen(self) -> None:
+        self._runner = web.ServerRunner(web.Server(self._serve, access_log=None), shutdown_timeout=0.01)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self.behaviour.host, self.port, backlog=1024, reuse_address=True)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+
+    async def _vanish(self) -> None:
+        runner, self._runner = self._runner, None
+        if runner is not None and runner.server is not None:
+            for connection in runner.server.connections:
+                if connection.transport is not None:
+                    connection.transport.abort()
+            await runner.cleanup()
+
+    async def _be_gone(self) -> None:
+        await self._vanish()
+        await asyncio.sleep(self.behaviour.down)
+        await self._listen()
+
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        match (request.method, request.path):
+            case ("GET", "/health"):
+                return web.Response()
+            case ("GET", "/v1/models"):
+                return web.json_response(
+                    {"object": "list", "data": [{"id": self.behaviour.model, "object": "model"}]}
+                )
+            case ("GET", "/stub/counts"):
+                return web.json_response(asdict(self.counts))
+            case ("POST", "/v1/chat/completions" | "/v1/embeddings"):
+                return await self._post(request)
+        return web.json_response({"error": {"message": f"there is no {request.path}"}}, status=404)
+
+    async def _post(self, request: web.BaseRequest) -> web.StreamResponse:
+        body = await request.json()
+        key = digest(body)
+        attempt = self._tries[key]
+        self._tries[key] += 1
+        counts = self.counts
+        counts.asked += 1
+        counts.in_flight += 1
+        counts.most_in_flight = max(counts.most_in_flight, counts.in_flight)
+        if len(self.headers) < 100:
+            self.headers.append(dict(request.headers))
+        try:
+            if self.behaviour.latency:
+                await asyncio.sleep(self.behaviour.latency)
+            status, answer, headers = self._answer(request.path, body, key, attempt)
+            self._note(request, key, status)
+        finally:
+            counts.in_flight -= 1
+        if self.behaviour.die_after and counts.answered >= self.behaviour.die_after and self._absence is None:
+            self._absence = asyncio.create_task(self._be_gone())
+        return web.Response(
+            text=json.dumps(answer), status=status, headers=headers, content_type="application/json"
+        )
+
+    def _note(self, request: web.BaseRequest, key: str, status: int) -> None:
+        if self._log is not None:
+            asked = request.headers.get("Idempotency-Key")
+            line = {"body": key, "key": asked, "status": status, "path": request.path, "at": time.time()}
+            self._log.write(json.dumps(line) + "\n")
+            self._log.flush()
+
+    def _answer(
+        self, path: str, body: dict[str, Any], key: str, attempt: int
+    ) -> tuple[int, dict[str, Any], dict[str, str]]:
+        behaviour = self.behaviour
+        if body.get("model") != behaviour.model:
+            self.counts.refused += 1
+            return 404, _error(f"The model `{body.get('model')}` does not exist."), {}
+        chance = random.Random(seeded(behaviour.seed, key, attempt))
+        if chance.random() < behaviour.fail:
+            self.counts.failed += 1
+            if chance.random() < 0.5:
+                return 429, _error("Too many requests."), {"Retry-After": str(behaviour.retry_after)}
+            return 500, _error("The engine stumbled."), {}
+        if path.endswith("/embeddings"):
+            self.counts.answered += 1
+            return 200, self._embeddings(body), {}
+        tokens = sum(estimate(message["content"]) for message in body["messages"])
+        if behaviour.max_model_len and tokens > behaviour.max_model_len:
+            self.counts.refused += 1
+            length = behaviour.max_model_len
+            return (
+                400,
+                _error(f"This model's maximum context length is {length} tokens; the prompt has {tokens}."),
+                {},
+            )
+        self.counts.answered += 1
+        self.counts.prompt_tokens += tokens
+        # By the request alone and not by the try: what was answered once is answered so again.
+        return 200, self._completion(body, key, tokens, random.Random(seeded(behaviour.seed, key))), {}
+
+    def _completion(
+        self, body: dict[str, Any], key: str, tokens: int, chance: random.Random
+    ) -> dict[str, Any]:
+        form = body.get("response_format") or {}
+        if form.get("type") == "json_schema":
+            said = json.dumps(instance(form["json_schema"]["schema"], chance))
+            if chance.random() < self.behaviour.garble:
+                self.counts.garbled += 1
+                said = said[: len(said) // 2]
+        else:
+            said = text(chance, 20)
+        return {
+            "id": f"chatcmpl-{key}",
+            "object": "chat.completion",
+            "created": 0,
+            "model": self.behaviour.model,
+            "choices": [
+                {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
+            ],
+            "usage": {
+                "prompt_tokens": tokens,
+                "completion_tokens": estimate(said),
+                "total_tokens": tokens + estimate(said),
+                "prompt_tokens_details": {"cached_tokens": tokens // 2},
+            },
+        }
+
+    def _embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
+        texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+        data = []
+        for index, one in enumerate(texts):
+            chance = random.Random(seeded("embedding", one))
+            vector: Any = [chance.gauss(0, 1) for _ in range(self.behaviour.dimensions)]
+            if body.get("encoding_format") == "base64":
+                vector = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+            data.append({"object": "embedding", "index": index, "embedding": vector})
+        tokens = sum(estimate(one) for one in texts)
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return {"object": "list", "model": self.behaviour.model, "data": data, "usage": usage}
+
+
+def _error(message: str) -> dict[str, Any]:
+    return {"error": {"message": message, "type": "StubError"}}
+
+
+def answered(log: Path) -> Counter[str]:
+    """How often each request was answered, by the ledger's digest, from a stub's log."""
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return Counter(line["key"] or line["body"] for line in lines if line["status"] == 200)
+
+
+@contextmanager
+def stub_process(**behaviour: Any) -> Iterator[str]:
+    """A stub in a process of its own, ended on leaving; gives its base address."""
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in behaviour.items()]
+    with subprocess.Popen(
+        [sys.executable, "-m", "resources.stub", *arguments], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            if not url:
+                raise RuntimeError("the stub server did not start; its error is above")
+            yield url
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def main() -> None:
+    """Serve until ended; the address is the first line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for one in fields(Behaviour):
+        flag = f"--{one.name.replace('_', '-')}"
+        kind = type(one.default)
+        parser.add_argument(flag, type=kind, default=one.default, help=one.metadata["help"])
+    behaviour = Behaviour(**vars(parser.parse_args()))
+
+    async def serve() -> None:
+        async with Stub(behaviour) as stub:
+            print(stub.url, flush=True)
+            await asyncio.Event().wait()
+
+    try:
+        asyncio.run(serve())
+    except KeyboardInterrupt:
+        return
+
+
+if __name__ == "__main__":
+    main()

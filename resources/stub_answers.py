@@ -1,0 +1,159 @@
+"""Random values that satisfy a JSON schema, for the stub model server: as valid as what a constrained model
+writes.
+
+Only the schemas that pydantic makes of bounded output types are understood.
+"""
+
+import random
+import string
+from collections.abc import Callable, Mapping
+from typing import Any
+
+WORDS = (
+    *(
+        "walk",
+        "garden",
+        "river",
+        "summer",
+        "bread",
+        "tea",
+        "train",
+        "letter",
+        "music",
+        "house",
+        "friend",
+        "doctor",
+    ),
+    *(
+        "budget",
+        "plan",
+        "week",
+        "morning",
+        "city",
+        "school",
+        "north",
+        "paper",
+        "light",
+        "story",
+        "winter",
+        "table",
+    ),
+    *(
+        "the",
+        "a",
+        "my",
+        "this",
+        "quiet",
+        "early",
+        "small",
+        "warm",
+        "likes",
+        "wants",
+        "asks",
+        "keeps",
+        "finds",
+    ),
+)
+
+
+def text(chance: random.Random, least: int = 0, most: int = 80) -> str:
+    """Words of `least` to `most` characters; strings of up to 80 characters unless more are asked for."""
+    wanted = chance.randint(least, max(least, min(most, 80)))
+    said = ""
+    while len(said) < wanted:
+        said += chance.choice(WORDS) + " "
+    said = said[:wanted]
+    return said[:-1] + "." if said.endswith(" ") else said
+
+
+def instance(schema: Mapping[str, Any], chance: random.Random) -> Any:
+    """A value of `schema`. Raises ValueError for a schema that it does not understand."""
+    return _of(schema, schema.get("$defs", {}), chance)
+
+
+def _of(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random) -> Any:
+    if "$ref" in part:
+        return _of(defs[part["$ref"].rpartition("/")[2]], defs, chance)
+    if "enum" in part or "const" in part:
+        return chance.choice(part.get("enum") or [part["const"]])
+    for several in ("anyOf", "oneOf", "allOf"):
+        if several in part:
+            return _of(chance.choice(part[several]), defs, chance)
+    if part.get("type") not in _MADE:
+        raise ValueError(f"the stub does not understand the schema {dict(part)}")
+    return _MADE[part["type"]](part, defs, chance)
+
+
+def _object(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random) -> dict[str, Any]:
+    return {name: _of(member, defs, chance) for name, member in part.get("properties", {}).items()}
+
+
+def _array(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random) -> list[Any]:
+    least = part.get("minItems", 0)
+    wanted = chance.randint(least, min(part.get("maxItems", least + 3), least + 3))
+    items: list[Any] = []
+    for _ in range(wanted * 8):
+        if len(items) == wanted:
+            break
+        item = _of(part["items"], defs, chance)
+        if not part.get("uniqueItems") or item not in items:
+            items.append(item)
+    return items
+
+
+def _string(part: Mapping[str, Any], _: Mapping[str, Any], chance: random.Random) -> str:
+    if part.get("format") == "date":
+        return f"{chance.randint(2000, 2030)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}"
+    if "pattern" in part:
+        return _matching(part["pattern"], chance)
+    return text(chance, part.get("minLength", 0), part.get("maxLength", 80))
+
+
+def _matching(pattern: str, chance: random.Random) -> str:
+    r"""A string of a pattern made of literals, \d and {n}: what dates and keys are written with."""
+    said, rest = "", pattern.removeprefix("^").removesuffix("$")
+    while rest:
+        if rest.startswith("\\d"):
+            drawn, rest = string.digits, rest[2:]
+        elif rest[0] == "[" and "]" in rest:
+            inner, _, rest = rest[1:].partition("]")
+            drawn = "".join(
+                letter for letter in string.ascii_lowercase + string.digits if _in_class(letter, inner)
+            )
+        else:
+            drawn, rest = rest[0], rest[1:]
+        times = "1"
+        if rest.startswith("{"):
+            times, _, rest = rest[1:].partition("}")
+        if not drawn or rest[:1] in ("*", "+", "?", "|", "("):
+            raise ValueError(f"the stub does not understand the pattern {pattern}")
+        said += "".join(chance.choice(drawn) for _ in range(int(times.partition(",")[0])))
+    return said
+
+
+def _in_class(letter: str, inner: str) -> bool:
+    ranges = [inner[at - 1] + inner[at + 1] for at in range(1, len(inner) - 1) if inner[at] == "-"]
+    return letter in inner or any(ends[0] <= letter <= ends[1] for ends in ranges)
+
+
+def _integer(part: Mapping[str, Any], _: Mapping[str, Any], chance: random.Random) -> int:
+    least = part.get("minimum", part.get("exclusiveMinimum", -1) + 1)
+    most = part.get("maximum", part.get("exclusiveMaximum", least + 101) - 1)
+    return chance.randint(least, most)
+
+
+def _number(part: Mapping[str, Any], _: Mapping[str, Any], chance: random.Random) -> float:
+    least = part.get("minimum", part.get("exclusiveMinimum", 0))
+    most = part.get("maximum", part.get("exclusiveMaximum", least + 100))
+    return least + (most - least) * chance.uniform(0.001, 0.999)
+
+
+_MADE: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], random.Random], Any]] = {
+    "object": _object,
+    "array": _array,
+    "string": _string,
+    "integer": _integer,
+    "number": _number,
+    "boolean": lambda part, defs, chance: chance.random() < 0.5,
+    "null": lambda part, defs, chance: None,
+}

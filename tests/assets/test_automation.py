@@ -1,0 +1,225 @@
+"""Which partitions are asked for after a change, tick by tick, on a graph of memflow's shape."""
+
+import importlib.util
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from assets import automation
+
+GRAPH = Path(__file__).parents[1] / "daemon" / "graph.py"
+LEFT = {"feedback/sessions", "question/probes", "state/profiles", "utterance/turns"}
+RIGHT = {"answer/replies", "memory/indexes", "memory/transcripts", "score/verdicts"}
+BOARD = {("", "score/leaderboard")}
+
+Asked = set[tuple[str, str]]
+"""(partition, asset) of each asset asked for in a tick."""
+
+
+def load_graph() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("regeneration_graph", GRAPH)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def every(partitions: list[str], assets: set[str]) -> Asked:
+    return {(partition, asset) for partition in partitions for asset in assets}
+
+
+class Walk:
+    """The graph on an instance of its own, ticked by hand; what is asked for is made before the next tick."""
+
+    def __init__(self, folder: Path, graph: ModuleType) -> None:
+        self.folder = folder
+        self.instance = dg.DagsterInstance.ephemeral()
+        self.during: Callable[[dg.AssetExecutionContext], None] | None = None
+        self.cursor: Any = None
+        self.take(graph)
+
+    def take(self, graph: ModuleType) -> None:
+        """These definitions from now on, as after a reload of the code location."""
+        self.graph = graph
+        self.defs = graph.definitions(self.folder, self._interrupt)
+        nodes = self.defs.resolve_asset_graph()
+        self.assets = {key: nodes.get(key).partitions_def for key in nodes.materializable_asset_keys}
+
+    def _interrupt(self, context: dg.AssetExecutionContext) -> None:
+        if self.during:
+            self.during(context)
+
+    def change(self, **models: str) -> None:
+        path = self.folder / "models.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **models}))
+        self.observe()
+
+    def observe(self) -> None:
+        for job in ("observe_domains", "observe_assistants"):
+            assert self.defs.resolve_job_def(job).execute_in_process(instance=self.instance).success
+
+    def make(self, partition: str, assets: set[str]) -> bool:
+        keys = [dg.AssetKey.from_user_string(asset) for asset in sorted(assets)]
+        return dg.materialize(
+            self.defs.assets or [],
+            selection=dg.AssetSelection.assets(*keys),
+            partition_key=partition or None,
+            instance=self.instance,
+            raise_on_error=False,
+        ).success
+
+    def make_all(self) -> None:
+        for partitions in (self.graph.domain, self.graph.domain_assistant, None):
+            assets = {key.to_user_string() for key, shape in self.assets.items() if shape == partitions}
+            for partition in partitions.get_partition_keys() if partitions else [""]:
+                if partition != self.graph.NEVER_MADE:
+                    assert self.make(partition, assets)
+
+    def tick(self) -> Asked:
+        result = dg.evaluate_automation_conditions(self.defs, instance=self.instance, cursor=self.cursor)
+        self.cursor = result.cursor
+        return {
+            (partition or "", key.to_user_string())
+            for key in self.assets
+            for partition in result.get_requested_partitions(key)
+        }
+
+    def settle(self) -> list[Asked]:
+        """What was asked for in each tick that asked for anything, until nothing more follows."""
+        waves: list[Asked] = []
+        quiet = 0
+        while quiet < 3:
+            asked = self.tick()
+            quiet = 0 if asked else quiet + 1
+            waves += [asked] if asked else []
+            for partition in sorted({partition for partition, _ in asked}):
+                self.make(partition, {asset for of, asset in asked if of == partition})
+        return waves
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dg.AssetMaterialization]]:
+    """A folder in which all was made once, and the events that say so."""
+    folder = tmp_path_factory.mktemp("toy")
+    graph = load_graph()
+    (folder / "models.json").write_text(json.dumps(graph.MODELS))
+    walk = Walk(folder, graph)
+    walk.make_all()
+    events = []
+    for key in walk.assets:
+        for record in walk.instance.fetch_materializations(key, limit=100).records:
+            event = record.asset_materialization
+            assert event
+            version = event.tags["dagster/data_version"] if event.tags else ""
+            events.append(
+                dg.AssetMaterialization(
+                    key, partition=event.partition, tags={"dagster/data_version": version}
+                )
+            )
+    return folder, events
+
+
+@pytest.fixture
+def walk(made: tuple[Path, list[dg.AssetMaterialization]], tmp_path: Path) -> Walk:
+    """All made once but NEVER_MADE, the sensor on, every model seen."""
+    folder, events = made
+    shutil.copytree(folder, tmp_path / "toy")
+    walk = Walk(tmp_path / "toy", load_graph())
+    for event in events:
+        walk.instance.report_runless_asset_event(event)
+    walk.tick()
+    walk.observe()
+    assert not walk.tick(), "models were seen for the first time"
+    return walk
+
+
+RAG = ["rag@qwen|amemgym_base", "rag@qwen|amemgym_demo", "rag@qwen|memorybench_demo"]
+
+
+def test_an_unchanged_model_asks_for_nothing(walk: Walk) -> None:
+    walk.observe()
+    assert not walk.tick()
+    assert not walk.tick()
+
+
+def test_one_of_two_answering_models_leaves_the_other_alone(walk: Walk) -> None:
+    walk.change(**{"rag@qwen": "r2"})
+    assert walk.settle() == [every(RAG, RIGHT), BOARD]
+
+
+def test_the_simulator_regenerates_what_it_made_then_what_was_made_from_that(walk: Walk) -> None:
+    walk.change(simulator="s2")
+    assert walk.settle() == [
+        every(["amemgym_demo"], LEFT) | {("memorybench_demo", "feedback/sessions")},
+        every(["bm25|amemgym_base", "rag@qwen|amemgym_base"], RIGHT),
+        every(["bm25|amemgym_demo", "rag@qwen|amemgym_demo", "rag@qwen|memorybench_demo"], RIGHT),
+        BOARD,
+    ]
+
+
+def test_what_a_new_model_made_alike_changes_nothing_further(walk: Walk) -> None:
+    walk.change(simulator="s1#another revision")
+    asked = set().union(*walk.settle())
+    assert ("memorybench_demo", "feedback/sessions") in asked
+    assert not asked & every(["rag@qwen|memorybench_demo"], RIGHT)
+    assert not asked & BOARD
+
+
+def test_a_model_that_changes_during_a_run_is_not_taken_for_settled(walk: Walk) -> None:
+    ticks: list[Asked] = []
+
+    def overtake(context: dg.AssetExecutionContext) -> None:
+        if context.asset_key.path == ["score", "verdicts"]:
+            walk.during = None
+            walk.change(judge="j3")
+            ticks.extend([walk.tick(), walk.tick()])
+
+    walk.during = overtake
+    walk.change(judge="j2")
+    verdicts = {("rag@qwen|memorybench_demo", "score/verdicts")}
+    assert walk.settle() == [verdicts, verdicts, BOARD]
+    assert ticks == [set(), set()], "asked for while it was being made"
+
+
+def test_nothing_is_made_from_what_failed_until_it_is_mended(walk: Walk) -> None:
+    def fail(context: dg.AssetExecutionContext) -> None:
+        if context.asset_key.path == ["utterance", "turns"]:
+            raise RuntimeError("no such model")
+
+    walk.during = fail
+    walk.change(simulator="s2")
+    made_from_it = every(["bm25|amemgym_demo", "rag@qwen|amemgym_demo"], RIGHT)
+    waves = walk.settle()
+    assert every(["amemgym_demo"], LEFT) <= waves[0]
+    assert not set().union(*waves) & made_from_it
+    assert waves[-1] == BOARD, "one failure holds back the others' figures"
+
+    walk.during = None
+    assert walk.make("amemgym_demo", {"utterance/turns", "feedback/sessions"})
+    assert walk.settle() == [made_from_it, BOARD]
+
+
+def test_a_new_assistant_leaves_the_others_alone(walk: Walk) -> None:
+    graph = load_graph()
+    graph.assistant = dg.StaticPartitionsDefinition(["bm25", "mem0", "rag@qwen"])
+    graph.domain_assistant = dg.MultiPartitionsDefinition(
+        {"domain": graph.domain, "assistant": graph.assistant}
+    )
+    walk.take(graph)
+    walk.change(mem0="m1")
+    assert not walk.tick()
+    assert not walk.tick()
+    walk.change(mem0="m2", bm25="b2")
+    assert walk.settle() == [every(["bm25|amemgym_base", "bm25|amemgym_demo"], RIGHT), BOARD]
+
+
+def test_the_sensor_is_stopped_by_default() -> None:
+    sensor = automation.regeneration()
+    assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
+    assert "Stopped by default" in (sensor.description or "")

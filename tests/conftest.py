@@ -1,0 +1,120 @@
+"""What several rooms' tests need: a small published file of our own making, and a home folder nobody shares."""
+
+import itertools
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads the settings of whoever runs it; MEMFLOW_DATA says where published files are, and stays."""
+    for name in ("MEMFLOW_SETTINGS", "MEMFLOW_HOME", "MEMFLOW_LAKE", "MEMFLOW_LEDGER", "DAGSTER_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def published_users() -> Callable[..., Path]:
+    """Writes AMemGym users in the published form: `published_users(folder, users=2)` gives the data folder."""
+
+    def write(folder: Path, users: int = 2, periods: int = 3, questions: int = 2) -> Path:
+        path = folder / "amemgym/v1.base/data.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made = [_user(number, periods, questions) for number in range(users)]
+        path.write_text(json.dumps(made), encoding="utf-8")
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def clean_environment() -> dict[str, str]:
+    """The environment for a process of its own, without anybody's settings."""
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
+    }
+
+
+def _user(number: int, periods: int, questions: int) -> dict[str, Any]:
+    chance = random.Random(number)
+    names = [f"topic{index}_trait" for index in range(2 * questions)]
+    schema = {name: [f"{name}_{value}" for value in ("low", "middle", "high")] for name in names}
+    state = {name: values[0] for name, values in schema.items()}
+    uuid = f"00000000-0000-4000-8000-{number:012d}"
+    walk: list[dict[str, Any]] = []
+    for period in range(periods):
+        old = dict(state)
+        changed = names if period == 0 else chance.sample(names, 2)
+        if period:
+            for name in changed:
+                state[name] = chance.choice([value for value in schema[name] if value != old[name]])
+        end = f"2021-{1 + 3 * period:02d}-01"
+        walk.append(
+            {
+                "period_start": None if period == 0 else f"2021-{3 * period - 2:02d}-01",
+                "period_end": end,
+                "period_summary": None if period == 0 else "Things changed.",
+                "sessions": [
+                    {
+                        "event": None if period == 0 else f"Something happened about {name}.",
+                        "exposed_states": {name: state[name]},
+                        "query": f"My {name} is {state[name]}; what now?",
+                        "messages": [],
+                        "session_time": f"{end} 19:{minute:02d}:00",
+                    }
+                    for minute, name in enumerate(changed)
+                ],
+                "state": dict(state),
+                "updates": {
+                    name: {"old": None if period == 0 else old[name], "new": state[name]} for name in changed
+                },
+                "update_cnts": {},
+            }
+        )
+    return {
+        "id": uuid,
+        "start_time": "2021-01-01",
+        "user_profile": {
+            "uuid": uuid,
+            "name": f"User {number}",
+            "age": 40,
+            "gender": "Female",
+            "marital_status": "single",
+            "education_level": "college",
+            "occupation": "baker",
+            "hobbies_and_interests": "chess, walks",
+            "skills_and_expertise": "baking",
+            "complementary_info": "Likes mornings.",
+            "formatted_str": f"name: User {number}",
+        },
+        "state_schema": schema,
+        "periods": walk,
+        "qas": [
+            _question(index, names[2 * index : 2 * index + 2], schema, walk) for index in range(questions)
+        ],
+    }
+
+
+def _question(
+    index: int, needs: list[str], schema: dict[str, list[str]], walk: list[dict[str, Any]]
+) -> dict[str, Any]:
+    lived = list(dict.fromkeys(tuple(period["state"][name] for name in needs) for period in walk))
+    others = [pair for pair in itertools.product(*(schema[name] for name in needs)) if pair not in lived]
+    variants = lived + others[: max(0, 4 - len(lived))]
+    return {
+        "query": f"What should I do about topic {index}?",
+        "required_info": needs,
+        "answer_choices": [
+            {
+                "state": list(pair),
+                "answer": f"Since it is {pair[0]} and {pair[1]}, do as suits that.",
+                "type": "experience" if pair in lived else "random",
+            }
+            for pair in variants
+        ],
+    }

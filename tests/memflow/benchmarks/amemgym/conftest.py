@@ -1,0 +1,71 @@
+"""A small generated domain under the scripted chat, and the published users where they are at hand."""
+
+import asyncio
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import memflow
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.benchmark import States
+from memflow.chat.scripted import ScriptedChat
+from memflow.datasets import dataset
+from memflow.domains import Domain, find
+from memflow.records import Probe, Record, Turn
+
+
+@dataclass(frozen=True)
+class Made:
+    """A domain with its rows up to the probes."""
+
+    domain: Domain
+    records: list[Record]
+    states: States
+    turns: list[Turn]
+    probes: list[Probe]
+
+    def of_kind(self, kind: str) -> list[Probe]:
+        return [probe for probe in self.probes if probe.kind == kind]
+
+
+def make(domain: Domain, folder: Path) -> Made:
+    """The walk up to the probes, with the scripted chat as simulator."""
+    benchmark = AMemGym()
+    chat = ScriptedChat(benchmark.handlers())
+    published = dataset(domain.datasets[0])
+    records = benchmark.records(published, {name: folder / name for name in published.files})
+
+    async def walk() -> Made:
+        states = await benchmark.states(domain, records, chat)
+        turns = await benchmark.turns(domain, records, states, chat)
+        probes = await benchmark.probes(domain, records, states, turns, chat)
+        return Made(domain, records, states, turns, probes)
+
+    return asyncio.run(walk())
+
+
+@pytest.fixture(scope="session")
+def package() -> Path:
+    return Path(memflow.__file__).parent
+
+
+@pytest.fixture(scope="session")
+def demo(package) -> Made:
+    return make(find("amemgym_demo"), package)
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    folder = os.environ.get("MEMFLOW_DATA")
+    if not folder:
+        pytest.skip("MEMFLOW_DATA is not set: it names the folder of the published files")
+    if not (Path(folder) / "amemgym/v1.base/data.json").is_file():
+        pytest.skip(f"amemgym/v1.base/data.json is not below {folder}")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def base(data) -> Made:
+    return make(find("amemgym_base"), data)

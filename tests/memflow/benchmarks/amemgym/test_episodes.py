@@ -1,0 +1,199 @@
+"""Episodes as they are played, and probes as they are put."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from memflow.answer import answer_all
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.benchmark import Measured
+from memflow.chat.asking import ask
+from memflow.chat.requests import ChatMessage, Completion
+from memflow.chat.scripted import ScriptedChat
+from memflow.memories.memory import Memory, Message, Recall
+from memflow.memories.oracle import Oracle
+from memflow.play import play_all
+from memflow.transcripts import entries_of, pasts_of, said_of
+
+
+@dataclass
+class Last(Memory):
+    """Recalls the last `count` messages verbatim, or as notes."""
+
+    count: int = 0
+    noted: bool = False
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self.store.add("message", message.text, sources=[message.message_id], role=message.role)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        items = self.store.live()[-self.count :] if self.count else []
+        if self.noted:
+            return Recall(notes="\n".join(f"- {item.text}" for item in items), entries=tuple(items))
+        return Recall(
+            messages=tuple(ChatMessage(item.role, item.text) for item in items), entries=tuple(items)
+        )
+
+
+class Listening(ScriptedChat):
+    def __init__(self) -> None:
+        super().__init__(AMemGym().handlers())
+        self.requests = []
+
+    async def complete(self, request) -> Completion:
+        self.requests.append(request)
+        return await super().complete(request)
+
+
+async def accuracy(made, remember) -> float:
+    """What an assistant with that memory scores in the domain, under the scripted chat."""
+    benchmark, chat = AMemGym(), ScriptedChat(AMemGym().handlers())
+    episodes = benchmark.episodes(made.domain, made.states, made.turns, [], chat)
+    played = await play_all(episodes, remember, benchmark.replier(made.domain, chat))
+    rows = entries_of(made.domain.name, "m", played), said_of(made.domain.name, "m", played)
+    replies = await answer_all(
+        benchmark, made.domain, "m", made.probes, pasts_of(*rows, made.probes), remember, chat
+    )
+    verdicts = benchmark.verdicts(made.domain, made.probes, replies)
+    measured = Measured(made.domain.name, "m", "m", "scripted", made.probes, verdicts, [], [], "s", True)
+    (row,) = [
+        row
+        for row in benchmark.figures(made.domain, measured)
+        if (row.metric, row.slice) == ("accuracy", "all")
+    ]
+    return row.value
+
+
+async def test_under_the_scripted_chat_memories_stand_in_their_order(demo):
+    found = [
+        await accuracy(demo, lambda store: Last(store, count=0)),
+        await accuracy(demo, lambda store: Last(store, count=10)),
+        await accuracy(demo, lambda store: Last(store, count=10**6)),
+        await accuracy(demo, lambda store: Last(store, count=10**6, noted=True)),
+        await accuracy(demo, Oracle),
+    ]
+    chance = sum(1 / len(probe.options) for probe in demo.of_kind("choice")) / len(demo.of_kind("choice"))
+    assert found[0] == pytest.approx(chance, abs=0.13)
+    assert found[0] + 0.15 < found[1] < found[2] - 0.15
+    assert min(found[2:4]) > 0.95
+    assert found[4] == 1
+
+
+async def test_a_session_is_as_many_rounds_as_its_period_says(demo):
+    chat = Listening()
+    episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
+    played = await play_all(episodes, Last, AMemGym().replier(demo.domain, chat))
+    for episode in played:
+        events: dict[int, list] = {}
+        for line in episode.lines:
+            events.setdefault(line.event.number, []).append(line)
+        for lines in events.values():
+            rounds = 1 if lines[0].event.checkpoint == 0 else 2
+            assert [line.message.role for line in lines] == ["user", "assistant"] * rounds
+            assert [line.origin for line in lines][:3] == ["given", "assistant", "simulator"][: 2 * rounds]
+    sessions = [turn for turn in demo.turns if turn.checkpoint > 0]
+    assert sum(request.prompt == "amemgym/follow_up" for request in chat.requests) == len(sessions)
+
+
+async def test_who_plays_the_user_knows_the_present_state_and_sees_two_messages(demo):
+    chat = Listening()
+    episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
+    await play_all(episodes[:1], Last, AMemGym().replier(demo.domain, chat))
+    asked = [request for request in chat.requests if request.prompt == "amemgym/follow_up"]
+    last = asked[-1].fields
+    assert last["date"] == "2021-07-01" and last["start"] == "2020-10-01"
+    now = {
+        name: value
+        for probe in demo.of_kind("state")
+        if (probe.episode_id, probe.checkpoint) == (episodes[0].episode_id, 3)
+        for name, value in json.loads(probe.gold).items()
+    }
+    assert json.loads(last["state"]) == now
+    replied = [request.messages[-1].content for request in chat.requests if "reply" in request.prompt]
+    assert last["recent"].startswith(f"user: {last['query']}\nassistant: ") and last["query"] in replied
+
+
+async def test_who_plays_the_user_sees_the_first_message_and_the_latest_two(demo):
+    domain = replace(demo.domain, parameters={**demo.domain.parameters, "rounds_update": 3})
+    chat = Listening()
+    turns = await AMemGym().turns(domain, demo.records, demo.states, chat)
+    episodes = AMemGym().episodes(domain, demo.states, turns, [], chat)
+    await play_all(episodes[:1], Last, AMemGym().replier(domain, chat))
+    first, second = [request.fields for request in chat.requests if request.prompt == "amemgym/follow_up"][:2]
+    assert first["query"] == second["query"] and first["query"] in first["recent"]
+    assert first["query"] not in second["recent"]
+    assert [line.partition(":")[0] for line in second["recent"].split("\n")] == ["user", "assistant"]
+
+
+async def test_no_gold_reaches_an_assistant_that_is_not_the_oracle(demo):
+    chat = Listening()
+    episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
+    await play_all(episodes, lambda store: Last(store, count=50), AMemGym().replier(demo.domain, chat))
+    shown = [
+        message.content
+        for request in chat.requests
+        if "reply" in request.prompt
+        for message in request.messages
+    ]
+    assert shown and not any("exposes" in text or "{" in text for text in shown)
+
+
+async def test_notes_come_with_a_frame_of_their_own_and_history_without(demo):
+    chat = Listening()
+    replier = AMemGym().replier(demo.domain, chat)
+    message = Message("m", "user", "Hello?")
+    await replier.reply(Recall(), message)
+    await replier.reply(Recall(notes="- likes tea"), message)
+    await replier.reply(
+        Recall(messages=(ChatMessage("user", "Hi"), ChatMessage("assistant", "Hi!"))), message
+    )
+    bare, noted, history = (request.messages for request in chat.requests)
+    assert [(one.role, one.content) for one in bare] == [("user", "Hello?")]
+    assert [one.role for one in noted] == ["system", "user"] and "- likes tea" in noted[0].content
+    assert [one.content for one in history] == ["Hi", "Hi!", "Hello?"]
+
+
+@pytest.mark.parametrize("kind", ["choice", "state"])
+def test_a_probe_is_searched_with_the_whole_of_it_whatever_was_recalled(demo, kind):
+    probe = demo.of_kind(kind)[0]
+    put = [
+        AMemGym().question(demo.domain, probe, Recall(), None),
+        AMemGym().question(demo.domain, probe, Recall(notes="- likes tea"), None),
+        AMemGym().question(demo.domain, probe, Recall(), probe.revealed),
+    ]
+    assert len({question.query for question in put}) == 1
+    query = put[0].query
+    shown = [probe.question, *probe.options] if kind == "choice" else [probe.question]
+    assert all(text in query for text in shown)
+    texts = [question.prompt.render(question.fields) for question in put]
+    assert [message.role for message in texts[1]] == ["system", "user"]
+    assert probe.revealed in texts[2][-1].content and probe.revealed not in texts[0][-1].content
+
+
+@pytest.mark.parametrize("kind", ["choice", "state"])
+async def test_an_answer_that_cannot_be_is_asked_again_and_never_guessed(demo, kind):
+    probe = demo.of_kind(kind)[0]
+    question = AMemGym().question(demo.domain, probe, Recall(), None)
+    impossible = {
+        "choice": '{"answer": 9}',
+        "state": json.dumps(dict.fromkeys(probe.variables, "of no schema")),
+    }
+
+    class Wrong(ScriptedChat):
+        async def complete(self, request):
+            return Completion(impossible[kind])
+
+    answer = await ask(Wrong({}), question.prompt, question.fields)
+    assert answer.value is None and answer.attempts == 3 and "no usable answer" in answer.reason
+
+
+def test_parsed_answers_are_what_verdicts_read(demo):
+    choice, state = demo.of_kind("choice")[0], demo.of_kind("state")[0]
+    output = AMemGym().question(demo.domain, choice, Recall(), None).prompt.output
+    assert AMemGym().parse(choice, output(answer=2)) == "2"
+    output = AMemGym().question(demo.domain, state, Recall(), None).prompt.output
+    value = output.model_validate(json.loads(state.gold))
+    assert json.loads(AMemGym().parse(state, value)) == json.loads(state.gold)

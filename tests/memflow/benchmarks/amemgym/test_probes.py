@@ -1,0 +1,117 @@
+"""Probes: gold once, options in one order, evidence that tells what the answer rests on."""
+
+import json
+
+import pytest
+
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.states import histories
+from memflow.chat.requests import Completion
+from memflow.chat.scripted import ScriptedChat
+from memflow.metrics.choice import random_accuracy
+
+
+@pytest.fixture(params=["demo", "base"])
+def made(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_every_question_is_asked_after_every_period_with_its_state_probe(made):
+    for user_id, life in histories(made.states).items():
+        mine = [probe for probe in made.probes if probe.episode_id == user_id]
+        for period in range(len(life.periods)):
+            numbers = [probe.probe_id for probe in mine if probe.checkpoint == period]
+            questions = len(life.questions)
+            assert numbers == [f"{user_id}/p{period}/{kind}{k}" for k in range(questions) for kind in "qs"]
+    for choice, state in zip(made.probes[::2], made.probes[1::2], strict=True):
+        assert (choice.kind, choice.metric) == ("choice", "accuracy")
+        assert (state.kind, state.metric, state.parent) == ("state", "state_match", choice.probe_id)
+        assert state.options == [] and state.variables == choice.variables
+
+
+def test_gold_is_an_option_and_what_is_revealed_is_the_present_state(made):
+    lives = histories(made.states)
+    for probe in made.probes:
+        state = lives[probe.episode_id].periods[probe.checkpoint]
+        assert json.loads(probe.revealed) == {name: state[name] for name in probe.variables}
+        if probe.kind == "choice":
+            assert 1 <= int(probe.gold) <= len(probe.options)
+            assert len(set(probe.options)) == len(probe.options)
+        else:
+            assert json.loads(probe.gold) == json.loads(probe.revealed)
+            schema = json.loads(probe.question)
+            assert all(value in schema[name] for name, value in json.loads(probe.gold).items())
+
+
+def test_one_state_has_one_gold_option_and_another_state_another(made):
+    seen: dict[tuple[str, str, str], set[str]] = {}
+    for probe in made.of_kind("choice"):
+        question = probe.probe_id.rpartition("/")[2]
+        seen.setdefault((probe.episode_id, question, probe.revealed), set()).add(probe.gold)
+    assert all(len(golds) == 1 for golds in seen.values())
+    by_question: dict[tuple[str, str], list[str]] = {}
+    for (user, question, _), golds in seen.items():
+        by_question.setdefault((user, question), []).extend(golds)
+    assert all(len(set(golds)) == len(golds) for golds in by_question.values())
+
+
+def test_options_keep_their_order_over_all_periods(made):
+    orders: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for probe in made.of_kind("choice"):
+        orders.setdefault((probe.episode_id, probe.probe_id.rpartition("/")[2]), set()).add(
+            tuple(probe.options)
+        )
+    assert all(len(order) == 1 for order in orders.values())
+
+
+def test_the_evidence_tells_what_the_answer_rests_on(made):
+    turns = {turn.message_id: turn for turn in made.turns}
+    for probe in made.probes:
+        told: dict[str, str] = {}
+        for message in sorted(probe.evidence, key=lambda message: turns[message].event):
+            assert turns[message].checkpoint <= probe.checkpoint
+            told |= json.loads(turns[message].exposes)
+        assert {name: told[name] for name in probe.variables} == json.loads(probe.revealed)
+
+
+def test_random_is_the_mean_of_one_by_n_over_the_published_questions(base):
+    users = [json.loads(record.content) for record in base.records]
+    counts = [len(question["answer_choices"]) for user in users for question in user["qas"]]
+    by_hand = sum(1 / count for count in counts) / len(counts)
+    assert random_accuracy(len(probe.options) for probe in base.of_kind("choice")) == pytest.approx(by_hand)
+    if len(users) == 12:
+        assert len(base.of_kind("choice")) == 12 * 11 * 10
+
+
+def test_there_are_enough_variants_and_those_that_never_hold_come_last(demo):
+    golds: dict[tuple[str, str], set[int]] = {}
+    counts = {}
+    for probe in demo.of_kind("choice"):
+        key = (probe.episode_id, probe.probe_id.rpartition("/")[2])
+        golds.setdefault(key, set()).add(int(probe.gold))
+        counts[key] = len(probe.options)
+    for key, lived in golds.items():
+        assert counts[key] >= demo.domain.parameters["min_variants"]
+        assert lived == set(range(1, len(lived) + 1))
+
+
+def test_the_order_of_options_does_not_tell_the_time(demo):
+    first = [probe.gold for probe in demo.of_kind("choice") if probe.checkpoint == 0]
+    assert len(set(first)) > 1
+
+
+class Blurred(ScriptedChat):
+    """A simulator that takes every answer for the first variant."""
+
+    async def complete(self, request):
+        if request.prompt == "amemgym/recover":
+            return Completion('{"answer": 1}')
+        return await super().complete(request)
+
+
+async def test_an_answer_that_is_always_mistaken_quarantines_its_question(demo):
+    chat = Blurred(AMemGym().handlers())
+    probes = await AMemGym().probes(demo.domain, demo.records, demo.states, demo.turns, chat)
+    assert len(probes) == len(demo.probes)
+    assert all("after 3 refinements the answer for" in probe.reason for probe in probes)
+    assert json.loads(probes[1].gold) == json.loads(demo.probes[1].gold)

@@ -1,0 +1,286 @@
+"""Verdicts and figures of agents whose knowledge the test decides: what each must score, and fail by."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.states import History, histories
+from memflow.benchmarks.benchmark import Measured
+from memflow.errors import BadInput
+from memflow.records import Figure, Probe, Reply, Verdict
+
+Knows = Callable[[History, int, str], str | None]
+"""The value that an agent takes a variable to have in a period; None where it has no idea."""
+
+
+def perfect(life: History, period: int, name: str) -> str | None:
+    return life.periods[period][name]
+
+
+def frozen(life: History, period: int, name: str) -> str | None:
+    return life.periods[0][name]
+
+
+def one_period_late(life: History, period: int, name: str) -> str | None:
+    return life.periods[max(0, period - 1)][name]
+
+
+def forgets_after(periods: int) -> Knows:
+    def knows(life: History, period: int, name: str) -> str | None:
+        value = life.periods[period][name]
+        age = 0
+        while age < period and life.periods[period - age - 1][name] == value:
+            age += 1
+        return value if age <= periods else None
+
+    return knows
+
+
+def replies(made, knows: Knows, *, clumsy: bool = False) -> list[Reply]:
+    """An agent's replies: state probes by what it knows, questions by its option, else by a wrong one.
+
+    A clumsy agent knows the states but never picks the right option.
+    """
+    lives = histories(made.states)
+    option_for: dict[tuple[str, str, str], str] = {}
+    for probe in made.of_kind("choice"):
+        option_for[(probe.episode_id, probe.question, probe.revealed)] = probe.gold
+    found = []
+    for probe in made.probes:
+        life = lives[probe.episode_id]
+        values = {name: knows(life, probe.checkpoint, name) for name in probe.variables}
+        if probe.kind == "state":
+            parsed = json.dumps({name: value or "no idea" for name, value in values.items()})
+        else:
+            known = option_for.get(
+                (probe.episode_id, probe.question, json.dumps(values, ensure_ascii=False, indent=1))
+            )
+            others = [str(number) for number in range(1, len(probe.options) + 1) if str(number) != probe.gold]
+            parsed = others[0] if clumsy or known is None else known
+        found.append(reply(made, probe, parsed))
+    return found
+
+
+def reply(made, probe: Probe, parsed: str | None, reason: str | None = None) -> Reply:
+    return Reply(
+        domain=made.domain.name,
+        assistant="agent",
+        probe_id=probe.probe_id,
+        episode_id=probe.episode_id,
+        checkpoint=probe.checkpoint,
+        text=parsed,
+        parsed=parsed,
+        recalled=[],
+        recalled_sources=[],
+        reason=reason,
+    )
+
+
+def figures(
+    made, verdicts: list[Verdict], oracle: list[Verdict] | None = None
+) -> Mapping[tuple[str, str, str], Figure]:
+    measured = Measured(
+        domain=made.domain.name,
+        assistant="agent",
+        memory="agent",
+        model="test",
+        probes=made.probes,
+        verdicts=verdicts,
+        oracle=verdicts_of(made, perfect) if oracle is None else oracle,
+        none=[],
+        simulator="test",
+        scripted=False,
+    )
+    rows = AMemGym().figures(made.domain, measured)
+    assert len({(row.metric, row.variant, row.slice) for row in rows}) == len(rows)
+    return {(row.metric, row.variant, row.slice): row for row in rows}
+
+
+def verdicts_of(made, knows: Knows, *, clumsy: bool = False) -> list[Verdict]:
+    return AMemGym().verdicts(made.domain, made.probes, replies(made, knows, clumsy=clumsy))
+
+
+def overall(made, knows: Knows, *, clumsy: bool = False) -> dict[str, float]:
+    rows = figures(made, verdicts_of(made, knows, clumsy=clumsy))
+    return {
+        metric: row.value
+        for (metric, variant, part), row in rows.items()
+        if (variant, part) == ("standard", "all")
+    }
+
+
+@pytest.fixture(params=["demo", "base"])
+def made(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_the_oracle_scores_one_and_fails_by_nothing(made):
+    found = overall(made, perfect)
+    for metric in ("accuracy", "upper_bound", "memory_score", "state_match"):
+        assert found[metric] == pytest.approx(1)
+    assert [found[metric] for metric in ("write_failure", "read_failure", "utilisation_failure")] == [0, 0, 0]
+
+
+def test_random_is_by_hand_the_mean_of_one_by_n(base):
+    users = [json.loads(record.content) for record in base.records]
+    by_hand = [1 / len(question["answer_choices"]) for user in users for question in user["qas"]]
+    assert overall(base, perfect)["random"] == pytest.approx(sum(by_hand) / len(by_hand))
+
+
+@pytest.mark.parametrize("knows", [frozen, one_period_late])
+def test_what_is_never_or_lately_written_fails_only_by_write(made, knows):
+    found = overall(made, knows)
+    assert found["accuracy"] < 1
+    assert found["write_failure"] == pytest.approx(1 - found["accuracy"])
+    assert found["read_failure"] == found["utilisation_failure"] == 0
+
+
+@pytest.mark.parametrize("periods", [0, 1])
+def test_what_is_forgotten_fails_only_by_read(made, periods):
+    rows = figures(made, verdicts_of(made, forgets_after(periods)))
+    found = {metric: row.value for (metric, _, part), row in rows.items() if part == "all"}
+    assert found["accuracy"] < 1
+    assert found["read_failure"] == pytest.approx(1 - found["accuracy"])
+    assert found["write_failure"] == found["utilisation_failure"] == 0
+    for period in range(periods + 1):
+        assert rows[("read_failure", "standard", f"period {period}")].value == 0
+
+
+def test_what_is_known_and_not_used_fails_only_by_utilisation(made):
+    found = overall(made, perfect, clumsy=True)
+    assert (found["accuracy"], found["utilisation_failure"], found["state_match"]) == (0, 1, 1)
+
+
+def test_the_failures_of_a_mixed_agent_add_up_to_its_errors(made):
+    def mixed(life: History, period: int, name: str) -> str | None:
+        return (frozen, forgets_after(1), perfect)[len(name) % 3](life, period, name)
+
+    for row in figures(made, verdicts_of(made, mixed)).values():
+        assert row.reason is None
+    found = overall(made, mixed)
+    failed = found["write_failure"] + found["read_failure"] + found["utilisation_failure"]
+    assert failed == pytest.approx(1 - found["accuracy"])
+    assert min(found["write_failure"], found["read_failure"]) > 0
+
+
+def test_an_agent_of_period_0_is_right_as_often_as_the_state_is_as_it_was(base):
+    rows = figures(base, verdicts_of(base, frozen))
+    users = [json.loads(record.content) for record in base.records]
+    for period in range(11):
+        same = [
+            all(
+                user["periods"][period]["state"][name] == user["periods"][0]["state"][name]
+                for name in asked["required_info"]
+            )
+            for user in users
+            for asked in user["qas"]
+        ]
+        assert rows[("accuracy", "standard", f"period {period}")].value == pytest.approx(
+            sum(same) / len(same)
+        )
+
+
+def test_a_state_probe_matches_when_every_variable_does(made):
+    lives = histories(made.states)
+    same = [
+        lives[probe.episode_id].periods[0][name] == lives[probe.episode_id].periods[probe.checkpoint][name]
+        for probe in made.of_kind("state")
+        for name in probe.variables
+    ]
+    share = sum(a and b for a, b in zip(same[::2], same[1::2], strict=True)) / (len(same) / 2)
+    assert overall(made, frozen)["state_match"] == pytest.approx(share)
+
+
+def test_the_memory_score_pools_users_in_a_period_and_its_variant_does_not(base):
+    rows = figures(base, verdicts_of(base, frozen))
+    ratios = [
+        (rows[("accuracy", "standard", part)].value - rows[("random", "standard", part)].value)
+        / (rows[("upper_bound", "standard", part)].value - rows[("random", "standard", part)].value)
+        for part in (f"period {period}" for period in range(11))
+    ]
+    assert rows[("memory_score", "standard", "all")].value == pytest.approx(sum(ratios) / 11)
+    assert rows[("memory_score", "standard", "period 3")].value == pytest.approx(ratios[3])
+    variant = rows[("memory_score", "per_user_ratio", "all")].value
+    assert variant != pytest.approx(sum(ratios) / 11, abs=1e-6)
+
+
+def test_figures_have_intervals_that_hold_them(base):
+    rows = figures(base, verdicts_of(base, one_period_late))
+    row = rows[("accuracy", "standard", "all")]
+    assert row.low < row.value < row.high
+    assert (row.n, row.n_episodes, row.coverage) == (len(base.of_kind("choice")), len(base.records), 1)
+    memory = rows[("memory_score", "standard", "all")]
+    assert memory.low < memory.value < memory.high
+
+
+def test_without_the_oracle_there_is_no_memory_score(demo):
+    rows = figures(demo, verdicts_of(demo, frozen), oracle=[])
+    for metric in ("memory_score", "upper_bound"):
+        row = rows[(metric, "standard", "all")]
+        assert row.value is None and "oracle has not been scored" in row.reason
+    assert rows[("accuracy", "standard", "all")].value is not None
+
+
+def test_an_upper_bound_at_chance_gives_no_scale(demo):
+    rows = figures(demo, verdicts_of(demo, frozen), oracle=verdicts_of(demo, perfect, clumsy=True))
+    row = rows[("memory_score", "standard", "all")]
+    assert row.value is None and "above chance" in row.reason
+
+
+def test_a_reply_without_an_answer_is_no_verdict_and_no_zero(demo):
+    given = replies(demo, perfect)
+    lost = {probe.probe_id for probe in demo.of_kind("choice")[:5]}
+    given = [
+        replace(row, parsed=None, reason="half a JSON") if row.probe_id in lost else row for row in given
+    ]
+    verdicts = AMemGym().verdicts(demo.domain, demo.probes, given)
+    assert len(verdicts) == 5 * len(demo.of_kind("choice"))
+    for row in verdicts:
+        assert (row.value is None) == (row.probe_id in lost) == (row.reason is not None)
+    row = figures(demo, verdicts, oracle=verdicts_of(demo, perfect))[("accuracy", "standard", "all")]
+    assert row.value is None and "43 of 48 probes have a verdict" in row.reason
+    assert row.coverage == pytest.approx(43 / 48)
+
+
+def test_few_lost_replies_leave_the_figure_standing(demo):
+    given = replies(demo, perfect)
+    given[0] = replace(given[0], parsed=None, reason="half a JSON")
+    rows = figures(demo, AMemGym().verdicts(demo.domain, demo.probes, given))
+    assert rows[("accuracy", "standard", "all")].value == 1
+    assert rows[("accuracy", "standard", "all")].coverage == pytest.approx(47 / 48)
+
+
+def test_a_lost_state_probe_takes_the_attribution_and_leaves_the_accuracy(demo):
+    given = replies(demo, frozen)
+    state = [probe.probe_id for probe in demo.of_kind("state")]
+    given = [replace(row, parsed=None, reason="nothing") if row.probe_id in state else row for row in given]
+    rows = AMemGym().verdicts(demo.domain, demo.probes, given)
+    wrong = {row.probe_id for row in rows if row.metric == "accuracy" and row.value == 0}
+    for row in rows:
+        if row.metric.endswith("_failure"):
+            assert (row.value is None) == (row.probe_id in wrong)
+            assert row.value is not None or "state probe of period" in row.reason
+
+
+def test_an_option_that_is_not_there_is_no_wrong_answer(demo):
+    given = replies(demo, perfect)
+    given[0] = replace(given[0], parsed="17")
+    row = AMemGym().verdicts(demo.domain, demo.probes, given)[0]
+    assert row.value is None and "'17' is none of the options 1 to" in row.reason
+
+
+def test_a_quarantined_probe_and_one_that_was_not_asked_say_so(demo):
+    probes = [replace(demo.probes[0], reason="no message tells it"), *demo.probes[1:]]
+    rows = AMemGym().verdicts(demo.domain, probes, replies(demo, perfect)[:-1])
+    assert rows[0].reason == "the probe is quarantined: no message tells it"
+    assert "was not answered" in rows[-1].reason
+
+
+def test_replies_of_two_assistants_are_not_mixed(demo):
+    given = replies(demo, perfect)
+    given[3] = replace(given[3], assistant="another")
+    with pytest.raises(BadInput, match="one assistant"):
+        AMemGym().verdicts(demo.domain, demo.probes, given)

@@ -1,0 +1,146 @@
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.feedback import feedback
+from memflow.benchmarks.memorybench.selection import DIALOGUES
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler, ScriptedChat
+from memflow.domains import find
+from memflow.errors import BadInput
+from memflow.records import FeedbackRound, Record
+from memflow.tokens import estimate
+
+OPEN = find("memorybench_open")
+
+
+def chat(**instead: Handler) -> ScriptedChat:
+    named = {f"memorybench/{name}": handler for name, handler in instead.items()}
+    return ScriptedChat({**MemoryBench().handlers(), **named})
+
+
+def rows_of(rows: list[FeedbackRound], case_id: str) -> list[FeedbackRound]:
+    return [row for row in rows if row.case_id == case_id]
+
+
+async def test_every_training_case_has_at_most_three_answers(demo: Any) -> None:
+    train = [probe.probe_id for probe in demo.probes if probe.split == "train"]
+    assert list(dict.fromkeys(row.case_id for row in demo.feedback)) == train
+    for case_id in train:
+        rows = rows_of(demo.feedback, case_id)
+        assert [row.round for row in rows] == list(range(len(rows)))
+        assert len(rows) <= 3
+        assert all(row.reason is None and row.answer for row in rows)
+        for before, after in pairwise(rows):
+            assert after.user_text == before.critique
+            assert not before.ended
+        last = rows[-1]
+        assert last.ended or (last.round == 2 and last.critique is None and last.satisfaction is None)
+
+
+async def test_where_a_metric_settles_it_the_score_speaks(demo: Any) -> None:
+    rows = [row for row in demo.feedback if row.dataset == "memorybench_sample" and row.critique]
+    assert rows
+    for row in rows:
+        assert row.score is not None
+        assert row.ended == (row.score >= 0.5 - 1e-9)
+        assert row.satisfaction == min(10, int(10 * row.score + 1e-9) + 1)
+    assert not any(row.copied for row in rows)
+
+
+async def test_elsewhere_the_simulated_user_speaks_and_the_backbone_learns(demo: Any) -> None:
+    probes = {probe.probe_id: probe for probe in demo.probes}
+    rows = [row for row in demo.feedback if row.dataset != "memorybench_sample"]
+    first = [row for row in rows if row.round == 0]
+    assert first
+    assert all(row.critique == probes[row.case_id].revealed and row.score is None for row in first)
+    assert sum(row.ended for row in rows) >= len(first) - 2
+
+
+async def test_a_simulator_that_fails_is_a_row_with_its_reason(demo: Any) -> None:
+    simulator = chat(feedback=lambda _: "half a {", satisfaction=lambda _: '{"score": 11}')
+    rows = await feedback(demo.domain, demo.turns, demo.probes, chat(), simulator)
+    failed = [row for row in rows if row.dataset != "memorybench_sample"]
+    assert len(failed) == 12
+    for row in failed:
+        assert row.reason and "memorybench/feedback" in row.reason and row.case_id in row.reason
+        assert (row.satisfaction, row.critique, row.ended, row.liked) == (None, None, False, False)
+    dialogues = MemoryBench().episodes(demo.domain, None, demo.turns, rows, simulator)[0]  # type: ignore[arg-type]
+    assert len(dialogues.events) == 12
+
+
+async def test_a_backbone_that_falls_silent_loses_one_round(demo: Any) -> None:
+    rows = await feedback(
+        demo.domain, demo.turns, demo.probes, chat(retry_en=lambda _: "", retry_zh=lambda _: ""), chat()
+    )
+    lost = [row for row in rows if row.reason]
+    assert lost
+    assert {row.round for row in lost} == {1}
+    (dialogues, *_) = MemoryBench().episodes(demo.domain, None, demo.turns, rows, chat())  # type: ignore[arg-type]
+    for event in dialogues.events:
+        assert [message.role for message in event.messages] == ["user", "assistant", "user"]
+
+
+async def test_only_the_simulator_sees_gold(demo: Any) -> None:
+    seen: list[ChatRequest] = []
+
+    def spying(name: str) -> Handler:
+        handler = MemoryBench().handlers()[f"memorybench/{name}"]
+
+        def spy(request: ChatRequest) -> Any:
+            seen.append(request)
+            return handler(request)
+
+        return spy
+
+    await feedback(demo.domain, demo.turns, demo.probes, chat(answer_en=spying("answer_en")), chat())
+    assert len(seen) == 6
+    golds = [(probe.gold, probe.revealed) for probe in demo.probes if probe.metric == "rouge_l"]
+    for request in seen:
+        text = "\n".join(message.content for message in request.messages)
+        assert not any(gold in text or revealed in text for gold, revealed in golds)
+
+
+async def test_a_data_set_without_a_persona_is_named(demo: Any) -> None:
+    stranger = [replace(probe, dataset="unheard_of") for probe in demo.probes if probe.metric == "rouge_l"]
+    with pytest.raises(BadInput, match="unheard_of"):
+        await feedback(demo.domain, demo.turns, stranger, chat(), chat())
+
+
+async def test_the_same_again_gives_the_same_rows(demo: Any) -> None:
+    assert await feedback(demo.domain, demo.turns, demo.probes, chat(), chat()) == demo.feedback
+
+
+async def test_locomo_s_backbone_reads_its_own_conversation(
+    locomo: list[Record], walked: Callable[..., Awaitable[Any]]
+) -> None:
+    walk = await walked(OPEN.limited(4), locomo)
+    assert {row.episode_id for row in walk.feedback} == {DIALOGUES}
+    assert len({row.case_id for row in walk.feedback}) == 16
+    assert all(row.reason is None for row in walk.feedback)
+    assert any(row.score for row in walk.feedback)
+    episodes = MemoryBench().episodes(OPEN, None, walk.turns, walk.feedback, chat())  # type: ignore[arg-type]
+    assert [(episode.episode_id, episode.base) for episode in episodes] == [
+        (DIALOGUES, None),
+        *((f"locomo-{number}", DIALOGUES) for number in range(4)),
+    ]
+    assert len(episodes[1].events) == 19
+
+
+async def test_a_context_that_does_not_fit_is_cut_by_whole_sessions(demo: Any) -> None:
+    longest = []
+    for tokens in (30_000, 400, 0):
+        seen: list[str] = []
+
+        def spy(request: ChatRequest, seen: list[str] = seen) -> str:
+            seen.append(request.fields["notes"])
+            return "an answer"
+
+        domain = replace(demo.domain, parameters={"context_tokens": tokens})
+        await feedback(domain, demo.turns, demo.probes, chat(locomo_short=spy), chat())
+        longest.append(max(estimate(notes) for notes in seen))
+    assert longest[0] > 400 >= longest[1] > 0 == longest[2]

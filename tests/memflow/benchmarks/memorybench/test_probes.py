@@ -1,0 +1,147 @@
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.conversations import conversations
+from memflow.benchmarks.memorybench.probes import probes
+from memflow.benchmarks.memorybench.selection import DIALOGUES, select
+from memflow.benchmarks.memorybench.utterances import turns
+from memflow.domains import find
+from memflow.memories.memory import Recall
+from memflow.metrics.text import locomo_f1
+from memflow.records import Record
+
+OPEN = find("memorybench_open")
+DEMO = find("memorybench_demo")
+
+
+def test_turns_are_the_messages_in_order_on_top_of_the_dialogues(locomo: list[Record]) -> None:
+    said = turns(OPEN.name, select(OPEN, locomo).corpora)
+    assert len(said) == 5882
+    assert len({turn.message_id for turn in said}) == 5882
+    assert len({(turn.episode_id, turn.event) for turn in said}) == 272
+    assert {(turn.base, turn.kind, turn.checkpoint) for turn in said} == {(DIALOGUES, "given", 0)}
+    first = said[0]
+    assert (first.message_id, first.speaker, first.role) == ("locomo-0/D1:1", "Caroline", "user")
+    assert first.sent_at == "1:56 pm on 8 May, 2023"
+
+
+def test_the_split_of_locomo_is_the_published_one(locomo: list[Record]) -> None:
+    asked = probes(OPEN.name, select(OPEN, locomo))
+    by_split = {
+        split: Counter(probe.category for probe in asked if probe.split == split)
+        for split in ("test", "train")
+    }
+    assert by_split["test"] == {"1": 6, "2": 4, "3": 1, "4": 18, "5": 21}
+    assert by_split["train"] == {"1": 47, "2": 55, "3": 16, "4": 55, "5": 27}
+    first = [probe.probe_id for probe in asked if probe.episode_id == "locomo-0" and probe.split == "test"]
+    assert first == [f"locomo-0/{place}" for place in (129, 189, 163, 143, 188)]
+
+
+def test_golds_are_those_of_the_published_pairs(locomo: list[Record]) -> None:
+    pairs = json.loads(
+        (Path(os.environ["MEMFLOW_DATA"]) / "locomo/oracle_f1_sample.json").read_text(encoding="utf-8")
+    )
+    talks = [talk for *_, talk in conversations(locomo)]
+    options = [talk.options() for talk in talks]
+    for pair in pairs:
+        asked = talks[pair["conv"]].questions[pair["qa"]]
+        assert asked.category == pair["category"]
+        if asked.category == 5:
+            a, b = options[pair["conv"]][pair["qa"]]
+            assert json.loads(pair["golden_answer"]) == {"a": a, "b": b}
+        else:
+            assert str(asked.answer) == pair["golden_answer"]
+
+
+def test_evidence_names_messages_that_are_there(locomo: list[Record]) -> None:
+    selection = select(OPEN, locomo)
+    known = {turn.message_id for turn in turns(OPEN.name, selection.corpora)}
+    asked = probes(OPEN.name, selection)
+    assert all(set(probe.evidence) <= known for probe in asked)
+    assert sum(not probe.evidence for probe in asked) <= 4
+
+
+def test_a_small_limit_is_small(locomo: list[Record]) -> None:
+    limited = OPEN.limited(3)
+    selection = select(limited, locomo)
+    asked = probes(limited.name, selection)
+    assert Counter(probe.split for probe in asked) == {"test": 3, "train": 12}
+    assert {turn.episode_id for turn in turns(limited.name, selection.corpora)} == {
+        "locomo-0",
+        "locomo-1",
+        "locomo-2",
+    }
+
+
+def test_what_evidence_says_and_does_not(written: Callable[[Any], list[Record]]) -> None:
+    said = {
+        "speaker_a": "Ann", "speaker_b": "Bo", "session_1_date_time": "2 May, 2024",
+        "session_1": [
+            {"speaker": "Ann", "dia_id": "D1:1", "text": "I own a kite.", "blip_caption": "a green kite"},
+            {"speaker": "Bo", "dia_id": "D1:2", "text": "I own a boat."},
+        ],
+        "session_2_date_time": "3 May, 2024",
+    }  # fmt: skip
+    asked = [
+        {"question": "Q1?", "answer": 1, "evidence": ["D1:2; D1:01", "D9:9", "D"], "category": 1},
+        {"question": "Q2?", "adversarial_answer": "a tug", "evidence": ["D1:1"], "category": 5},
+        {"question": "Q3?", "adversarial_answer": "a raft", "evidence": ["D1:1"], "category": 5},
+        {"question": "Q4?", "answer": "no", "evidence": [], "category": 3},
+    ]
+    records = written([{"sample_id": "t", "conversation": said, "qa": asked}])
+    found = {probe.question: probe for probe in probes("d", select(OPEN, records))}
+    assert found["Q1?"].gold == "1"
+    assert found["Q1?"].evidence == ["locomo-0/D1:2", "locomo-0/D1:1"]
+    assert found["Q1?"].revealed == "[2 May, 2024] Bo: I own a boat.\n[2 May, 2024] Ann: I own a kite."
+    assert found["Q2?"].options == ["Not mentioned in the conversation", "a tug"]
+    assert found["Q3?"].options == ["a raft", "Not mentioned in the conversation"]
+    assert found["Q4?"].revealed == "no"
+    for name in ("Q2?", "Q3?"):
+        assert locomo_f1(found[name].revealed, found[name].gold, 5) == 1.0
+    assert not any("green" in turn.text for turn in turns("d", select(OPEN, records).corpora))
+
+
+def test_test_cases_rest_on_training_cases_that_are_taken(sample: list[Record]) -> None:
+    for limit in (0, 1, 4, 9):
+        domain = DEMO.limited(limit)
+        asked = probes(domain.name, select(domain, sample))
+        train = {probe.probe_id: probe for probe in asked if probe.split == "train"}
+        test = [probe for probe in asked if probe.split == "test"]
+        assert limit in (0, len(test))
+        for probe in test:
+            if probe.metric == "rouge_l":
+                (evidence,) = probe.evidence
+                case_id = evidence.removeprefix("feedback/").removesuffix("/2")
+                assert train[case_id].revealed == probe.revealed
+                assert train[case_id].question != probe.question
+
+
+def test_each_category_and_language_has_its_prompt(sample: list[Record]) -> None:
+    bench = MemoryBench()
+    names = {}
+    for probe in probes(DEMO.name, select(DEMO, sample)):
+        question = bench.question(DEMO, probe, Recall(notes="what is known"), None)
+        assert question.query == probe.question
+        text = "\n".join(message.content for message in question.prompt.render(question.fields))
+        assert "what is known" in text
+        assert all(option in text for option in probe.options)
+        names[(probe.category, probe.language)] = question.prompt.name.removeprefix("memorybench/")
+        told = bench.question(DEMO, probe, Recall(), probe.revealed)
+        assert probe.revealed in told.prompt.render(told.fields)[-1].content
+    assert names == {
+        ("1", "en"): "locomo_short", ("2", "en"): "locomo_date", ("3", "en"): "locomo_short",
+        ("4", "en"): "locomo_short", ("5", "en"): "locomo_choice",
+        (None, "en"): "answer_en", (None, "zh"): "answer_zh",
+    }  # fmt: skip
+
+
+def test_no_gold_stands_in_the_prompt_of_an_assistant(sample: list[Record]) -> None:
+    for probe in probes(DEMO.name, select(DEMO, sample)):
+        question = MemoryBench().question(DEMO, probe, Recall(), None)
+        text = "\n".join(message.content for message in question.prompt.render(question.fields))
+        assert probe.options or probe.gold not in text

@@ -1,0 +1,53 @@
+"""bounds.py: every place without a bound is named."""
+
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from memflow.chat.bounds import assert_bounded, unbounded
+
+
+class Part(BaseModel):
+    name: Annotated[str, Field(max_length=10)]
+    loose: str
+
+
+class Whole(BaseModel):
+    parts: Annotated[list[Part], Field(max_length=3)]
+    endless: list[Literal["a", "b"]]
+    score: int
+    share: Annotated[float, Field(ge=0, le=1)]
+    perhaps: Annotated[str, Field(max_length=5)] | None
+    anything: dict[str, int]
+
+
+class Tree(BaseModel):
+    children: Annotated[list["Tree"], Field(max_length=2)]
+
+
+class Good(BaseModel):
+    text: Annotated[str, Field(max_length=10)]
+    choice: Annotated[int, Field(gt=0, lt=5)]
+    sure: bool
+    kind: Literal["x"]
+
+
+def test_names_every_open_place() -> None:
+    assert unbounded(Whole) == [
+        "Whole.parts[].loose lacks maxLength",
+        "Whole.endless lacks maxItems",
+        "Whole.score lacks minimum",
+        "Whole.score lacks maximum",
+        "Whole.anything lacks a fixed set of keys",
+    ]
+
+
+def test_a_type_inside_itself_has_no_bound() -> None:
+    assert any("contains itself" in place for place in unbounded(Tree))
+
+
+def test_a_bounded_type_passes() -> None:
+    assert_bounded(Good)
+    with pytest.raises(AssertionError, match="score lacks minimum"):
+        assert_bounded(Whole)

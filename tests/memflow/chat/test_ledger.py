@@ -1,0 +1,74 @@
+"""ledger.py: nothing is asked twice, and the end of one who asks is not the end of those who wait."""
+
+import asyncio
+
+import pytest
+
+from memflow.chat.ledger import Account, LedgeredChat, MemoryLedger
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
+from memflow.errors import RequestRefused
+
+
+class SlowChat:
+    fingerprint = "slow"
+    sampling = Sampling()
+    scripted = False
+
+    def __init__(self, wrong: Exception | None = None) -> None:
+        self.calls = 0
+        self.wrong = wrong
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        self.calls += 1
+        await asyncio.sleep(0.01)
+        if self.wrong is not None:
+            raise self.wrong
+        return Completion(f"answer {self.calls}")
+
+
+REQUEST = ChatRequest("test/prompt", {}, (ChatMessage("user", "hello"),))
+
+
+async def test_identical_requests_in_flight_are_asked_once() -> None:
+    inner, ledger = SlowChat(), MemoryLedger()
+    chat = LedgeredChat(inner, ledger, Account())
+    completions = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(10)))
+    assert inner.calls == 1
+    assert {completion.text for completion in completions} == {"answer 1"}
+    assert sum(ledger.uses.values()) == 9
+
+
+async def test_all_who_wait_learn_of_a_failure() -> None:
+    ledger = MemoryLedger()
+    chat = LedgeredChat(SlowChat(RequestRefused("too long")), ledger, Account())
+    results = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(3)), return_exceptions=True)
+    assert [str(result) for result in results] == ["too long"] * 3
+    assert ledger.failures == [("test/prompt", "too long")]
+
+
+async def test_who_waits_asks_when_who_asked_is_cancelled() -> None:
+    inner = SlowChat()
+    chat = LedgeredChat(inner, MemoryLedger(), Account())
+    first = asyncio.create_task(chat.complete(REQUEST))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(chat.complete(REQUEST))
+    await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert (await second).text == "answer 2"
+
+
+async def test_the_answer_kept_first_stays() -> None:
+    """Another process may answer the same request meanwhile; all then use the one that is kept."""
+    ledger = MemoryLedger()
+
+    class Overtaken(SlowChat):
+        async def complete(self, request: ChatRequest) -> Completion:
+            key = request.digest(self.fingerprint)
+            ledger.put(key, request, Completion("the other's", digest=key), Account())
+            return await super().complete(request)
+
+    completion = await LedgeredChat(Overtaken(), ledger, Account()).complete(REQUEST)
+    assert completion.text == "the other's"
+    assert completion.digest == REQUEST.digest("slow")

@@ -1,0 +1,137 @@
+"""A home with one measured domain: one user of amemgym_demo, with the scripted chat, under three memories."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from memflow.answer import answer_all
+from memflow.benchmarks import registry
+from memflow.benchmarks.benchmark import Measured
+from memflow.chat.ledger import Account
+from memflow.cli import app
+from memflow.datasets import dataset
+from memflow.memories.registry import find
+from memflow.play import play_all
+from memflow.transcripts import entries_of, pasts_of, said_of
+from resources.lake import Lake
+from resources.ledger import SqlLedger
+from resources.library import Library
+from resources.models import Chats, Models
+from resources.settings import Settings, load
+
+DOMAIN = "amemgym_demo"
+ASSISTANTS = ("none", "oracle", "full")
+
+
+@dataclass(frozen=True)
+class Home:
+    """A home folder, and `memflow` in it."""
+
+    folder: Path
+
+    def __call__(self, *arguments: str, **options: Any) -> Result:
+        return CliRunner().invoke(app, ["--home", str(self.folder), *arguments], **options)
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings of this machine, and a folder of its own to be in."""
+    for name in ("MEMFLOW_SETTINGS", "MEMFLOW_DATA", "MEMFLOW_HOME", "MEMFLOW_LAKE", "MEMFLOW_LEDGER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Home:
+    """A home in which nothing was ever run."""
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A home in which one user was measured. No command of these tests writes to it."""
+    folder = tmp_path_factory.mktemp("measured")
+    settings = load(over={"home": folder})
+    models = Models(settings, SqlLedger(settings.ledger_url))
+    try:
+        _measure(settings, models, Lake(settings.lake_root))
+    finally:
+        models.close()
+    return Home(folder)
+
+
+def _measure(settings: Settings, models: Models, lake: Lake) -> None:
+    domain = settings.domain(DOMAIN).limited(1)
+    benchmark = registry.benchmark(domain.benchmark)
+    library = Library(None)
+    records = [
+        row
+        for name in domain.datasets
+        for row in benchmark.records(dataset(name), library.paths(dataset(name)))
+    ]
+
+    def staged(stage: str, work: Callable[[Chats], Any], assistant: str = "") -> Any:
+        return models.run(Account(run="test", stage=stage, domain=DOMAIN, assistant=assistant), work)
+
+    async def users(chats: Chats) -> Any:
+        simulator = await chats.role("simulator")
+        states = await benchmark.states(domain, records, simulator)
+        turns = await benchmark.turns(domain, records, states, simulator)
+        return states, turns, await benchmark.probes(domain, records, states, turns, simulator)
+
+    states, turns, probes = staged("state", users)
+    lake.write("question.probes", DOMAIN, probes, recipe="test")
+    verdicts = {}
+    for assistant in ASSISTANTS:
+
+        async def play(chats: Chats, assistant: str = assistant) -> Any:
+            episodes = benchmark.episodes(domain, states, turns, [], await chats.role("simulator"))
+            remember = find(assistant).remember(await chats.tools(assistant))
+            return await play_all(
+                episodes, remember, benchmark.replier(domain, await chats.answering(assistant))
+            )
+
+        played = staged("memory", play, assistant) if find(assistant).system.plays else []
+        said, entries = said_of(DOMAIN, assistant, played), entries_of(DOMAIN, assistant, played)
+        pasts = pasts_of(entries, said, probes)
+
+        async def ask(chats: Chats, assistant: str = assistant, pasts: Any = pasts) -> Any:
+            remember = find(assistant).remember(await chats.tools(assistant))
+            chat = await chats.answering(assistant)
+            return await answer_all(benchmark, domain, assistant, probes, pasts, remember, chat)
+
+        replies = staged("answer", ask, assistant)
+        verdicts[assistant] = benchmark.verdicts(domain, probes, replies)
+        for table, rows in (
+            ("memory.transcripts", said),
+            ("memory.indexes", entries),
+            ("answer.replies", replies),
+            ("score.verdicts", verdicts[assistant]),
+        ):
+            lake.write(table, f"{DOMAIN}/{assistant}", rows, recipe="test")
+    figures = [
+        figure
+        for assistant in ASSISTANTS
+        for figure in benchmark.figures(
+            domain,
+            Measured(
+                domain=DOMAIN,
+                assistant=assistant,
+                memory=assistant,
+                model="scripted",
+                probes=probes,
+                verdicts=verdicts[assistant],
+                oracle=verdicts["oracle"],
+                none=verdicts["none"],
+                simulator="",
+                scripted=True,
+            ),
+        )
+    ]
+    lake.write("score.leaderboard", "all", figures, recipe="test")

@@ -1,0 +1,58 @@
+"""The front door itself: help, quick starts, and how mistakes are told."""
+
+import subprocess
+import sys
+
+import pytest
+
+COMMANDS = ("run", "plan", "dev", "accounts", "show", "sql", "domains", "memories", "data", "init", "doctor")
+
+
+@pytest.mark.parametrize(
+    "command", [(), *((name,) for name in COMMANDS), ("show", "leaderboard"), ("show", "probe")]
+)
+def test_every_command_has_help(empty, command) -> None:
+    result = empty(*command, "--help")
+    assert result.exit_code == 0
+    assert "Usage:" in result.stdout and len(result.stdout) > 200
+
+
+def test_the_help_names_every_command(empty) -> None:
+    shown = empty("--help").stdout
+    assert not [name for name in COMMANDS if f" {name} " not in shown]
+
+
+@pytest.mark.parametrize("command", ["--help", "domains"])
+def test_quick_commands_load_nothing_heavy(command) -> None:
+    probe = (
+        "import sys\nfrom memflow.cli import app\n"
+        f"try:\n    app([{command!r}])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'dagster', 'duckdb', 'lancedb', 'openai', 'pandas', 'sqlalchemy', 'great_expectations'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_a_mistake_is_one_line_on_standard_error(empty) -> None:
+    result = empty("plan", "--domain", "nowhere")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("memflow: there is no domain 'nowhere'")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_debug_shows_where_it_came_up(empty) -> None:
+    result = empty("--debug", "plan", "--domain", "nowhere")
+    assert result.exit_code == 1
+    assert type(result.exception).__name__ == "BadSettings"
+
+
+def test_usage_mistakes_are_two(empty) -> None:
+    assert empty("plan", "--bad").exit_code == 2
+
+
+def test_settings_that_are_not_there(empty) -> None:
+    result = empty("--settings", "elsewhere.toml", "domains")
+    assert result.exit_code == 1
+    assert "elsewhere.toml is not there" in result.stderr

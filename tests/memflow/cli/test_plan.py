@@ -1,0 +1,58 @@
+"""A plan is of the run that would follow."""
+
+import json
+
+
+def plan(home, *more: str) -> dict:
+    arguments = (
+        "plan",
+        "--demo",
+        "--domain",
+        "amemgym_demo",
+        "--memory",
+        "full",
+        "--limit",
+        "1",
+        "--format",
+        "json",
+    )
+    return json.loads(home(*arguments, *more).stdout)
+
+
+def test_a_plan_counts_what_the_run_then_asks(empty, measured) -> None:
+    planned = plan(empty)["total"]
+    asked = json.loads(measured("accounts", "--format", "json").stdout)["total"]
+    assert planned["calls"] == asked["calls"]
+
+
+def test_a_plan_is_by_stage_and_writes_nothing(empty) -> None:
+    told = plan(empty)
+    stages = list(dict.fromkeys(row["stage"] for row in told["stages"]))
+    assert stages == ["state", "utterance", "question", "memory", "answer"]
+    assert not empty.folder.exists()
+
+
+def test_time_grows_with_latency_and_cost_with_prices(empty, tmp_path) -> None:
+    assert (
+        plan(empty, "--latency", "2")["total"]["seconds"]
+        == 2 * plan(empty, "--latency", "1")["total"]["seconds"]
+    )
+    (tmp_path / "memflow.toml").write_text(
+        '[models.dear]\nurl = "http://127.0.0.1:9/v1"\nmodel = "a/b"\nprice_in = 10.0\nprice_out = 20.0\n',
+        encoding="utf-8",
+    )
+    arguments = ("plan", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1", "--model", "dear")
+    total = json.loads(empty(*arguments, "--format", "json").stdout)["total"]
+    assert total["cost"] == (total["prompt_tokens"] * 10 + total["completion_tokens"] * 20) / 1e6
+    assert total["most_cost"] > total["cost"] > 0
+
+
+def test_missing_data_is_said(empty) -> None:
+    result = empty("plan", "--domain", "amemgym_base")
+    assert result.exit_code == 1
+    assert "amemgym_base: none of its data sets is there" in result.stderr and "MEMFLOW_DATA" in result.stderr
+
+
+def test_the_text_states_its_assumptions(empty) -> None:
+    shown = empty("plan", "--demo", "--domain", "amemgym_demo", "--memory", "full", "--limit", "1").stdout
+    assert "By stage" in shown and "By assistant" in shown and "--latency" in shown

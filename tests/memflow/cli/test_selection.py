@@ -1,0 +1,94 @@
+"""What the command line lays over the settings."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from memflow.cli.selection import Front, Selection, select
+from memflow.errors import BadSettings
+
+FILE = """
+domains = ["amemgym_demo"]
+assistants = ["recent", "full@large"]
+[models.large]
+kind = "endpoint"
+url = "http://127.0.0.1:1/v1"
+model = "a/large"
+[roles]
+simulator = "large"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "own.toml"
+    path.write_text(FILE, encoding="utf-8")
+    return path
+
+
+def selected(file: Path | None = None, **options: Any) -> Selection:
+    return select(cast(Any, SimpleNamespace(obj=Front(settings=file))), **options)
+
+
+def test_what_is_not_named_is_the_settings(file: Path) -> None:
+    selection = selected(file)
+    assert selection.domains == ("amemgym_demo",)
+    assert selection.assistants == ("recent", "full@large")
+    assert selection.settings.roles.simulator == "large"
+
+
+def test_named_memories_are_joined_by_the_bounds_of_their_models(file: Path) -> None:
+    selection = selected(file, memories=["full"], assistants=["rag_2_4_30@large", "full@large"])
+    assert selection.assistants == (
+        "none", "oracle", "none@large", "oracle@large", "full", "rag_2_4_30@large", "full@large",
+    )  # fmt: skip
+
+
+def test_bounds_can_be_left_out_and_are_not_doubled(file: Path) -> None:
+    assert selected(file, memories=["full"], bounds=False).assistants == ("full",)
+    assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "full")
+
+
+def test_partitions_stay_those_of_the_file_and_gain_what_is_asked_for(file: Path) -> None:
+    settings = selected(file, domains=["amemgym_base"], memories=["full"]).settings
+    assert settings.domains == ("amemgym_demo", "amemgym_base")
+    assert settings.assistants == ("recent", "full@large", "none", "oracle", "full")
+
+
+def test_url_and_model_take_every_role_but_those_that_are_named(file: Path) -> None:
+    selection = selected(file, url="http://127.0.0.1:2/v1", model="b/small", judge="large")
+    assert selection.settings.model("cli").url == "http://127.0.0.1:2/v1"
+    assert selection.settings.model("cli").model == "b/small"
+    roles = selection.settings.roles
+    assert (roles.simulator, roles.judge, roles.backbone, roles.assistant) == ("cli", "large", "cli", "cli")
+
+
+def test_a_model_without_url_is_one_of_the_file(file: Path) -> None:
+    assert selected(file, model="large").settings.roles.assistant == "large"
+    with pytest.raises(BadSettings, match="nosuch"):
+        selected(file, model="nosuch")
+
+
+def test_the_demo_is_scripted_whatever_the_file_says(file: Path) -> None:
+    selection = selected(file, demo=True)
+    assert selection.domains == ("amemgym_demo", "memorybench_demo")
+    assert {name for _, name in selection.settings.roles} == {"scripted"}
+    assert {"none", "oracle", "full"} <= set(selection.assistants)
+    assert not [name for name in selection.assistants if "@" in name]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"url": "http://x/v1"}, "--url needs --model"),
+        ({"demo": True, "model": "large"}, "--demo takes the scripted chat"),
+        ({"domains": ["nosuch"]}, "there is no domain 'nosuch'"),
+        ({"memories": ["nosuch"]}, "there is no memory 'nosuch'"),
+        ({"assistants": ["full@nosuch"]}, "nosuch"),
+    ],
+)
+def test_what_cannot_be_is_said(file: Path, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadSettings, match=said):
+        selected(file, **options)

@@ -1,0 +1,118 @@
+"""Looking at what came of a run: leaderboard, verdicts, a probe whole, accounts, SQL."""
+
+import json
+
+import pytest
+
+from memflow.chat.scripted import LABEL
+
+
+def test_the_leaderboard_has_values_denominators_and_the_label(measured) -> None:
+    shown = measured("show", "leaderboard", "--metric", "accuracy").stdout
+    assert LABEL in shown
+    assert "oracle" in shown and "1.000" in shown and "100%" in shown
+    told = json.loads(measured("show", "leaderboard", "--metric", "accuracy", "--format", "json").stdout)
+    assert told["label"] == LABEL
+    values = {figure["assistant"]: figure["value"] for figure in told["figures"]}
+    assert values["oracle"] == 1.0 > values["none"]
+    assert {figure["slice"] for figure in told["figures"]} == {"all"}
+
+
+def test_slices_are_shown_when_asked_for(measured) -> None:
+    told = json.loads(measured("show", "leaderboard", "--slices", "--format", "json").stdout)
+    assert {"all", "period 0", "period 3"} <= {figure["slice"] for figure in told["figures"]}
+
+
+def test_an_unknown_metric_is_said_with_those_there_are(measured) -> None:
+    result = measured("show", "leaderboard", "--metric", "beauty")
+    assert result.exit_code == 1
+    assert "no metric 'beauty'; it has accuracy" in result.stderr
+
+
+def test_verdicts_can_be_filtered_and_limited(measured) -> None:
+    arguments = ("show", "verdicts", "--assistant", "full", "--metric", "accuracy", "--format", "json")
+    told = json.loads(measured(*arguments).stdout)
+    assert {(row["assistant"], row["metric"]) for row in told} == {("full", "accuracy")}
+    assert len(json.loads(measured(*arguments, "--limit", "3").stdout)) == 3
+    assert f"3 of {len(told)}" in measured(*arguments[:-2], "--limit", "3").stdout
+
+
+def probe_of(measured) -> str:
+    told = json.loads(
+        measured(
+            "sql", "SELECT min(probe_id) AS it FROM question.probes WHERE kind = 'choice'", "--format", "json"
+        ).stdout
+    )
+    return str(told[0]["it"])
+
+
+def test_a_probe_is_shown_whole(measured) -> None:
+    probe = probe_of(measured)
+    told = json.loads(measured("show", "probe", probe, "--assistant", "full", "--format", "json").stdout)
+    [answered] = told["answered"]
+    assert told["probe"]["gold"] and told["probe"]["options"]
+    assert answered["reply"]["parsed"] and answered["reply"]["prompt_tokens"] > 0
+    assert {row["metric"] for row in answered["verdicts"]} >= {"accuracy"}
+    assert answered["recalled"] and all(entry["text"] and entry["sources"] for entry in answered["recalled"])
+    assert told["probe"]["question"] in answered["messages"][-1]["content"]
+    shown = measured("show", "probe", probe, "--assistant", "full").stdout
+    for wanted in (
+        "Question",
+        "(gold)",
+        "Recalled:",
+        "Prompt as sent",
+        "Reply",
+        "Verdicts",
+        answered["recalled"][0]["entry_id"],
+    ):
+        assert wanted in shown
+
+
+def test_without_an_assistant_a_probe_shows_every_reply_in_short(measured) -> None:
+    shown = measured("show", "probe", probe_of(measured)).stdout
+    assert "none" in shown and "oracle" in shown and "full" in shown
+    assert "Prompt as sent" not in shown
+
+
+def test_an_unknown_probe_is_said_with_those_near_to_it(measured) -> None:
+    probe = probe_of(measured)
+    result = measured("show", "probe", probe[:-1] + "x")
+    assert result.exit_code == 1
+    assert "there is no probe" in result.stderr and probe in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [("leaderboard",), ("probe", "x")])
+def test_before_any_run_it_says_what_to_do(empty, arguments) -> None:
+    result = empty("show", *arguments)
+    assert result.exit_code == 1
+    assert "memflow run --demo" in result.stderr
+
+
+def test_accounts_add_up_however_they_are_drawn_up(measured) -> None:
+    totals = []
+    for by in (("stage",), ("assistant", "prompt"), ("run",)):
+        told = json.loads(
+            measured("accounts", *(word for name in by for word in ("--by", name)), "--format", "json").stdout
+        )
+        assert set(by) < set(told["accounts"][0])
+        totals.append(told["total"])
+    assert totals[0]["calls"] > 0 and totals[0] == totals[1] == totals[2]
+    assert f"{totals[0]['calls']:,}" in measured("accounts").stdout
+
+
+def test_accounts_of_an_unknown_run(measured) -> None:
+    result = measured("accounts", "--run", "nosuch")
+    assert result.exit_code == 1 and "nosuch" in result.stderr
+
+
+def test_sql_answers_with_plain_rows(measured) -> None:
+    statement = "SELECT assistant, count(*) AS n FROM answer.replies GROUP BY 1 ORDER BY 1"
+    told = json.loads(measured("sql", statement, "--format", "json").stdout)
+    assert [row["assistant"] for row in told] == ["full", "none", "oracle"]
+    assert "3 rows" in measured("sql", statement).stdout
+    assert "3 rows" in measured("sql", "-", input=statement).stdout
+
+
+def test_sql_changes_nothing(measured) -> None:
+    result = measured("sql", "DROP TABLE score.verdicts")
+    assert result.exit_code == 1 and "SELECT" in result.stderr

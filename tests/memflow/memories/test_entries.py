@@ -1,0 +1,53 @@
+"""The store alone: what lives, what changed, and how a moment comes back."""
+
+import pytest
+
+from memflow.memories.entries import EntryStore
+
+
+def test_live_entries_are_in_order_across_kinds() -> None:
+    store = EntryStore()
+    first, second, third = (store.add(kind, kind, sources=()) for kind in ("b", "a", "b"))
+    assert store.live() == [first, second, third]
+    assert store.live("b") == [first, third]
+    assert store.live("a", "b") == [first, second, third]
+    assert store.live("c") == []
+    assert len(store) == 3
+
+
+def test_what_is_retired_is_dead_once() -> None:
+    store = EntryStore()
+    item = store.add("note", "tea", sources=("m0",))
+    store.advance(2)
+    store.retire(item.entry_id)
+    assert store.get(item.entry_id) is None and store.live() == []
+    assert [(gone.since, gone.until) for gone in store] == [(0, 2)]
+    for entry_id in (item.entry_id, "nobody"):
+        with pytest.raises(KeyError):
+            store.retire(entry_id)
+
+
+def test_changes_are_what_happened_since() -> None:
+    store = EntryStore()
+    one = store.add("note", "one", sources=())
+    seen = store.version
+    two = store.add("note", "two", sources=())
+    store.retire(one.entry_id)
+    assert [(item.entry_id, item.until is None) for item in store.changes(seen)] == [
+        (two.entry_id, True),
+        (one.entry_id, False),
+    ]
+    assert store.changes(store.version) == []
+
+
+def test_a_restored_store_begins_with_what_lived_and_numbers_on() -> None:
+    store = EntryStore()
+    store.advance(1)
+    old = store.add("note", "old", sources=())
+    store.advance(1)
+    store.retire(old.entry_id)
+    store.add("note", "new", sources=())
+    then = EntryStore.restored(list(store), 1)
+    assert then.live() == [old] and then.changes() == [old]
+    assert then.add("note", "other", sources=()).entry_id == "note-1"
+    assert EntryStore.restored(list(store), 0).live() == []

@@ -1,0 +1,94 @@
+"""BM25 and embedding memories: what their entries are, and what they find."""
+
+import pytest
+
+from memflow.errors import BadInput
+from memflow.hashing import HashingEmbedder
+from memflow.memories.dense import Embedded
+from memflow.memories.entries import Vector
+from memflow.memories.lexical import Lexical
+from memflow.memories.memory import Memory, Message, Tools
+from memflow.memories.notes import pieces
+
+SESSION = [
+    Message("m0", "user", "I adopted a puppy", "Caroline", "8 May 2023"),
+    Message("m1", "assistant", "What is its name?", "Mel", "8 May 2023"),
+    Message("m2", "user", "Biscuit!", "Caroline"),
+]
+
+
+def test_a_message_stands_alone_with_its_date_and_speaker() -> None:
+    assert [(piece.text, piece.sources, piece.role) for piece in pieces(SESSION, "message")] == [
+        ("[8 May 2023] Caroline: I adopted a puppy", ("m0",), "user"),
+        ("[8 May 2023] Mel: What is its name?", ("m1",), "assistant"),
+        ("[8 May 2023] Caroline: Biscuit!", ("m2",), "user"),
+    ]
+
+
+def test_a_session_is_one_entry_below_its_date() -> None:
+    (piece,) = pieces(SESSION, "session")
+    assert (
+        piece.text == "[8 May 2023]\nCaroline: I adopted a puppy\nMel: What is its name?\nCaroline: Biscuit!"
+    )
+    assert (piece.sources, piece.role) == (("m0", "m1", "m2"), None)
+
+
+def test_nothing_is_no_piece() -> None:
+    assert pieces([], "message") == pieces([], "session") == []
+
+
+async def fill(memory: Memory) -> Memory:
+    for number, text in enumerate(
+        ["我昨天去了北京大学", "She bakes bread", "他喜欢吃苹果", "They sail at dawn"]
+    ):
+        memory.store.advance(1)
+        await memory.write([Message(f"m{number}", "user", text)])
+    return memory
+
+
+@pytest.mark.parametrize("grain", ["message", "session"])
+async def test_chinese_finds_chinese_and_english_english(grain: str) -> None:
+    memory = await fill(Lexical(k=5, grain=grain))  # type: ignore[arg-type]
+    assert (await memory.read("北京有哪些大学？")).sources == ("m0",)
+    assert (await memory.read("苹果")).sources == ("m2",)
+    assert (await memory.read("Who bakes?")).notes == "user: She bakes bread"
+
+
+class Counting(HashingEmbedder):
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.calls: list[int] = []
+
+    async def embed(self, texts) -> Vector:  # type: ignore[no-untyped-def]
+        self.calls.append(len(texts))
+        return await super().embed(texts)
+
+
+@pytest.mark.parametrize(("grain", "texts"), [("message", 3), ("session", 1)])
+async def test_a_write_and_a_read_are_one_embedding_call_each(grain: str, texts: int) -> None:
+    embedder = Counting()
+    memory = Embedded(tools=Tools(embedder=embedder), grain=grain)  # type: ignore[arg-type]
+    assert (await memory.read("before anything was said")).entries == ()
+    await memory.write([])
+    assert embedder.calls == []
+    await memory.write(SESSION)
+    await memory.read("What is the puppy called?")
+    assert embedder.calls == [texts, 1]
+
+
+async def test_an_embedder_that_loses_a_text_is_told() -> None:
+    class Losing(HashingEmbedder):
+        async def embed(self, texts) -> Vector:  # type: ignore[no-untyped-def]
+            return (await super().embed(texts))[1:]
+
+    memory = Embedded(tools=Tools(embedder=Losing()))
+    with pytest.raises(BadInput, match="2 vectors for 3 texts"):
+        await memory.write(SESSION)
+    assert memory.store.live() == []
+
+
+async def test_embeddings_find_the_nearest_first_and_k_of_them() -> None:
+    memory = await fill(Embedded(tools=Tools(embedder=HashingEmbedder()), k=2))
+    recall = await memory.read("baking bread")
+    assert recall.sources[0] == "m1" and len(recall.entries) == 2
+    assert recall.notes.splitlines() == [item.text for item in recall.entries]

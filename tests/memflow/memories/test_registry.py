@@ -1,0 +1,141 @@
+"""Names of memories: which there are, what they stand for, and what is refused."""
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+import pytest
+
+from memflow.errors import BadSettings
+from memflow.hashing import HashingEmbedder
+from memflow.memories import registry
+from memflow.memories.entries import EntryStore
+from memflow.memories.lexical import Lexical
+from memflow.memories.memory import Calls, Memory, Message, Recall, Tools, parameter
+from memflow.memories.rag import Rag
+from memflow.memories.registry import Own, find, fingerprint, remember
+
+TOOLS = Tools(embedder=HashingEmbedder())
+
+
+@dataclass
+class Diary(Memory):
+    """Keeps a diary."""
+
+    pages: int = parameter(3, "Pages.", low=1)
+    tone: str = parameter("dry", "Tone.")
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Nothing."""
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Nothing."""
+        return Recall()
+
+
+@pytest.fixture
+def shelf(monkeypatch: pytest.MonkeyPatch) -> str:
+    module = ModuleType("my_shelf")
+    module.Diary, module.Lamp = Diary, dict  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "my_shelf", module)
+    return "my_shelf"
+
+
+@pytest.mark.parametrize("system", registry.describe(), ids=lambda system: system.name)
+def test_every_system_is_made_by_its_name_and_describes_itself(system: registry.System) -> None:
+    memory = remember(system.name, TOOLS)(EntryStore())
+    assert type(memory) is system.memory
+    assert re.fullmatch("[a-z0-9_]+", system.name)
+    assert set(system.numbers) <= {known.name for known in system.parameters}
+    for known in system.parameters:
+        assert known.description and getattr(memory, known.name) == known.default
+
+
+def test_numbers_are_parameters_in_order() -> None:
+    rag = remember("rag_8_4_10", TOOLS)(EntryStore())
+    assert isinstance(rag, Rag) and (rag.freq, rag.ns, rag.k) == (8, 4, 10)
+    lexical = remember("bm25_session_10", TOOLS)(EntryStore())
+    assert isinstance(lexical, Lexical) and (lexical.grain, lexical.k) == ("session", 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("bm52", r"no memory 'bm52'; there are none, oracle, full\[_BUDGET\], .*rag\[_FREQ_NS_K\]"),
+        ("rag_2_4", r"2 numbers after the name; rag\[_FREQ_NS_K\] takes 3"),
+        ("none_3", "1 numbers after the name; none takes none"),
+        ("recent_06", "no memory 'recent_06'"),
+        ("recent_0", "messages is at least 1, not 0"),
+        ("rag_0_4_30", "freq is at least 1, not 0"),
+        ("Full", "small letters"),
+        ("full-3", "small letters"),
+        ("", "small letters"),
+    ],
+)
+def test_what_is_no_name_is_refused_with_what_there_is(name: str, said: str) -> None:
+    with pytest.raises(BadSettings, match=said):
+        find(name)
+
+
+def test_a_missing_tool_is_told_before_anything_is_played() -> None:
+    with pytest.raises(BadSettings, match="rag_2_4_30 needs an embedder"):
+        remember("rag_2_4_30", Tools())
+    remember("bm25_message", Tools())
+
+
+def test_a_memory_of_ones_own(shelf: str) -> None:
+    own = {"diary_long": Own(f"{shelf}:Diary", {"pages": 900}), "diary": Own(f"{shelf}:Diary")}
+    memory = remember("diary_long", TOOLS, own)(EntryStore())
+    assert isinstance(memory, Diary) and (memory.pages, memory.tone) == (900, "dry")
+    assert find("diary", own).system.summary == "Keeps a diary."
+    assert len({fingerprint(name, own) for name in ("diary_long", "diary", "full")}) == 3
+    with pytest.raises(BadSettings, match=r"full_80 of memflow\.toml has the name of one of ours"):
+        find("full_80", {"full_80": Own(f"{shelf}:Diary")})
+    with pytest.raises(BadSettings, match=r"there are none, .*, diary_long, diary$"):
+        find("diaries", own)
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "said"),
+    [
+        ("my_shelf.Diary", {}, "is no import path"),
+        ("my_shelf:Book", {}, "cannot be imported"),
+        ("my_shelves:Diary", {}, "cannot be imported"),
+        ("my_shelf:Lamp", {}, "is no subclass"),
+        ("my_shelf:Diary", {"page": 1}, "no parameter 'page'; it takes pages, tone"),
+        ("my_shelf:Diary", {"pages": "many"}, "pages is of type int, not 'many'"),
+        ("my_shelf:Diary", {"pages": True}, "pages is of type int, not True"),
+        ("my_shelf:Diary", {"pages": 0}, "pages is at least 1"),
+    ],
+)
+def test_what_is_wrong_with_a_memory_of_ones_own_is_said(
+    shelf: str, path: str, parameters: dict[str, object], said: str
+) -> None:
+    with pytest.raises(BadSettings, match=said):
+        find("mine", {"mine": Own(path, parameters)})
+
+
+def test_a_fingerprint_is_of_class_parameters_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [
+        "full",
+        "full_8000",
+        "bm25_message",
+        "bm25_session",
+        "embed_message",
+        "rag",
+        "rag_2_4_10",
+        "recent_3",
+    ]
+    assert len({fingerprint(name) for name in names}) == len(names)
+    assert fingerprint("rag") == fingerprint("rag_2_4_30")
+    before = fingerprint("rag")
+    monkeypatch.setattr(Rag, "version", 2)
+    assert fingerprint("rag") != before
+
+
+def test_calls_are_what_a_plan_needs() -> None:
+    assert find("rag").system.calls == Calls(embed_write=1, embed_read=1)
+    assert find("rag").system.needs_embedder and not find("rag").system.needs_chat
+    assert not find("bm25_message").system.needs_embedder

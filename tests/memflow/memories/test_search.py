@@ -1,0 +1,136 @@
+"""BM25 against its formula written out, cosine against all of them, and both after entries went."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from memflow.errors import BadInput
+from memflow.fingerprint import seeded
+from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.search import Bm25, Dense
+from memflow.words import search_words
+
+VOCABULARY = [f"word{number}" for number in range(40)]
+
+
+def formula(query: str, items: list[Item]) -> dict[str, float]:
+    """Lucene's BM25 of every entry, term by term, from its definition."""
+    documents = {item.entry_id: search_words(item.text) for item in items}
+    average = sum(map(len, documents.values())) / len(documents)
+    scores = {}
+    for entry_id, words in documents.items():
+        score = 0.0
+        for term in search_words(query):
+            holding = sum(term in other for other in documents.values())
+            idf = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
+            count = words.count(term)
+            score += idf * count / (count + 1.2 * (1 - 0.75 + 0.75 * len(words) / average))
+        scores[entry_id] = score
+    return scores
+
+
+def filled(chance: random.Random, entries: int, *, vectors: bool = False) -> EntryStore:
+    store = EntryStore()
+    for _ in range(entries):
+        words = chance.choices(VOCABULARY, k=chance.randint(0, 12))
+        vector = None
+        if vectors:
+            raw = np.asarray([chance.gauss(0, 1) for _ in range(16)], np.float32)
+            vector = (raw / np.linalg.norm(raw)).astype(np.float32)
+        store.add("message", " ".join(words), sources=(), vector=vector)
+    return store
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bm25_ranks_by_its_formula_while_entries_come_and_go(seed: int) -> None:
+    chance = random.Random(seeded("bm25", seed))
+    store = filled(chance, 30)
+    index = Bm25(store, "message")
+    for _ in range(40):
+        query = " ".join(chance.choices(VOCABULARY, k=4))
+        scores = formula(query, store.live())
+        found = index.search(query, 5)
+        positive = sorted((score for score in scores.values() if score > 0), reverse=True)
+        assert [scores[item.entry_id] for item in found] == pytest.approx(positive[:5])
+        for gone in chance.sample(store.live(), 3):
+            store.retire(gone.entry_id)
+        for _ in range(chance.choice([1, 5])):
+            store.add("message", " ".join(chance.choices(VOCABULARY, k=6)), sources=())
+
+
+def test_bm25_gives_equal_scores_to_the_older_and_nothing_to_strangers() -> None:
+    store = EntryStore()
+    for text in ["green tea", "black coffee", "green tea", "green tea", "red wine"]:
+        store.add("message", text, sources=())
+    index = Bm25(store, "message")
+    assert [item.order for item in index.search("green tea", 2)] == [0, 2]
+    assert [item.order for item in index.search("green tea", 10)] == [0, 2, 3]
+    assert index.search("beer", 10) == []
+    assert index.search("", 10) == []
+    assert index.search("the of and", 10) == []
+    assert index.search("green", 0) == []
+
+
+def test_bm25_of_an_empty_store_and_of_empty_texts() -> None:
+    store = EntryStore()
+    index = Bm25(store, "message")
+    assert index.search("tea", 3) == []
+    store.add("message", "", sources=())
+    assert index.search("tea", 3) == []
+
+
+def test_an_index_sees_its_kind_alone() -> None:
+    store = EntryStore()
+    store.add("buffer", "green tea", sources=())
+    kept = store.add("message", "green tea", sources=())
+    assert Bm25(store, "message").search("tea", 5) == [kept]
+
+
+def test_forgetting_most_of_it_leaves_an_index_small_and_right() -> None:
+    store = filled(random.Random(seeded("forget")), 300, vectors=True)
+    lexical, dense = Bm25(store, "message"), Dense(store, "message")
+    query = store.live()[0].vector
+    assert query is not None
+    lexical.search("word1", 5), dense.search(query, 5)
+    for item in store.live()[:280]:
+        store.retire(item.entry_id)
+    fresh = EntryStore.restored(list(store), store.tick)
+    assert lexical.search("word1 word2", 5) == Bm25(fresh, "message").search("word1 word2", 5)
+    assert dense.search(query, 5) == Dense(fresh, "message").search(query, 5)
+    assert len(lexical._items) == len(dense._items) == 20
+
+
+def test_dense_is_exact() -> None:
+    store = filled(random.Random(seeded("dense")), 200, vectors=True)
+    index = Dense(store, "message")
+    items = store.live()
+    vectors = np.stack([item.vector for item in items if item.vector is not None])
+    for query in vectors[:20]:
+        nearest = np.argsort(-(vectors.astype(np.float64) @ query.astype(np.float64)))[:7]
+        assert index.search(query, 7) == [items[at] for at in nearest]
+
+
+def test_a_cosine_does_not_depend_on_what_else_is_held() -> None:
+    raw = np.random.default_rng(7).normal(size=(2, 300)).astype(np.float32)
+    same, query = raw / np.linalg.norm(raw, axis=1, keepdims=True)
+    store, seen = EntryStore(), set()
+    for count in range(1, 132):
+        store.add("message", "twin", sources=(), vector=same.copy())
+        index = Dense(store, "message")
+        assert [item.order for item in index.search(query, count)] == list(range(count))
+        seen |= set(index._cosines(query).tolist())
+    assert len(seen) == 1
+
+
+def test_dense_of_nothing_and_of_misfits() -> None:
+    store = EntryStore()
+    unit: Vector = np.eye(1, 4, dtype=np.float32)[0]
+    assert Dense(store, "message").search(unit, 3) == []
+    store.add("message", "a", sources=(), vector=unit)
+    with pytest.raises(BadInput, match=r"the query has a vector of 3 numbers, others of 4"):
+        Dense(store, "message").search(unit[:3], 3)
+    store.add("message", "b", sources=())
+    with pytest.raises(BadInput, match="message-1 has no vector"):
+        Dense(store, "message").search(unit, 3)

@@ -1,0 +1,176 @@
+"""What every memory has to keep: its whole state is its store, so any moment can be read again."""
+
+import asyncio
+import string
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.memory import Memory, Message, Recall, Tools
+from memflow.memories.registry import remember
+
+NAMES = [
+    "none",
+    "oracle",
+    "full",
+    "full_40",
+    "recent",
+    "recent_3",
+    "bm25_message_3",
+    "bm25_session",
+    "embed_message_3",
+    "embed_session",
+    "rag_2_4_3",
+    "rag_2_0_2",
+    "rag_3_1_30",
+]
+KEEPS_ALL = [name for name in NAMES if name.split("_")[0] in ("full", "bm25", "embed", "rag")]
+TOOLS = Tools(embedder=HashingEmbedder(32))
+QUERIES = ["Where does the cat live?", "tea and bread in Paris", "北京的天气", ""]
+
+# Few words, so that equal scores and equal texts are common.
+WORDS = ["cat", "dog", "tea", "bread", "Paris", "lives", "the", "in", "likes", "天气", "北京大学", "苹果"]
+
+texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join) | st.text(string.printable, max_size=20)
+messages = st.builds(
+    Message,
+    message_id=st.just(""),
+    role=st.sampled_from(["user", "assistant"]),
+    text=texts,
+    speaker=st.sampled_from([None, "Mel", "user"]),
+    sent_at=st.sampled_from([None, "8 May 2023", "9 May 2023"]),
+)
+streams = st.lists(st.lists(messages, min_size=1, max_size=5), min_size=1, max_size=10)
+
+
+def numbered(stream: Sequence[Sequence[Message]], start: int = 0) -> list[list[Message]]:
+    """The stream with ids m0, m1, ... in order."""
+    named, count = [], start
+    for batch in stream:
+        named.append([replace(message, message_id=f"m{count + at}") for at, message in enumerate(batch)])
+        count += len(batch)
+    return named
+
+
+def new(name: str, store: EntryStore | None = None) -> Memory:
+    return remember(name, TOOLS)(store or EntryStore())
+
+
+async def live(memory: Memory, batch: Sequence[Message]) -> None:
+    memory.store.advance(len(batch))
+    await memory.write(batch)
+
+
+async def reads(memory: Memory) -> list[Recall]:
+    return [await memory.read(query) for query in QUERIES]
+
+
+def from_rows(store: EntryStore) -> list[Item]:
+    """The store's entries as they come back from a table: vectors as lists of numbers, in no order."""
+    items = []
+    for item in store:
+        vector = None if item.vector is None else np.asarray(item.vector.tolist(), np.float32)
+        items.append(replace(item, vector=vector))
+    return sorted(items, key=lambda item: item.entry_id)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=20, deadline=None)
+@given(stream=streams)
+def test_a_restored_memory_reads_what_the_living_one_read(name: str, stream: list[list[Message]]) -> None:
+    async def scenario() -> None:
+        memory, moments = new(name), []
+        for batch in numbered(stream):
+            await live(memory, batch)
+            moments.append((memory.store.tick, await reads(memory)))
+        for tick, then in moments:
+            again = new(name, EntryStore.restored(from_rows(memory.store), tick))
+            assert await reads(again) == then
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=10, deadline=None)
+@given(stream=streams, more=streams, cut=st.integers(0, 10))
+def test_a_memory_goes_on_from_where_it_was_restored(
+    name: str, stream: list[list[Message]], more: list[list[Message]], cut: int
+) -> None:
+    """Restoring loses nothing that writing needs: the future is the same with and without a break."""
+
+    async def scenario() -> None:
+        whole, batches = new(name), numbered([*stream, *more])
+        for batch in batches:
+            await live(whole, batch)
+        broken = new(name)
+        for batch in batches[:cut]:
+            await live(broken, batch)
+        broken = new(name, EntryStore.restored(from_rows(broken.store), broken.store.tick))
+        for batch in batches[cut:]:
+            await live(broken, batch)
+        assert await reads(broken) == await reads(whole)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=10, deadline=None)
+@given(stream=streams, left=streams, right=streams)
+def test_forks_never_touch_each_other(
+    name: str, stream: list[list[Message]], left: list[list[Message]], right: list[list[Message]]
+) -> None:
+    async def scenario() -> None:
+        base = new(name)
+        for batch in numbered(stream):
+            await live(base, batch)
+        before, held = await reads(base), list(base.store)
+        for branch in (left, right):
+            fork, alone = new(name, base.store.fork()), new(name)
+            for batch in numbered(branch, start=1000):
+                await live(fork, batch)
+            for batch in [*numbered(stream), *numbered(branch, start=1000)]:
+                await live(alone, batch)
+            assert await reads(fork) == await reads(alone)
+            assert list(fork.store) == list(alone.store)
+        assert (await reads(base), list(base.store)) == (before, held)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=10, deadline=None)
+@given(stream=streams)
+def test_reading_changes_nothing_and_knows_only_the_past(name: str, stream: list[list[Message]]) -> None:
+    async def scenario() -> None:
+        memory, given_so_far = new(name), set()
+        for batch in numbered(stream):
+            await live(memory, batch)
+            given_so_far |= {message.message_id for message in batch}
+            held, version = list(memory.store), memory.store.version
+            for recall in await reads(memory):
+                assert set(recall.sources) <= given_so_far
+                assert all(memory.store.get(item.entry_id) == item for item in recall.entries)
+            assert (list(memory.store), memory.store.version) == (held, version)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("name", KEEPS_ALL)
+@settings(max_examples=10, deadline=None)
+@given(stream=streams)
+def test_every_message_is_in_one_live_entry(name: str, stream: list[list[Message]]) -> None:
+    async def scenario() -> None:
+        memory = new(name)
+        for batch in numbered(stream):
+            await live(memory, batch)
+        sources = [source for item in memory.store.live() for source in item.sources]
+        said = [message.message_id for batch in numbered(stream) for message in batch]
+        assert sorted(sources) == sorted(said)
+
+    asyncio.run(scenario())

@@ -1,0 +1,112 @@
+"""Messages shown again as they were said, with their dates, within a budget."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.memories.entries import EntryStore
+from memflow.memories.full import Full
+from memflow.memories.memory import Message
+from memflow.memories.recent import Recent
+from memflow.memories.verbatim import DATE, forget, keep, kept, turns, within
+from memflow.tokens import estimate
+
+
+def said(number: int, text: str, **more: str) -> Message:
+    return Message(f"m{number}", "user" if number % 2 == 0 else "assistant", text, **more)  # type: ignore[arg-type]
+
+
+def contents(store: EntryStore) -> list[str]:
+    return [turn.content for turn in turns(kept(store, "message"))]
+
+
+def test_words_come_back_as_they_were_said() -> None:
+    store = EntryStore()
+    texts = ["user: hello", "assistant: no, you", "[x] y", "", "  spaced\n"]
+    keep(store, [said(number, text) for number, text in enumerate(texts)], "message")
+    assert contents(store) == texts
+
+
+def test_a_speaker_is_named() -> None:
+    store = EntryStore()
+    keep(store, [said(0, "Hey!", speaker="Caroline"), said(1, "Hi!", speaker="Mel")], "message")
+    assert contents(store) == ["Caroline: Hey!", "Mel: Hi!"]
+
+
+def test_a_date_stands_where_it_changes_also_across_writes() -> None:
+    store = EntryStore()
+    keep(store, [said(0, "a", sent_at="8 May"), said(1, "b", sent_at="8 May")], "message")
+    keep(store, [said(2, "c", sent_at="8 May"), said(3, "d", sent_at="9 May")], "message")
+    keep(store, [said(4, "e")], "message")
+    assert contents(store) == ["[8 May]\na", "b", "c", "[9 May]\nd", "e"]
+
+
+def test_a_date_that_the_words_say_is_not_said_twice() -> None:
+    store = EntryStore()
+    text = "[Current Time: 2020-10-05]\nHello"
+    keep(store, [said(0, text, sent_at="2020-10-05"), said(1, "Hi", sent_at="2020-10-05")], "message")
+    assert contents(store) == [text, "Hi"]
+
+
+def test_forgetting_keeps_the_dates_that_are_needed() -> None:
+    store = EntryStore()
+    keep(store, [said(number, str(number), sent_at=f"{number // 2} May") for number in range(6)], "message")
+    forget(store, kept(store, "message")[:3], "message")
+    assert contents(store) == ["[1 May]\n3", "[2 May]\n4", "5"]
+    assert [item.text for item in store.live(DATE)] == ["1 May", "2 May"]
+    forget(store, kept(store, "message"), "message")
+    assert [item.text for item in store.live(DATE)] == ["2 May"]
+
+
+@given(
+    texts=st.lists(st.text("ab 北", max_size=30), max_size=12),
+    dates=st.lists(st.sampled_from(["8 May", "a much longer date than that"]), min_size=12, max_size=12),
+    budget=st.integers(1, 60),
+)
+def test_the_newest_that_fit_are_shown_and_the_rest_is_counted(
+    texts: list[str], dates: list[str], budget: int
+) -> None:
+    store = EntryStore()
+    keep(store, [said(at, text, sent_at=dates[at]) for at, text in enumerate(texts)], "message")
+    held = kept(store, "message")
+    recall = within(held, budget)
+    sizes = [estimate(turn.content) for turn in turns(held)]
+    shown = len(recall.messages)
+    assert recall.messages == turns(held[len(held) - shown :])
+    assert recall.entries == tuple(message.item for message in held[len(held) - shown :])
+    assert recall.injected_tokens == sum(estimate(turn.content) for turn in recall.messages) <= budget
+    assert recall.dropped_tokens == sum(sizes[: len(sizes) - shown])
+    if shown < len(held):
+        longer = turns(held[len(held) - shown - 1 :])
+        assert sum(estimate(turn.content) for turn in longer) > budget
+
+
+async def test_full_shows_all_that_was_said_and_drops_the_oldest_first() -> None:
+    messages = [said(number, f"{number}" * 40) for number in range(6)]
+    whole, tight = Full(), Full(budget=25)
+    await whole.write(messages)
+    await tight.write(messages)
+    assert [turn.content for turn in (await whole.read("?")).messages] == [
+        message.text for message in messages
+    ]
+    recall = await tight.read("?")
+    assert recall.sources == ("m4", "m5")
+    assert (recall.injected_tokens, recall.dropped_tokens) == (20, 40)
+
+
+async def test_full_reads_again_after_a_write() -> None:
+    memory = Full()
+    await memory.write([said(0, "a")])
+    assert len((await memory.read("?")).messages) == 1
+    await memory.write([said(1, "b")])
+    assert len((await memory.read("?")).messages) == 2
+
+
+async def test_recent_keeps_the_last_and_retires_the_rest() -> None:
+    memory = Recent(messages=3)
+    for number in range(0, 10, 2):
+        memory.store.advance(2)
+        await memory.write([said(number, "q", sent_at="8 May"), said(number + 1, "a", sent_at="8 May")])
+    recall = await memory.read("anything")
+    assert recall.sources == ("m7", "m8", "m9")
+    assert recall.messages[0].content == "[8 May]\na"
+    assert sum(item.until is not None for item in memory.store) == 7

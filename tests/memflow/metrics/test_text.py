@@ -1,0 +1,112 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score import rouge_scorer
+
+from memflow.errors import BadInput, BadSettings
+from memflow.metrics.text import exact_match, locomo_f1, rouge_l
+
+OPTIONS = '{"a": "Not mentioned in the conversation", "b": "a red kite"}'
+
+
+@pytest.mark.parametrize(
+    ("prediction", "gold", "category", "score"),
+    [
+        ("May 7, 2023", "7 May 2023", 2, 1.0),
+        ("The support group and a charity race", "support groups", 4, 2 / 3),
+        ("pottery, camping, and swimming", "pottery, camping, painting, swimming", 1, 0.75),
+        ("the", "the", 4, 0.0),
+        ("", "anything", 4, 0.0),
+        ("yes; for reasons", "yes; for reasons", 3, 0.5),
+        ("a", OPTIONS, 5, 1.0),
+        ("(a)", OPTIONS, 5, 1.0),
+        ("b", OPTIONS, 5, 0.0),
+        ("(b)", OPTIONS, 5, 0.0),
+        ("No information available.", OPTIONS, 5, 1.0),
+        ("It is NOT mentioned", OPTIONS, 5, 1.0),
+        ("a red kite", OPTIONS, 5, 0.0),
+    ],
+)
+def test_locomo_f1_of_known_pairs(prediction: str, gold: str, category: int, score: float) -> None:
+    assert locomo_f1(prediction, gold, category) == pytest.approx(score)
+    assert locomo_f1(prediction, gold, str(category)) == locomo_f1(prediction, gold, category)
+
+
+def test_every_published_pair_has_its_published_f1() -> None:
+    folder = os.environ.get("MEMFLOW_DATA")
+    if not folder:
+        pytest.skip("set MEMFLOW_DATA to the data folder")
+    pairs = json.loads((Path(folder) / "locomo/oracle_f1_sample.json").read_text(encoding="utf-8"))
+    assert len(pairs) == 600
+    wrong = [
+        pair
+        for pair in pairs
+        if locomo_f1(pair["prediction"], pair["golden_answer"], pair["category"]) != pair["f1"]
+    ]
+    assert wrong == []
+
+
+def test_a_curly_apostrophe_keeps_the_article_apart() -> None:
+    assert locomo_f1("’s", "the’s", 4) == 1.0
+
+
+@pytest.mark.parametrize("gold", ["no JSON", "[1]", '{"a": "only one"}'])
+def test_a_gold_of_category_5_that_is_no_options_is_refused(gold: str) -> None:
+    with pytest.raises(BadInput, match="category 5"):
+        locomo_f1("a", gold, 5)
+
+
+def test_an_unknown_category_is_refused() -> None:
+    with pytest.raises(BadInput, match="no category 6"):
+        locomo_f1("a", "a", 6)
+
+
+WORDS = st.text(alphabet="abcdeg ABst.,-'0159éü中\n", max_size=80)
+
+
+@pytest.mark.parametrize("stem", [False, True])
+@settings(max_examples=150, deadline=None)
+@given(prediction=WORDS, gold=WORDS)
+def test_english_rouge_l_is_rouge_scores(stem: bool, prediction: str, gold: str) -> None:
+    oracle = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=stem)
+    assert rouge_l(prediction, gold, stem=stem) == oracle.score(gold, prediction)["rougeL"].fmeasure
+
+
+def test_chinese_rouge_l_counts_words_and_not_punctuation() -> None:
+    assert rouge_l("管辖错误", "管辖权错误", "zh") == 0.5
+    assert rouge_l("判处有期徒刑三年。", "判处 有期徒刑，三年", "zh") == 1.0
+    assert rouge_l("三年", "", "zh") == 0.0
+
+
+def test_a_variant_that_is_not_there_yet_is_refused() -> None:
+    with pytest.raises(BadSettings, match="published_code"):
+        rouge_l("一", "一", "zh", variant="published_code")
+    with pytest.raises(BadSettings, match="language"):
+        rouge_l("un", "un", "fr")  # type: ignore[arg-type]
+
+
+def test_exact_match_allows_a_full_stop() -> None:
+    assert exact_match(" Ross. ", "ross") == 1.0
+    assert exact_match("Ross", "ross.") == 0.0
+
+
+def test_the_stemmer_fetches_nothing(tmp_path: Path) -> None:
+    code = (
+        "import socket\n"
+        "def refuse(*_): raise AssertionError('a network call')\n"
+        "socket.socket.connect = refuse\n"
+        "from memflow.metrics.text import locomo_f1\n"
+        "print(locomo_f1('birthdays', 'birthday', 4))\n"
+    )
+    environment = {**os.environ, "NLTK_DATA": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.stdout.strip() == "1.0", done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,111 @@
+"""The player: order, time, follow-ups, forks, and what becomes of a reply that never came."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from memflow.chat.asking import Answer
+from memflow.chat.prompts import parse
+from memflow.chat.requests import ChatRequest, Completion, Sampling
+from memflow.errors import BadInput, RequestRefused
+from memflow.memories.memory import Memory, Message, Recall
+from memflow.play import Episode, Event, Replier, play, play_all
+
+PROMPT = parse("---\nname: test/reply\nfields: [text]\n---\n# user\n$text\n", "memflow.chat", "here")
+
+
+@dataclass
+class Notebook(Memory):
+    """Keeps every message as an entry, and notes what it was given together."""
+
+    given: list[list[str]] = field(default_factory=list)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        self.given.append([message.message_id for message in messages])
+        for message in messages:
+            self.store.add("message", message.text, sources=[message.message_id])
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        return Recall(entries=tuple(self.store.live()))
+
+
+class Echo:
+    """Answers with what it was asked, and refuses what holds the word `refuse`."""
+
+    fingerprint = "echo"
+    sampling = Sampling()
+    scripted = True
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        text = request.messages[-1].content
+        if "refuse" in text:
+            raise RequestRefused("too long")
+        return Completion(f"re: {text}", digest=f"digest of {text}")
+
+
+def replier() -> Replier:
+    return Replier(Echo(), PROMPT, lambda recall, message: {"text": message.text})
+
+
+def event(
+    number: int, text: str, *, follow_ups: int = 0, kind: str = "exchange", checkpoint: int = 0
+) -> Event:
+    async def follow_up(said: Sequence[Message]) -> Answer[str]:
+        return Answer(f"and {len(said)}")
+
+    message = Message(f"u/{number}", "user", text)
+    return Event(number, checkpoint, kind, (message,), follow_ups, follow_up)  # type: ignore[arg-type]
+
+
+async def test_rounds_are_written_together_and_follow_ups_come_after_replies() -> None:
+    memory = Notebook()
+    played = await play(Episode("u", (event(0, "hello", follow_ups=1), event(1, "bye"))), memory, replier())
+    assert memory.given == [["u/0", "u/0+1"], ["u/0+2", "u/0+3"], ["u/1", "u/1+1"]]
+    assert [(line.message.text, line.origin) for line in played.lines] == [
+        ("hello", "given"),
+        ("re: hello", "assistant"),
+        ("and 2", "simulator"),
+        ("re: and 2", "assistant"),
+        ("bye", "given"),
+        ("re: bye", "assistant"),
+    ]
+    assert [line.tick for line in played.lines] == [0, 1, 2, 3, 4, 5]
+    assert [item.since for item in played.store] == [2, 2, 4, 4, 6, 6]
+    assert played.lines[1].completion == "digest of hello"
+
+
+async def test_a_reply_that_never_came_is_a_line_with_its_reason_and_the_episode_goes_on() -> None:
+    memory = Notebook()
+    played = await play(Episode("u", (event(0, "refuse", follow_ups=1), event(1, "bye"))), memory, replier())
+    assert [line.message.text for line in played.lines if line.reason is None] == ["refuse", "bye", "re: bye"]
+    (lost,) = [line for line in played.lines if line.reason is not None]
+    assert lost.origin == "assistant" and "too long" in str(lost.reason)
+    assert memory.given == [["u/0"], ["u/1", "u/1+1"]]
+
+
+async def test_given_events_are_written_as_they_stand() -> None:
+    memory = Notebook()
+    messages = tuple(Message(f"s/{index}", "user", str(index)) for index in range(3))
+    await play(Episode("s", (Event(0, 0, "given", messages),)), memory, None)
+    assert memory.given == [["s/0", "s/1", "s/2"]]
+
+
+async def test_an_exchange_without_a_model_says_so() -> None:
+    with pytest.raises(BadInput, match="no answering model"):
+        await play(Episode("u", (event(0, "hello"),)), Notebook(), None)
+
+
+async def test_an_episode_goes_on_from_a_fork_of_its_base() -> None:
+    base = Episode("base", (event(0, "shared", kind="given"),))
+    left = Episode("left", (event(1, "left", kind="given"),), base="base")
+    right = Episode("right", (event(2, "right", kind="given"),), base="base")
+    played = await play_all([base, left, right], Notebook, None)
+    texts = [[item.text for item in each.store] for each in played]
+    assert texts == [["shared"], ["shared", "left"], ["shared", "right"]]
+    assert [each.store.tick for each in played] == [1, 2, 2]
+
+
+async def test_a_base_that_is_not_there_is_named() -> None:
+    with pytest.raises(BadInput, match="built on nowhere"):
+        await play_all([Episode("left", (), base="nowhere")], Notebook, None)

@@ -1,0 +1,287 @@
+"""chat.py and endpoint.py: what is sent and read, and what becomes of a server that fails."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from memflow.chat.asking import ask
+from memflow.chat.ledger import Account, LedgeredChat, MemoryLedger
+from memflow.chat.prompts import Prompt, parse
+from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
+from memflow.errors import BudgetSpent, ChatError, EndpointDown, RequestRefused
+from resources.chat import OpenAIChat, body, read
+from resources.endpoint import Endpoint
+from resources.ledger import SqlLedger
+from resources.limits import Budget, Prices
+from resources.stub import Behaviour, Stub, answered
+
+KEY = "sk-a-key-that-nobody-may-see"
+
+
+class Choice(BaseModel):
+    answer: Annotated[int, Field(ge=1, le=4)]
+    why: Annotated[str, Field(max_length=40)]
+
+
+PROMPT: Prompt = replace(
+    parse(
+        "---\nname: test/choose\nfields: [item]\n---\n# user\nChoose for $item.\n", "memflow.chat", "a test"
+    ),
+    output=Choice,
+)
+
+
+def request(text: str = "hello", **more: Any) -> ChatRequest:
+    return ChatRequest("test/prompt", {}, (ChatMessage("user", text),), **more)
+
+
+class Time:
+    """A clock that only sleeping moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+    def clock(self) -> float:
+        return self.now
+
+
+def chat_at(url: str, time: Time | None = None, **more: Any) -> OpenAIChat:
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep if time is None else time.sleep
+    parts = {} if time is None else {"clock": time.clock}
+    endpoint = Endpoint(
+        url,
+        key_variable="MEMFLOW_TEST_KEY",
+        concurrency=more.pop("concurrency", 8),
+        patience=more.pop("patience", 30.0),
+        tries=more.pop("tries", 30),
+        timeout=more.pop("timeout", 5.0),
+        first_wait=0.03 if time is None else 0.5,
+        chance=random.Random(1),
+        sleep=sleep,
+        **parts,
+    )
+    return OpenAIChat(url, "stub", "fingerprint", Sampling(max_tokens=64), endpoint=endpoint, **more)
+
+
+async def test_an_answer_with_its_measures() -> None:
+    async with Stub(Behaviour(latency=0.05)) as stub, chat_at(stub.url) as chat:
+        completion = await chat.complete(request("x" * 400))
+    assert completion.text
+    assert completion.finish_reason == "stop"
+    assert (completion.prompt_tokens, completion.cached_tokens) == (100, 50)
+    assert completion.completion_tokens > 0
+    assert 0.05 <= completion.latency_s < 1
+
+
+def test_only_what_is_set_is_sent() -> None:
+    sent = body("m", request(sampling=Sampling(temperature=0.5, max_tokens=9)))
+    assert sent == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "hello"}],
+        "temperature": 0.5,
+        "max_tokens": 9,
+    }
+    more = body("m", request(sampling=Sampling(top_p=0.9, seed=3), output=Choice))
+    assert (more["top_p"], more["seed"]) == (0.9, 3)
+    assert more["response_format"]["json_schema"]["strict"] is True
+    assert more["response_format"]["json_schema"]["schema"]["required"] == ["answer", "why"]
+
+
+def test_an_answer_with_nothing_in_it_is_empty() -> None:
+    for nothing in ({}, {"choices": []}, {"choices": [{"message": {"content": None}}], "usage": None}):
+        assert read(nothing, 0.0).text == ""
+    assert read({"choices": [{"message": {"content": "a\x00\ud83d"}}]}, 0.0).text == "a\ufffd\ufffd"
+
+
+async def test_half_characters_are_sent_as_replacements() -> None:
+    async with Stub() as stub, chat_at(stub.url) as chat:
+        assert (await chat.complete(request("half \ud83d of one"))).text
+
+
+async def test_every_failure_is_tried_again() -> None:
+    async with Stub(Behaviour(fail=0.5, retry_after=0.0)) as stub, chat_at(stub.url, Time()) as chat:
+        completions = await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(40)))
+    assert all(completion.text for completion in completions)
+    assert stub.counts.failed > 10
+    assert stub.counts.answered == 40
+
+
+async def test_retry_after_is_waited_for() -> None:
+    time = Time()
+    async with Stub(Behaviour(fail=0.5, retry_after=7.0)) as stub, chat_at(stub.url, time) as chat:
+        for n in range(12):
+            await chat.complete(request(f"{n}"))
+    long = [seconds for seconds in time.slept if seconds >= 7]
+    short = [seconds for seconds in time.slept if seconds < 7]
+    assert long
+    assert short  # a 500 says nothing of when to come back
+    assert len(time.slept) == stub.counts.failed
+
+
+async def test_patience_ends_with_the_servers_words() -> None:
+    time = Time()
+    async with Stub(Behaviour(fail=1.0)) as stub, chat_at(stub.url, time, patience=20) as chat:
+        with pytest.raises(ChatError, match=r"kept failing \(tried \d+ times.*(stumbled|Too many)"):
+            await chat.complete(request())
+    assert time.now <= 20
+    assert len(time.slept) > 2
+
+
+async def test_tries_are_bounded() -> None:
+    async with Stub(Behaviour(fail=1.0)) as stub, chat_at(stub.url, Time(), patience=1e9, tries=4) as chat:
+        with pytest.raises(ChatError, match="tried 4 times"):
+            await chat.complete(request())
+        assert stub.counts.asked == 4
+
+
+async def test_the_limit_follows_a_server_that_is_overrun_and_is_never_passed() -> None:
+    async with Stub(Behaviour(latency=0.01)) as stub, chat_at(stub.url, concurrency=5) as chat:
+        await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(30)))
+    assert stub.counts.most_in_flight == 5
+
+
+async def test_nobody_there_says_where_and_what_to_do() -> None:
+    async with Stub() as stub:
+        url = stub.url
+    time = Time()
+    async with chat_at(url, time, patience=10) as chat:
+        with pytest.raises(EndpointDown, match=f"nobody answers at {url}.*start the server") as caught:
+            await chat.complete(request())
+        slept = len(time.slept)
+        with pytest.raises(EndpointDown, match="tried 1 times"):
+            await chat.complete(request("another"))
+    assert slept > 1
+    assert len(time.slept) == slept  # the second did not wait again
+    assert "MEMFLOW_TEST_KEY" not in str(caught.value)
+
+
+async def test_time_out_is_nobody_there() -> None:
+    async with Stub(Behaviour(latency=1.0)) as stub, chat_at(stub.url, timeout=0.05, tries=2) as chat:
+        with pytest.raises(EndpointDown, match="no answer in time"):
+            await chat.complete(request())
+
+
+async def test_a_server_that_dies_is_waited_for() -> None:
+    behaviour = Behaviour(die_after=20, down=0.7, latency=0.01)
+    async with Stub(behaviour) as stub, chat_at(stub.url) as chat:
+        completions = await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(60)))
+    assert len(completions) == 60
+
+
+async def test_a_prompt_too_long_is_refused_in_the_servers_words() -> None:
+    async with Stub(Behaviour(max_model_len=100)) as stub, chat_at(stub.url) as chat:
+        with pytest.raises(RequestRefused, match="maximum context length is 100 tokens"):
+            await chat.complete(request("x" * 1000))
+        assert stub.counts.asked == 1
+
+
+async def test_a_model_that_is_not_served_is_refused() -> None:
+    async with Stub(Behaviour(model="other")) as stub, chat_at(stub.url) as chat:
+        with pytest.raises(RequestRefused, match="`stub` does not exist"):
+            await chat.complete(request())
+
+
+async def test_a_budget_stops_before_a_request_is_sent() -> None:
+    budget = Budget(calls=3)
+    async with Stub() as stub, chat_at(stub.url, budget=budget) as chat:
+        results = await asyncio.gather(
+            *(chat.complete(request(f"{n}")) for n in range(8)), return_exceptions=True
+        )
+        assert stub.counts.asked == 3
+    assert sum(isinstance(result, BudgetSpent) for result in results) == 5
+    assert budget.spent.calls == 3
+    assert budget.spent.tokens > 0
+
+
+async def test_a_budget_of_cost_stops() -> None:
+    # 64 answer tokens at most, at 1e6 a million: 64 each.
+    budget, prices = Budget(cost=100), Prices(completion=1e6)
+    async with Stub() as stub, chat_at(stub.url, budget=budget, prices=prices) as chat:
+        with pytest.raises(BudgetSpent, match=r"100 \(cost\)"):
+            for n in range(50):
+                await chat.complete(request(f"{n}", sampling=Sampling(max_tokens=64)))
+        assert 1 < stub.counts.asked < 50
+    assert budget.spent.cost <= 100
+
+
+def test_the_key_is_sent_and_seen_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("MEMFLOW_TEST_KEY", KEY)
+    caplog.set_level(logging.DEBUG)
+
+    async def session(ledger: SqlLedger) -> None:
+        async with Stub() as stub, chat_at(stub.url) as chat:
+            await LedgeredChat(chat, ledger, Account(run="r")).complete(request())
+            assert stub.headers[0]["Authorization"] == f"Bearer {KEY}"
+            assert KEY not in repr(vars(chat)) + repr(chat.endpoint)
+
+    with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
+        asyncio.run(session(ledger))
+    assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.iterdir())
+    assert KEY not in caplog.text
+
+
+async def test_a_server_that_repeats_the_key_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMFLOW_TEST_KEY", KEY)
+    async with Stub(Behaviour(model="other")) as stub:
+        chat = chat_at(stub.url)
+        chat.model = KEY  # the stub repeats the model's name, as others repeat a key that they refuse
+        async with chat:
+            with pytest.raises(RequestRefused) as caught:
+                await chat.complete(request())
+    assert "<MEMFLOW_TEST_KEY>" in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_a_chat_serves_one_event_loop_after_the_other() -> None:
+    async def session() -> str:
+        async with Stub() as stub, chat_at(stub.url) as chat:
+            return (await chat.complete(request())).text
+
+    assert asyncio.run(session()) == asyncio.run(session())
+
+
+async def test_with_a_server_at_its_worst_every_item_ends_and_nothing_is_asked_twice(tmp_path: Path) -> None:
+    """10 % of 429 and 500, 10 % of half a JSON, and a death in the midst."""
+    log = tmp_path / "log.jsonl"
+    behaviour = Behaviour(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
+    ledger = SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite")
+    async with Stub(behaviour) as stub, chat_at(stub.url, concurrency=16) as inner:
+        chat = LedgeredChat(inner, ledger, Account(run="r"))
+        answers = await asyncio.gather(*(ask(chat, PROMPT, {"item": f"{n}"}) for n in range(200)))
+        asked = stub.counts.asked
+        again = await asyncio.gather(*(ask(chat, PROMPT, {"item": f"{n}"}) for n in range(200)))
+        assert stub.counts.asked == asked
+    assert [answer.value for answer in again] == [answer.value for answer in answers]
+    assert all((answer.value is None) == (answer.reason is not None) for answer in answers)
+    assert sum(answer.value is not None for answer in answers) >= 195
+    assert stub.counts.garbled > 5
+    assert any(answer.attempts > 1 for answer in answers)
+    times = answered(log)
+    kept = ledger.digests()
+    assert kept <= set(times)
+    # A request whose answer was on its way when the server died is asked again, and no other.
+    assert sum(count - 1 for count in times.values()) <= 16
+    ledger.close()
+
+
+async def test_items_that_are_lost_have_reasons() -> None:
+    async with Stub(Behaviour(garble=1.0)) as stub, chat_at(stub.url) as inner:
+        chat = LedgeredChat(inner, MemoryLedger(), Account())
+        answer = await ask(chat, PROMPT, {"item": "one"})
+    assert answer.value is None
+    assert "no usable answer in 3 attempts" in (answer.reason or "")

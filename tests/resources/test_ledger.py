@@ -1,0 +1,246 @@
+"""ledger.py: what is kept stays, from several processes at once and through a SIGKILL; the accounts add
+up."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pytest
+from pydantic import BaseModel, Field
+
+from memflow.chat.ledger import Account
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, schema_digest
+from memflow.errors import BadSettings
+from resources.accounts import AccountRow, cost
+from resources.ledger import SqlLedger
+from resources.limits import Prices
+
+
+class Choice(BaseModel):
+    answer: Annotated[int, Field(ge=1, le=4)]
+
+
+ACCOUNT = Account(run="run 1", stage="answer", role="assistant", domain="d", assistant="full", model="m")
+
+
+def request(text: str, prompt: str = "a/prompt") -> ChatRequest:
+    return ChatRequest(
+        prompt, {}, (ChatMessage("system", "Be kind."), ChatMessage("user", text)), output=Choice
+    )
+
+
+def completion(text: str = "yes", key: str = "") -> Completion:
+    return Completion(text, "stop", 10, 3, 4, 0.25, key)
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/deep/ledger.sqlite"
+
+
+def test_what_is_put_is_there_and_the_first_answer_stays(url: str) -> None:
+    with SqlLedger(url) as ledger:
+        assert ledger.get("k") is None
+        ledger.put("k", request("é中\ud83d"), completion(), ACCOUNT)
+        ledger.put("k", request("é中\ud83d"), completion("no"), ACCOUNT)
+        assert ledger.get("k") == completion(key="k")
+        assert ledger.messages("k") == request("é中\ud83d").messages
+        with pytest.raises(KeyError):
+            ledger.messages("other")
+    with SqlLedger(url) as ledger:
+        assert ledger.get("k") == completion(key="k")
+        assert ledger.digests() == {"k"}
+
+
+def test_another_reads_what_was_put_at_once(url: str) -> None:
+    with SqlLedger(url) as writer, SqlLedger(url) as reader:
+        assert reader.get("k") is None
+        writer.put("k", request("x"), completion(), ACCOUNT)
+        assert reader.get("k") is not None
+
+
+def test_the_accounts_add_up(url: str) -> None:
+    with SqlLedger(url) as ledger:
+        judge = Account("run 1", "score", "judge", "d", "full", "j")
+        later = Account("run 2", "answer", "assistant", "d", "full", "m")
+        ledger.put("a", request("a"), completion(), ACCOUNT)
+        ledger.put("b", request("b"), completion(), ACCOUNT)
+        ledger.put("c", request("c"), completion(), judge)
+        ledger.used("a", request("a"), ACCOUNT)
+        ledger.used("a", request("a"), later)
+        ledger.failed(request("d"), ACCOUNT, "nobody there")
+        ledger.failed(request("d"), judge, "nobody there")
+        rows = ledger.accounts(by=("role", "model"), run="run 1")
+        assert rows == [
+            AccountRow({"role": "assistant", "model": "m"}, 2, 1, 1, 30, 9, 12, 0.75, 20, 6),
+            AccountRow({"role": "judge", "model": "j"}, 1, 0, 1, 10, 3, 4, 0.25, 10, 3),
+        ]
+        assert cost(rows[0], {"m": Prices(prompt=1e6, completion=2e6)}) == 20 + 12
+        assert cost(rows[1], {"m": Prices(prompt=1e6)}) == 0
+        (whole,) = ledger.accounts(by=())
+        assert (whole.asked, whole.kept, whole.failed) == (3, 2, 2)
+        (second,) = ledger.accounts(by=("run",), run="run 2")
+        assert (second.asked, second.kept, second.paid_prompt_tokens, second.prompt_tokens) == (0, 1, 0, 10)
+        with pytest.raises(BadSettings, match="not by colour"):
+            ledger.accounts(by=("colour",))
+
+
+def test_a_replay_costs_nothing_and_has_the_latency_of_the_first_time(url: str) -> None:
+    with SqlLedger(url) as ledger:
+        ledger.put("a", request("a"), completion(), ACCOUNT)
+        ledger.used("a", request("a"), Account(run="run 2", model="m"))
+        (row,) = ledger.accounts(by=("model",), run="run 2")
+        assert row.latency_s == 0.25
+        assert cost(row, {"m": Prices(prompt=1.0, completion=1.0)}) == 0
+
+
+def test_uses_are_told_as_they_happen(url: str) -> None:
+    seen: list[tuple[str, str, str]] = []
+    with SqlLedger(url, on_use=lambda event, req, acc: seen.append((event, req.prompt, acc.stage))) as ledger:
+        ledger.put("a", request("a"), completion(), ACCOUNT)
+        ledger.used("a", request("a"), ACCOUNT)
+        ledger.failed(request("b"), ACCOUNT, "no")
+    assert seen == [(event, "a/prompt", "answer") for event in ("asked", "kept", "failed")]
+
+
+def test_vectors_are_kept(url: str) -> None:
+    vectors = {f"k{n}": np.arange(4, dtype=np.float32) + n for n in range(1200)}
+    with SqlLedger(url) as ledger:
+        ledger.keep_vectors(vectors)
+        ledger.keep_vectors({"k0": np.zeros(4, dtype=np.float32)})
+        found = ledger.vectors([*vectors, "other"])
+    assert found.keys() == vectors.keys()
+    assert all(np.array_equal(found[key], vectors[key]) for key in vectors)
+
+
+def test_a_ledger_that_cannot_be_is_said_to_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a database, but long enough to be read as one" * 100)
+    for wrong in ("sqlite://", "nonsense", "oracle9://x/y", f"sqlite:///{tmp_path}/file"):
+        with pytest.raises(BadSettings):
+            SqlLedger(wrong)
+    with pytest.raises(BadSettings) as caught:
+        SqlLedger("postgresql+psycopg2://user:secret@127.0.0.1:1/none")
+    assert "secret" not in str(caught.value)
+
+
+def test_pickled_it_opens_its_own_connections(url: str) -> None:
+    with SqlLedger(url) as ledger:
+        ledger.put("a", request("a"), completion(), ACCOUNT)
+        other = pickle.loads(pickle.dumps(ledger))  # noqa: S301
+        assert other.get("a") is not None
+        assert other._engine is not ledger._engine
+        other.close()
+
+
+def _fill(url: str, number: int, count: int) -> None:
+    with SqlLedger(url) as ledger:
+        for n in range(count):
+            for key in (f"own {number} {n}", f"shared {n}"):
+                ledger.put(key, request(key), completion(f"{number}"), ACCOUNT)
+                assert ledger.get(key) is not None
+                ledger.used(key, request(key), ACCOUNT)
+
+
+def test_four_processes_write_at_once_to_a_new_file(url: str) -> None:
+    context = multiprocessing.get_context("forkserver")
+    count = 60
+    processes = [context.Process(target=_fill, args=(url, number, count)) for number in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0] * 4
+    with SqlLedger(url) as ledger:
+        assert len(ledger.digests()) == 5 * count
+        (row,) = ledger.accounts(by=("run",))
+        assert (row.asked, row.kept) == (8 * count, 8 * count)
+
+
+def test_a_fork_leaves_the_connections_to_its_parent(url: str) -> None:
+    with SqlLedger(url) as ledger:
+        ledger.put("a", request("a"), completion(), ACCOUNT)
+        ledger.used("a", request("a"), ACCOUNT)
+        child = os.fork()
+        if child == 0:
+            ledger.put("b", request("b"), completion(), ACCOUNT)
+            ledger.flush()
+            os._exit(0 if ledger.get("a") else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert ledger.get("b") is not None
+        (row,) = ledger.accounts(by=("run",))
+        assert (row.asked, row.kept) == (2, 1)
+
+
+WRITER = """
+import sys
+from memflow.chat.ledger import Account
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion
+from resources.ledger import SqlLedger
+
+ledger = SqlLedger(sys.argv[1])
+said = (ChatMessage("user", "x" * 500),)
+for n in range(100000):
+    ledger.put(f"k{n}", ChatRequest("p", {}, said), Completion("y" * 500), Account())
+    print(n, flush=True)
+"""
+
+
+@pytest.mark.kill
+def test_a_kill_loses_nothing_that_put_returned_for(url: str) -> None:
+    with subprocess.Popen([sys.executable, "-c", WRITER, url], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        time.sleep(0.2)
+        process.send_signal(signal.SIGKILL)
+        said += process.stdout.read()
+    last = int(said.split()[-1])
+    assert last > 10
+    with SqlLedger(url) as ledger:
+        assert {f"k{n}" for n in range(last + 1)} <= ledger.digests()
+
+
+def test_what_is_kept_of_a_request(url: str, tmp_path: Path) -> None:
+    """The columns that a person may want to query are plain."""
+    import sqlite3
+
+    sampled = ChatRequest("p", {}, (ChatMessage("user", "x"),), Sampling(0.7, 0.9, 12, 5), Choice, 2)
+    with SqlLedger(url) as ledger:
+        ledger.put("a", sampled, completion(), ACCOUNT)
+    with sqlite3.connect(tmp_path / "deep" / "ledger.sqlite") as connection:
+        (row,) = connection.execute(
+            "select prompt, model, parameters, schema, attempt, text from completions"
+        )
+    assert json.loads(row[2]) == {"temperature": 0.7, "top_p": 0.9, "max_tokens": 12, "seed": 5}
+    assert (row[0], row[1], row[3], row[4], row[5]) == ("p", "m", schema_digest(Choice), 2, "yes")
+
+
+@pytest.mark.postgres
+def test_postgresql_keeps_the_same(postgres_url: str) -> None:
+    context = multiprocessing.get_context("forkserver")
+    processes = [context.Process(target=_fill, args=(postgres_url, number, 20)) for number in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0] * 4
+    with SqlLedger(postgres_url) as ledger, SqlLedger(postgres_url) as other:
+        assert len(ledger.digests()) == 5 * 20
+        (row,) = ledger.accounts(by=("run",))
+        assert row == AccountRow({"run": "run 1"}, 160, 160, 0, 3200, 960, 1280, 80.0, 1600, 480)
+        assert other.get("k") is None
+        ledger.put("k", request("é中"), completion(), ACCOUNT)
+        ledger.put("k", request("é中"), completion("no"), ACCOUNT)
+        assert other.get("k") == completion(key="k")
+        assert other.messages("k") == request("é中").messages
+        ledger.keep_vectors({"v": np.arange(3, dtype=np.float32)})
+        assert other.vectors(["v"])["v"].tolist() == [0, 1, 2]
+        ledger.failed(request("x"), ACCOUNT, "why")
+        assert ledger.accounts(by=())[0].failed == 1

@@ -1,0 +1,93 @@
+"""The settings: the file, the environment over it, the command line over both."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from memflow.errors import BadSettings
+from resources.settings import Model, Settings, example, load
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("SETTINGS", "DATA", "HOME", "LAKE", "LEDGER", "DOMAINS", "ASSISTANTS"):
+        monkeypatch.delenv(f"MEMFLOW_{name}", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def written(text: str) -> Path:
+    Path("memflow.toml").write_text(text, encoding="utf-8")
+    return Path("memflow.toml")
+
+
+def test_the_example_is_valid_and_at_the_defaults() -> None:
+    settings = load(written(example()))
+    defaults = Settings.model_fields
+    assert settings.assistants == defaults["assistants"].default
+    assert settings.home == Path(".memflow").absolute()
+    assert settings.roles.simulator == "scripted" and settings.embedder.kind == "hashing"
+
+
+def test_what_the_example_comments_out_is_valid_too() -> None:
+    """Every line of the form `# name = value` or `# [table]` stands for a setting that there is."""
+    lines = []
+    for line in example().splitlines():
+        bare = line.removeprefix("# ")
+        is_setting = bare.startswith("[") or " = " in bare.partition("#")[0]
+        lines.append(bare if line.startswith("# ") and is_setting else line)
+    text = "\n".join(
+        line for line in lines if not line.startswith(('kind = "folder"', 'kind = "endpoint"  '))
+    )
+    text = text.replace('kind = "hashing"\n', "").replace('model = "/path/to/weights"\n', "")
+    settings = load(written(text))
+    assert tomllib.loads(text)["models"].keys() == {"small", "large"}
+    assert settings.model("large").kind == "vllm"
+    assert "amemgym_long" in settings.own_domains and "mine" in settings.own_memories()
+
+
+def test_the_environment_goes_over_the_file_and_the_command_line_over_both(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = written('home = "of_file"\ndata = "of_file"\n')
+    monkeypatch.setenv("MEMFLOW_DATA", "of_environment")
+    monkeypatch.setenv("MEMFLOW_HOME", "of_environment")
+    settings = load(file, {"home": Path("of_command_line")})
+    assert settings.data == Path("of_environment")
+    assert settings.home == Path("of_command_line").absolute()
+
+
+def test_without_a_file_the_defaults_hold() -> None:
+    settings = load()
+    assert settings.models == {"scripted": Model(kind="scripted")}
+    assert settings.lake_root == str(settings.home / "lake")
+    assert settings.ledger_url == f"sqlite:///{settings.home}/ledger.sqlite"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hoem = 'x'", "hoem"),
+        ("domains = ['nosuch']", "nosuch"),
+        ("assistants = ['full@nosuch']", "nosuch"),
+        ("assistants = ['Full Context']", "Full Context"),
+        ("[roles]\nsimulator = 'nosuch'", "simulator"),
+        ("[models.x]\nmodel = 'm'", "url"),
+        ("home = ", "cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_file(text: str, said: str) -> None:
+    with pytest.raises(BadSettings, match=said) as wrong:
+        load(written(text))
+    assert "memflow.toml" in str(wrong.value)
+
+
+def test_a_file_that_is_named_has_to_be_there() -> None:
+    with pytest.raises(BadSettings, match="memflow init"):
+        load(Path("elsewhere.toml"))
+
+
+def test_a_model_has_the_same_fingerprint_wherever_it_is_served() -> None:
+    here = Model(model="m", url="http://a/v1", concurrency=1)
+    assert here.fingerprint() == Model(model="m", url="http://b/v1", price_in=3).fingerprint()
+    assert here.fingerprint() != Model(model="m", url="http://a/v1", temperature=0.5).fingerprint()

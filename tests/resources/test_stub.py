@@ -1,0 +1,94 @@
+"""stub.py and stub_answers.py: the stub answers what it is asked for, counts, and misbehaves as told."""
+
+import asyncio
+import json
+import random
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from memflow.chat.requests import schema_of
+from resources.stub import Behaviour, Stub, answered, stub_process
+from resources.stub_answers import instance
+
+
+class Part(BaseModel):
+    day: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    key: Annotated[str, Field(pattern=r"^[a-z0-9_]{3,8}$")]
+    kind: Literal["home", "work"]
+
+
+class Whole(BaseModel):
+    name: Annotated[str, Field(min_length=12, max_length=20)]
+    parts: Annotated[list[Part], Field(min_length=1, max_length=3)]
+    score: Annotated[int, Field(ge=1, lt=10)]
+    share: Annotated[float, Field(gt=0, le=1)]
+    sure: bool
+    perhaps: Annotated[str, Field(max_length=5)] | None
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers())
+def test_instances_are_valid(seed: int) -> None:
+    Whole.model_validate(instance(schema_of(Whole), random.Random(seed)))
+
+
+def test_a_schema_that_is_not_understood_is_said_to_be() -> None:
+    with pytest.raises(ValueError, match="does not understand"):
+        instance({"type": "unheard of"}, random.Random(0))
+
+
+def post(url: str, number: int, **more: Any) -> tuple[int, Any]:
+    body = {"model": "stub", "messages": [{"role": "user", "content": f"question {number}"}], **more}
+    request = urllib.request.Request(
+        url + "/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=5) as response:
+            return response.status, json.load(response)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+async def test_the_same_request_has_the_same_answer() -> None:
+    async with Stub() as stub:
+        first = await asyncio.to_thread(post, stub.url, 1)
+        again = await asyncio.to_thread(post, stub.url, 1)
+        other = await asyncio.to_thread(post, stub.url, 2)
+    assert first == again
+    assert first != other
+    assert stub.counts.asked == stub.counts.answered == 3
+
+
+async def test_it_fails_and_garbles_a_share(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema_of(Whole)}}
+    async with Stub(Behaviour(fail=0.3, garble=0.3, log=str(log))) as stub:
+        results = [await asyncio.to_thread(post, stub.url, n, response_format=form) for n in range(60)]
+    statuses = [status for status, _ in results]
+    assert {200, 429, 500} == set(statuses)
+    assert stub.counts.failed == len(statuses) - statuses.count(200)
+    assert sum(answered(log).values()) == statuses.count(200) == stub.counts.answered
+    texts = [answer["choices"][0]["message"]["content"] for status, answer in results if status == 200]
+    assert 0 < sum(not is_json(text) for text in texts) == stub.counts.garbled < len(texts)
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def test_it_runs_as_a_process_and_ends() -> None:
+    with stub_process(dimensions=8) as url:
+        assert post(url, 1)[0] == 200
+    with pytest.raises(urllib.error.URLError):
+        post(url, 1)

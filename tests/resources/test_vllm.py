@@ -1,0 +1,132 @@
+"""vllm.py: a server is attached to or started, waited for, and ended with all that it started."""
+
+import os
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+from pydantic import BaseModel, Field
+
+from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
+from memflow.errors import BadSettings, EndpointDown
+from resources.chat import OpenAIChat
+from resources.stub import stub_process
+from resources.vllm import VllmServer
+
+FAKE = """\
+#!/bin/sh
+# A `vllm` whose server is the stub, run as a worker of its own as vLLM's are.
+echo "$@" > {folder}/arguments
+while [ $# -gt 0 ]; do [ "$1" = --port ] && port=$2; shift; done
+{python} -m resources.stub --port $port --model tiny &
+echo $! > {folder}/worker
+wait
+"""
+
+
+def fake(folder: Path, script: str = FAKE) -> str:
+    program = folder / "vllm"
+    program.write_text(script.format(folder=folder, python=sys.executable))
+    program.chmod(0o755)
+    return str(program)
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return f"{process} (python" in Path(f"/proc/{process}/stat").read_text() and not zombie(process)
+
+
+def zombie(process: int) -> bool:
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_a_server_is_started_and_ended_with_its_workers(tmp_path: Path) -> None:
+    with VllmServer("tiny", executable=fake(tmp_path), arguments=("--max-model-len", "8192")) as url:
+        worker = int((tmp_path / "worker").read_text())
+        assert is_alive(worker)
+        with urllib.request.urlopen(url + "/models", timeout=5) as response:
+            assert response.status == 200
+    time.sleep(0.1)
+    assert not is_alive(worker)
+    arguments = (tmp_path / "arguments").read_text()
+    assert arguments.startswith("serve tiny --host 127.0.0.1 --port ")
+    assert '"backend":"guidance","disable_any_whitespace":true' in arguments
+    assert arguments.rstrip().endswith("--max-model-len 8192")
+
+
+def test_it_is_ended_when_the_work_fails(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), VllmServer("tiny", executable=fake(tmp_path)):
+        worker = int((tmp_path / "worker").read_text())
+        raise ZeroDivisionError
+    time.sleep(0.1)
+    assert not is_alive(worker)
+
+
+def test_a_server_that_ends_early_shows_its_log(tmp_path: Path) -> None:
+    program = fake(tmp_path, "#!/bin/sh\necho no such weights; exit 3\n")
+    with (
+        pytest.raises(EndpointDown, match=r"(?s)ended with 3: .*no such weights"),
+        VllmServer("tiny", executable=program),
+    ):
+        pass
+
+
+def test_a_server_that_is_never_ready_is_given_up(tmp_path: Path) -> None:
+    program = fake(tmp_path, "#!/bin/sh\necho loading; exec sleep 60\n")
+    started = time.monotonic()
+    with pytest.raises(EndpointDown, match=r"(?s)not ready in 0.3 s.*loading"):
+        VllmServer("tiny", executable=program, patience=0.3).__enter__()
+    assert time.monotonic() - started < 5
+
+
+def test_a_server_of_another_model_is_refused_and_ended(tmp_path: Path) -> None:
+    with pytest.raises(EndpointDown, match="does not serve 'other' but tiny"):
+        VllmServer("other", executable=fake(tmp_path)).__enter__()
+    time.sleep(0.1)
+    assert not is_alive(int((tmp_path / "worker").read_text()))
+
+
+def test_no_such_program() -> None:
+    with pytest.raises(BadSettings, match=r"cannot be run.*memflow\.toml"):
+        VllmServer("tiny", executable="no-such-vllm").__enter__()
+
+
+def test_attaching() -> None:
+    with stub_process(model="tiny") as url:
+        with VllmServer("tiny", url=url) as given:
+            assert given == url
+        with pytest.raises(EndpointDown, match="does not serve 'other' but tiny"):
+            VllmServer("other", url=url).__enter__()
+    with pytest.raises(EndpointDown, match="nobody answers"):
+        VllmServer("tiny", url=url).__enter__()
+
+
+class Diary(BaseModel):
+    title: Annotated[str, Field(max_length=20)]
+    moods: Annotated[list[Annotated[str, Field(max_length=10)]], Field(max_length=3)]
+    score: Annotated[int, Field(ge=1, le=10)]
+
+
+@pytest.mark.vllm
+async def test_a_real_vllm_keeps_to_the_schema() -> None:
+    url = os.environ.get("MEMFLOW_VLLM_URL")
+    if not url:
+        pytest.skip("MEMFLOW_VLLM_URL names no running vLLM server")
+    model = os.environ.get("MEMFLOW_VLLM_MODEL", "tiny")
+    with VllmServer(model, url=url):
+        async with OpenAIChat(url, model, "tiny", concurrency=4) as chat:
+            for number in range(3):
+                message = ChatMessage("user", f"Write entry {number} of a diary.")
+                completion = await chat.complete(
+                    ChatRequest("test/diary", {}, (message,), Sampling(1.0, max_tokens=300), Diary)
+                )
+                assert completion.finish_reason == "stop"
+                Diary.model_validate_json(completion.text)
+                assert completion.prompt_tokens > 0
+                assert completion.latency_s > 0

@@ -1,0 +1,114 @@
+"""Killed at random moments and started again: no answered request is asked twice, and the tables are the same."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from memflow.records import TABLES
+from resources.lake import Lake
+from resources.stub import stub_process
+
+KILLS = 20
+DOMAIN = "amemgym_base"
+SEED = 20
+
+
+def command(home: Path, url: str) -> list[str]:
+    wanted = [
+        "--domain",
+        DOMAIN,
+        "--memory",
+        "full",
+        "--memory",
+        "rag_2_4_30",
+        "--url",
+        url,
+        "--model",
+        "stub",
+    ]
+    return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *wanted]
+
+
+def in_ledger(home: Path) -> set[str]:
+    path = home / "ledger.sqlite"
+    if not path.exists():
+        return set()
+    with sqlite3.connect(path) as connection:
+        try:
+            return {digest for (digest,) in connection.execute("select digest from completions")}
+        except sqlite3.OperationalError:
+            return set()  # killed before its tables were made
+
+
+def asked(log: Path) -> list[str]:
+    if not log.exists():
+        return []
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return [line["key"] for line in lines if line["status"] == 200]
+
+
+def contents(home: Path) -> dict[str, str]:
+    lake = Lake(home / "lake")
+    return {
+        f"{table} {partition}": lake.facts(table, partition).digest
+        for table in TABLES
+        for partition in lake.partitions(table)
+    }
+
+
+@pytest.mark.kill
+def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment) -> None:
+    environment = {
+        **clean_environment,
+        "MEMFLOW_DATA": str(published_users(tmp_path / "data", users=8, periods=4)),
+    }
+    chance = random.Random(SEED)
+    undisturbed, home = tmp_path / "undisturbed", tmp_path / "home"
+    log = tmp_path / "asked.jsonl"
+    with stub_process(latency=0.05) as url:
+        subprocess.run(
+            command(undisturbed, url), env=environment, check=True, capture_output=True, timeout=300
+        )
+    with stub_process(latency=0.05, log=log) as url:
+        moments = []
+        for _ in range(KILLS):
+            known, before = in_ledger(home), len(asked(log))
+            process = subprocess.Popen(
+                command(home, url),
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            # A moment counted in answers, so that kills fall into the work and not into the start-up.
+            until = before + chance.randint(0, 60)
+            while len(asked(log)) < until and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(chance.random() * 0.1)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            new = asked(log)[before:]
+            moments.append(len(new))
+            assert not known & set(new), "asked again what the ledger held when the process was started"
+            assert max(Counter(new).values(), default=1) == 1
+        known, before = in_ledger(home), len(asked(log))
+        subprocess.run(command(home, url), env=environment, check=True, capture_output=True, timeout=300)
+        assert not known & set(asked(log)[before:])
+    assert sum(moment > 0 for moment in moments) >= KILLS // 2, f"the kills hit nothing: {moments}"
+    assert contents(home) == contents(undisturbed)
+    # What had been answered but had not reached the ledger when the process died had to be asked again: at most
+    # what was in flight.
+    twice = sum(count - 1 for count in Counter(asked(log)).values())
+    print(
+        f"{len(asked(log))} answers, {len(moments)} kills at {moments}; {twice} in flight at a kill and asked again"
+    )
+    assert twice <= KILLS * 64
