@@ -42,7 +42,7 @@ class LanceIndex:
             )
         database = lancedb.connect(self.root)
         name = _name(domain, assistant)
-        mode = "overwrite" if database.table_exists(name) else "create"
+        mode = "create" if _opened(database, name) is None else "overwrite"
         held = _arrow(entries, lengths[0] if lengths else 1)
         # LanceDB takes a null vector for a bad one, and would refuse it.
         table = database.create_table(name, held, mode=mode, on_bad_vectors="null")
@@ -81,13 +81,23 @@ class LanceIndex:
     def _table(self, domain: str, assistant: str) -> Any:
         import lancedb
 
-        try:
-            return lancedb.connect(self.root).open_table(_name(domain, assistant))
-        except (ValueError, FileNotFoundError) as wrong:
+        table = _opened(lancedb.connect(self.root), _name(domain, assistant))
+        if table is None:
             raise MissingData(
                 f"no entries of {assistant} in {domain} are indexed at {self.root}: "
                 "materialize the asset memory/indexes for that partition first"
-            ) from wrong
+            )
+        return table
+
+
+def _opened(database: Any, name: str) -> Any:
+    """The table of that name; None where there is none."""
+    try:
+        return database.open_table(name)
+    except ValueError as wrong:
+        if "not found" not in str(wrong):
+            raise
+        return None
 
 
 def _name(domain: str, assistant: str) -> str:

@@ -1,0 +1,30 @@
+# One image for the code server, the web server and the daemon. The model server has an image of its own.
+FROM python:3.12-slim
+
+ENV PYTHONUNBUFFERED=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    DAGSTER_HOME=/opt/dagster \
+    MEMFLOW_HOME=/var/lib/memflow
+
+WORKDIR /opt/memflow
+
+# What is locked, first: it changes seldom.
+COPY requirements.lock ./
+RUN pip install --require-hashes -r requirements.lock
+
+COPY pyproject.toml README.md LICENSE ./
+COPY memflow memflow
+COPY resources resources
+COPY assets assets
+COPY sql sql
+RUN pip install --no-deps .
+
+RUN useradd --system --uid 1000 --home-dir /opt/memflow memflow \
+    && mkdir -p "$DAGSTER_HOME/storage" "$MEMFLOW_HOME" \
+    && chown -R memflow "$DAGSTER_HOME" "$MEMFLOW_HOME"
+COPY dagster.yaml $DAGSTER_HOME/dagster.yaml
+USER memflow
+
+EXPOSE 4000
+CMD ["dagster", "code-server", "start", "--host", "0.0.0.0", "--port", "4000", "--module-name", "assets.definitions"]

@@ -1,0 +1,110 @@
+"""The deployment's files: dagster.yaml against a real PostgreSQL, its embedded sibling, and what compose publishes."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import psycopg2
+import pytest
+import yaml
+from sqlalchemy.engine import make_url
+
+ROOT = Path(__file__).parents[2]
+COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+SETTINGS = {name: ROOT / name for name in ("dagster.yaml", "resources/instance.yaml")}
+
+
+@dg.asset
+def tiny() -> dg.MaterializeResult[Any]:
+    return dg.MaterializeResult(metadata={"dagster/row_count": 3}, data_version=dg.DataVersion("abc"))
+
+
+@pytest.fixture
+def deployed(postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A DAGSTER_HOME with the deployment's dagster.yaml, and the variables that compose.yaml would give."""
+    url = make_url(postgres_url)
+    named = {
+        "DAGSTER_POSTGRES_HOST": url.host,
+        "DAGSTER_POSTGRES_PORT": str(url.port),
+        "DAGSTER_POSTGRES_USER": url.username,
+        "DAGSTER_POSTGRES_PASSWORD": "any",  # the server trusts whoever comes
+        "DAGSTER_POSTGRES_DB": url.database,
+    }
+    for name, value in named.items():
+        monkeypatch.setenv(name, value or "")
+    shutil.copy(SETTINGS["dagster.yaml"], tmp_path / "dagster.yaml")
+    return tmp_path
+
+
+@pytest.mark.postgres
+def test_runs_and_events_are_in_postgresql_and_come_back(deployed: Path, postgres_url: str) -> None:
+    with dg.DagsterInstance.from_config(str(deployed)) as instance:
+        result = dg.materialize([tiny], instance=instance, tags={"memflow/reason": "test"})
+        assert result.success
+    with dg.DagsterInstance.from_config(str(deployed)) as again:
+        run = again.get_run_by_id(result.run_id)
+        assert run is not None
+        assert (run.status, run.tags["memflow/reason"]) == (dg.DagsterRunStatus.SUCCESS, "test")
+        event = again.get_latest_materialization_event(dg.AssetKey("tiny"))
+        assert event is not None
+        assert event.run_id == result.run_id
+        assert event.asset_materialization is not None
+        assert event.asset_materialization.metadata["dagster/row_count"].value == 3
+    url = make_url(postgres_url)
+    connection = psycopg2.connect(host=url.host, port=url.port, user=url.username, dbname=url.database)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT status FROM runs WHERE run_id = %s", [result.run_id])
+            assert cursor.fetchall() == [("SUCCESS",)]
+            cursor.execute(
+                "SELECT dagster_event_type, asset_key FROM event_logs WHERE run_id = %s AND asset_key IS NOT NULL "
+                "AND dagster_event_type = 'ASSET_MATERIALIZATION'",
+                [result.run_id],
+            )
+            assert cursor.fetchall() == [("ASSET_MATERIALIZATION", '["tiny"]')]
+    finally:
+        connection.close()
+    assert not list(deployed.glob("**/*.db")), "nothing is kept in SQLite beside it"
+
+
+def test_the_embedded_instance_needs_nothing(tmp_path: Path) -> None:
+    shutil.copy(SETTINGS["resources/instance.yaml"], tmp_path / "dagster.yaml")
+    with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
+        assert dg.materialize([tiny], instance=instance).success
+        assert instance.get_runs_count() == 1
+        assert not instance.telemetry_enabled
+        assert instance.run_monitoring_enabled
+    assert list(tmp_path.glob("**/*.db"))
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_an_instance_has_what_was_found_necessary(name: str) -> None:
+    found = yaml.safe_load(SETTINGS[name].read_text(encoding="utf-8"))
+    assert found["concurrency"]["pools"]["granularity"] == "op"
+    assert found["run_monitoring"]["free_slots_after_run_end_seconds"] > 0
+    assert found["retention"]["sensor"]["purge_after_days"]["skipped"] > 0
+    assert found["freshness"]["enabled"]
+    assert not found["telemetry"]["enabled"]
+
+
+def test_compose_publishes_to_this_machine_alone() -> None:
+    published = [port for service in COMPOSE["services"].values() for port in service.get("ports", ())]
+    assert published
+    assert all(port.startswith("127.0.0.1:") for port in published)
+
+
+def test_compose_gives_every_variable_that_the_instance_asks_for() -> None:
+    storage = yaml.safe_load(SETTINGS["dagster.yaml"].read_text(encoding="utf-8"))["storage"]["postgres"]
+    asked = {value["env"] for value in storage["postgres_db"].values()}
+    for name in ("code", "webserver", "daemon"):
+        assert asked <= set(COMPOSE["services"][name]["environment"]), name
+
+
+def test_compose_waits_for_postgresql_and_the_code_server() -> None:
+    services = COMPOSE["services"]
+    assert services["code"]["depends_on"]["postgres"]["condition"] == "service_healthy"
+    for name in ("webserver", "daemon"):
+        assert services[name]["depends_on"]["code"]["condition"] == "service_healthy"
+    for name in ("postgres", "code", "vllm"):
+        assert services[name]["healthcheck"]["test"]

@@ -1,0 +1,95 @@
+"""Four writers and a reader at once: nothing is lost, nothing half seen, nobody meets a lock."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import duckdb
+import pytest
+
+from resources.lake import Lake
+from resources.warehouse import Warehouse
+
+WRITERS, TIMES = 4, 20
+
+WRITER = textwrap.dedent(
+    """
+    import sys
+    from memflow.records import Verdict
+    from resources.lake import Lake
+    from resources.warehouse import Warehouse
+
+    root, duck, me, times = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    lake = Lake(root)
+    warehouse = Warehouse(lake, duck)
+    for time in range(1, times + 1):
+        # Every version has its length, and one value throughout: half of one and half of another would show.
+        rows = [
+            Verdict(
+                domain="d", assistant=f"a{me}", probe_id=f"p{n}", episode_id="e", checkpoint=time, dataset="s",
+                metric="f1", value=1 / time, category="x" * (time * 37 % 211),
+            )
+            for n in range(200 + 97 * (time * 7 % 13))
+        ]
+        lake.write("score.verdicts", f"d/a{me}", rows, recipe=str(time))
+        if time % 5 == 0:
+            warehouse.publish()
+    """
+)
+
+# What the reader may see of a partition: as many rows as its version has, all of that version.
+SEEN = """
+    SELECT
+        assistant,
+        count(*) AS n,
+        min(checkpoint) AS first,
+        max(checkpoint) AS last,
+        max(value) - min(value) AS apart
+    FROM score.verdicts
+    GROUP BY assistant
+"""
+
+
+def rows_of(time):
+    return 200 + 97 * (time * 7 % 13)
+
+
+@pytest.mark.kill
+def test_four_processes_write_while_another_reads(tmp_path):
+    root, duck = tmp_path / "lake", tmp_path / "memflow.duckdb"
+    warehouse = Warehouse(Lake(root), duck)
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(root), str(duck), str(me), str(TIMES)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for me in range(WRITERS)
+    ]
+    looks = published = mixed = 0
+    try:
+        while any(writer.poll() is None for writer in writers):
+            seen = warehouse.sql(SEEN)
+            for row in seen:
+                assert row["first"] == row["last"], row
+                assert (row["n"], row["apart"]) == (rows_of(row["first"]), 0), row
+            looks += bool(seen)
+            mixed += len({row["first"] for row in seen}) > 1
+            if duck.exists():
+                with duckdb.connect(duck, read_only=True) as connection:
+                    for _, n, first, last, apart in connection.execute(SEEN).fetchall():
+                        assert (first, n, apart) == (last, rows_of(first), 0)
+                published += 1
+    finally:
+        errors = [writer.communicate(timeout=60)[1] for writer in writers]
+    assert [writer.returncode for writer in writers] == [0] * WRITERS, errors
+    assert looks > 10, "the reader saw too little for this to mean anything"
+    assert published > 0
+    lake = Lake(root)
+    assert lake.partitions("score.verdicts") == [f"d/a{me}" for me in range(WRITERS)]
+    for me in range(WRITERS):
+        assert lake.facts("score.verdicts", f"d/a{me}").recipe == str(TIMES)
+        assert len(lake.read("score.verdicts", f"d/a{me}")) == rows_of(TIMES)
+    assert not [path.name for path in tmp_path.rglob("*.writing")]
+    print(json.dumps({"looks": looks, "published": published, "with_partitions_of_several_versions": mixed}))
