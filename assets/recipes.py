@@ -67,13 +67,14 @@ class Recipes:
         return digest(table, domain, assistant, made_from, models, code())
 
     def leaderboard(self) -> str:
-        """The recipe of the leaderboard: every verdict and every probe there is."""
-        tables = ("score.verdicts", "question.probes")
-        made_from = {
-            table: {name: self._content(table, name) for name in self.lake.partitions(table)}
-            for table in tables
-        }
-        return digest("score.leaderboard", made_from, code())
+        """The recipe of the leaderboard: every verdict and every probe there is, and what stands behind them."""
+        made_from = {}
+        for table in ("score.verdicts", "question.probes"):
+            for partition in self.lake.partitions(table):
+                facts = self.lake.facts(table, partition)
+                if facts is not None:
+                    made_from[f"{table} {partition}"] = [facts.digest, dict(facts.meta)]
+        return digest("score.leaderboard", made_from, list(self.settings.domains), code())
 
     def simulator(self, stage: str, domain: Domain) -> str | None:
         """The simulator's fingerprint in a stage of a domain: its model, and the prompts that the benchmark asks it

@@ -16,6 +16,7 @@ from memflow.cli.walk import Outcome
 from memflow.datasets import Dataset
 from memflow.records import Figure
 
+MEANING = "Its figures show that the chain works; they say nothing of any model."
 SIDE = ("state_match",)
 """Metrics that the end of a run leaves to `memflow show leaderboard`."""
 
@@ -74,12 +75,7 @@ class Summary:
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
         shown += [Text(f"failed: {name}: {reason}", style="red") for name, reason in self.failed]
         if self.scripted:
-            shown.append(
-                Text(
-                    f"\nThe chat here was {LABEL}: its figures show that the chain works, and say nothing of any model.",
-                    style="bold yellow",
-                )
-            )
+            shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.kept} up to date, {len(self.failed)} failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
