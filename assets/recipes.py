@@ -8,6 +8,7 @@ and the code of memflow itself: a change of code costs a replay from the ledger,
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import Any
 
 from memflow.benchmarks import registry
 from memflow.domains import Domain
@@ -61,9 +62,10 @@ class Recipes:
             self._content(name, f"{domain}/{assistant}" if name in BY_ASSISTANT else domain)
             for name in BY_ASSISTANT[table]
         ]
-        stage = table.split(".", maxsplit=1)[0]
-        simulator = self.simulator(stage, self.settings.domain(domain))
-        models = [simulator, self.judge(domain) if stage == "score" else None, self.answering(assistant)]
+        of_domain, stage = self.settings.domain(domain), table.split(".", maxsplit=1)[0]
+        models: list[Any] = [self.simulator(stage, of_domain), self.answering(assistant)]
+        if stage == "score":
+            models += [self.judge(domain), self.behind(of_domain, assistant)]
         return digest(table, domain, assistant, made_from, models, code())
 
     def leaderboard(self) -> str:

@@ -38,14 +38,8 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
         replies = lake.read("answer.replies", place(name, assistant))
         rows = registry.benchmark(domain.benchmark).verdicts(domain, probes, replies)
-        return keep(
-            context,
-            lake,
-            models,
-            "score.verdicts",
-            rows,
-            recipes.assistant("score.verdicts", name, assistant),
-        )
+        recipe = recipes.assistant("score.verdicts", name, assistant)
+        return keep(context, lake, models, "score.verdicts", rows, recipe, recipes.behind(domain, assistant))
 
     @dg.asset(
         **described("score.leaderboard", "Figures with their intervals, denominators and coverage."),
