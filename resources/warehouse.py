@@ -70,15 +70,7 @@ class Warehouse:
             raise BadInput(
                 f"one SELECT at a time, please; this is {_named(statements)}. Nothing here can be changed."
             )
-        try:
-            return self._ask(text, {})
-        except (
-            duckdb.ProgrammingError,
-            duckdb.DataError,
-            duckdb.NotSupportedError,
-            duckdb.PermissionException,
-        ) as wrong:
-            raise BadInput(f"DuckDB cannot answer this: {wrong}") from wrong
+        return self._ask(text, {})
 
     def publish(self) -> Path:
         """Build memflow.duckdb anew (views over the lake, the scores as tables) and rename it into place.
@@ -95,9 +87,12 @@ class Warehouse:
         return self.path
 
     def _ask(self, text: str, parameters: dict[str, Any]) -> Rows:
-        with self.lake.snapshot() as lake, _views(lake) as connection:
-            answer = connection.execute(text, parameters)
-            return Rows([column[0] for column in answer.description or ()], answer.fetchall())
+        try:
+            with self.lake.snapshot() as lake, _views(lake) as connection:
+                answer = connection.execute(text, parameters)
+                return Rows([column[0] for column in answer.description or ()], answer.fetchall())
+        except duckdb.Error as wrong:
+            raise BadInput(f"DuckDB cannot answer this: {wrong}") from wrong
 
     def _build(self, path: Path) -> None:
         """The database at `path`; begun again where a file was replaced just as DuckDB looked at it, since its

@@ -223,6 +223,15 @@ def test_what_duckdb_cannot_answer_or_may_not_read_is_an_error_of_the_asker(fill
         filled.sql(text)
 
 
+@pytest.mark.parametrize("assistant", ["full", "none"])
+def test_a_file_that_is_no_parquet_is_said_to_be_none(tmp_path, assistant):
+    lake = Lake(tmp_path / "lake")
+    fill(lake)
+    Path(lake.path("score.verdicts", f"d/{assistant}")).write_bytes(b"not at all")
+    with pytest.raises(BadInput, match=rf"d,{assistant}\.parquet"):
+        Warehouse(lake, tmp_path / "memflow.duckdb").query("coverage")
+
+
 def test_the_published_file_holds_what_the_lake_holds(filled):
     path = filled.publish()
     with duckdb.connect(path, read_only=True) as connection:
