@@ -39,7 +39,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
         async def work(chats: Chats) -> list[FeedbackRound]:
             backbone, simulator = await chats.role("backbone"), await chats.role("simulator")
-            tools = Tools(backbone, models.embedder())
+            tools = Tools(backbone, await chats.embedder())
             return await registry.benchmark(domain.benchmark).feedback(
                 domain, turns, probes, backbone, simulator, tools
             )

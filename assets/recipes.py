@@ -8,6 +8,7 @@ and the code of memflow itself: a change of code costs a replay from the ledger,
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import Any
 
 from memflow.benchmarks import registry
 from memflow.domains import Domain
@@ -61,20 +62,21 @@ class Recipes:
             self._content(name, f"{domain}/{assistant}" if name in BY_ASSISTANT else domain)
             for name in BY_ASSISTANT[table]
         ]
-        stage = table.split(".", maxsplit=1)[0]
-        simulator = self.simulator(stage, self.settings.domain(domain))
-        models = [simulator, self.judge(domain) if stage == "score" else None, self.answering(assistant)]
+        of_domain, stage = self.settings.domain(domain), table.split(".", maxsplit=1)[0]
+        models: list[Any] = [self.simulator(stage, of_domain), self.answering(assistant)]
+        if stage == "score":
+            models += [self.judge(domain), self.behind(of_domain, assistant)]
         return digest(table, domain, assistant, made_from, models, code())
 
     def leaderboard(self) -> str:
-        """The recipe of the leaderboard: every verdict and every probe there is."""
-        tables = ("score.verdicts", "question.probes")
-        made_from = {
-            table: {name: self._content(table, name) for name in self.lake.partitions(table)}
-            for table in tables
-        }
-        models = {name: self.answering(name) for name in self.settings.assistants}
-        return digest("score.leaderboard", made_from, models, code())
+        """The recipe of the leaderboard: every verdict and every probe there is, and what stands behind them."""
+        made_from = {}
+        for table in ("score.verdicts", "question.probes"):
+            for partition in self.lake.partitions(table):
+                facts = self.lake.facts(table, partition)
+                if facts is not None:
+                    made_from[f"{table} {partition}"] = [facts.digest, dict(facts.meta)]
+        return digest("score.leaderboard", made_from, list(self.settings.domains), code())
 
     def simulator(self, stage: str, domain: Domain) -> str | None:
         """The simulator's fingerprint in a stage of a domain: its model, and the prompts that the benchmark asks it
@@ -87,13 +89,21 @@ class Recipes:
             model.fingerprint(), {prompt.name: prompt.digest for prompt in benchmark.simulator_prompts()}
         )
 
-    def everyone(self, domain: Domain) -> str:
-        """The simulator's fingerprint behind a domain's figures; of the data set's own where it asks none."""
-        used = [
-            self.simulator(stage, domain)
-            for stage in sorted(registry.benchmark(domain.benchmark).simulated(domain))
-        ]
-        return next((each for each in used if each), "the data set")
+    def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
+        """What stands behind an assistant's verdicts in a domain: the models, and the probes that were asked. It is
+        kept with the verdicts, since settings and probes change."""
+        roles = self.settings.roles
+        stages = sorted(registry.benchmark(domain.benchmark).simulated(domain))
+        simulated = [self.simulator(stage, domain) for stage in stages]
+        answering = self.settings.model_of(assistant)
+        names = {answering, *([roles.simulator] if stages else [])}
+        scripted = any(self.settings.model(name).kind == "scripted" for name in names)
+        return {
+            "model": answering,
+            "simulator": next((each for each in simulated if each), "the data set"),
+            "scripted": "yes" if scripted else "no",
+            "probes": self._content("question.probes", domain.name),
+        }
 
     def judge(self, domain: str) -> str | None:
         """The judge's fingerprint in a domain; None where every metric is computed, as all are so far."""
@@ -104,6 +114,29 @@ class Recipes:
         model = self.settings.model(self.settings.model_of(assistant))
         memory = memory_fingerprint(assistant.partition("@")[0], self.settings.own_memories())
         return digest(memory, model.fingerprint(), self.settings.embedder.kind, self.settings.embedder.model)
+
+    def read(self, dataset: str) -> bool:
+        """Whether a data set's records are up to date."""
+        return self._fresh("raw.records", dataset, self.raw(dataset))
+
+    def built(self, domain: Domain) -> bool:
+        """Whether every table of a domain is up to date."""
+        return all(self._fresh(table, domain.name, self.domain(table, domain)) for table in BY_DOMAIN)
+
+    def measured(self, domain: str, assistant: str) -> bool:
+        """Whether every table of a domain and an assistant is up to date."""
+        return all(
+            self._fresh(table, f"{domain}/{assistant}", self.assistant(table, domain, assistant))
+            for table in BY_ASSISTANT
+        )
+
+    def published(self) -> bool:
+        """Whether the leaderboard is up to date."""
+        return self._fresh("score.leaderboard", "all", self.leaderboard())
+
+    def _fresh(self, table: str, partition: str, recipe: str) -> bool:
+        facts = self.lake.facts(table, partition)
+        return facts is not None and facts.recipe == recipe
 
     def _backbone(self, table: str) -> str:
         model = self.settings.model(self.settings.roles.backbone)

@@ -1,6 +1,6 @@
 """score: replies under their metrics, and the leaderboard over everything."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
@@ -11,7 +11,7 @@ from assets.report import described, report
 from assets.step import keep
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import Measured
-from memflow.records import Figure
+from memflow.records import Figure, Verdict
 from resources.lake import Lake
 from resources.models import Models
 from resources.settings import Settings
@@ -38,14 +38,8 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
         replies = lake.read("answer.replies", place(name, assistant))
         rows = registry.benchmark(domain.benchmark).verdicts(domain, probes, replies)
-        return keep(
-            context,
-            lake,
-            models,
-            "score.verdicts",
-            rows,
-            recipes.assistant("score.verdicts", name, assistant),
-        )
+        recipe = recipes.assistant("score.verdicts", name, assistant)
+        return keep(context, lake, models, "score.verdicts", rows, recipe, recipes.behind(domain, assistant))
 
     @dg.asset(
         **described("score.leaderboard", "Figures with their intervals, denominators and coverage."),
@@ -60,7 +54,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         warehouse: dg.ResourceParam[Warehouse],
         recipes: dg.ResourceParam[Recipes],
     ) -> dg.MaterializeResult:
-        rows = [figure for name in settings.domains for figure in figures_of(name, settings, lake, recipes)]
+        rows = [figure for name in settings.domains for figure in figures_of(name, settings, lake)]
         facts = lake.write("score.leaderboard", "all", rows, recipe=recipes.leaderboard())
         path = warehouse.publish()
         return report("score.leaderboard", rows, facts.digest, duckdb=dg.MetadataValue.path(str(path)))
@@ -68,38 +62,38 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     return [verdicts, leaderboard]
 
 
-def figures_of(name: str, settings: Settings, lake: Lake, recipes: Recipes) -> list[Figure]:
-    """The figures of every assistant measured in one domain, each beside the bounds of its own model."""
+def figures_of(name: str, settings: Settings, lake: Lake) -> list[Figure]:
+    """The figures of every assistant measured in one domain, each beside the bounds of its own model.
+
+    Verdicts on probes that have been made anew since are left out: they are of another domain by now.
+    """
     domain = settings.domain(name)
-    benchmark = registry.benchmark(domain.benchmark)
-    measured = {
-        partition.partition("/")[2]: lake.read("score.verdicts", partition)
-        for partition in lake.partitions("score.verdicts")
-        if partition.partition("/")[0] == name
-    }
-    if not measured:
+    asked = lake.facts("question.probes", name)
+    if asked is None:
         return []
+    verdicts: dict[str, list[Verdict]] = {}
+    behind: dict[str, Mapping[str, str]] = {}
+    for partition in lake.partitions("score.verdicts"):
+        facts = lake.facts("score.verdicts", partition)
+        of_domain, _, assistant = partition.partition("/")
+        if of_domain == name and facts is not None and facts.meta.get("probes") == asked.digest:
+            verdicts[assistant], behind[assistant] = lake.read("score.verdicts", partition), facts.meta
     probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
     figures: list[Figure] = []
-    for assistant, rows in sorted(measured.items()):
-        memory, _, model = assistant.partition("@")
-        bound = {
-            other: measured.get(f"{other}@{model}" if model else other, []) for other in ("oracle", "none")
-        }
-        roles = (settings.roles.simulator, settings.model_of(assistant))
-        figures += benchmark.figures(
-            domain,
-            Measured(
-                domain=name,
-                assistant=assistant,
-                memory=memory,
-                model=settings.model_of(assistant),
-                probes=probes,
-                verdicts=rows,
-                oracle=bound["oracle"],
-                none=bound["none"],
-                simulator=recipes.everyone(domain),
-                scripted=any(settings.model(role).kind == "scripted" for role in roles),
-            ),
+    for assistant, rows in verdicts.items():
+        memory, at, model = assistant.partition("@")
+        bound = {other: verdicts.get(f"{other}{at}{model}", []) for other in ("oracle", "none")}
+        measured = Measured(
+            domain=name,
+            assistant=assistant,
+            memory=memory,
+            model=behind[assistant]["model"],
+            probes=probes,
+            verdicts=rows,
+            oracle=bound["oracle"],
+            none=bound["none"],
+            simulator=behind[assistant]["simulator"],
+            scripted=behind[assistant]["scripted"] == "yes",
         )
+        figures += registry.benchmark(domain.benchmark).figures(domain, measured)
     return figures

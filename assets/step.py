@@ -1,6 +1,6 @@
 """The two things every asset body does besides its own: book its requests, and keep its rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -37,12 +37,11 @@ def keep(
     table: str,
     rows: Sequence[Any],
     recipe: str,
+    meta: Mapping[str, str] | None = None,
 ) -> dg.MaterializeResult:
-    """Write a table's partition, and report it with the accounts of its stage."""
-    facts = lake.write(table, place(*parts(context)), rows, recipe=recipe)
-    return report(
-        table, rows, facts.digest, booked(models.ledger, context.run_id, table.split(".", maxsplit=1)[0])
-    )
+    """Write a table's partition, and report it with the accounts of its stage. `meta` is kept beside the rows."""
+    facts = lake.write(table, place(*parts(context)), rows, recipe=recipe, meta=meta)
+    return report(table, rows, facts.digest, booked(models.ledger, context.run_id, table.split(".", maxsplit=1)[0]))
 
 
 def records_of(lake: Lake, domain: Domain) -> list[Record]:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from memflow.datasets import DATASETS, Dataset
 from memflow.datasets import dataset as named
+from memflow.domains import Domain
 from memflow.errors import BadInput, MissingData
 
 State = Literal["found", "part", "missing", "wrong checksum"]
@@ -66,6 +67,21 @@ class Library:
         """Whether every file of a data set is there; what is in them is not looked at."""
         dataset = _dataset(dataset)
         return len(self._there(dataset)) == len(dataset.files)
+
+    def of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
+        """The data sets of a domain that can be read here, and those that cannot: not there, or no reader yet.
+
+        Raises MissingData where none can, saying how to get them.
+        """
+        wanted = [named(name) for name in domain.datasets]
+        found = [each for each in wanted if each.readable and self.found(each)]
+        lacking = [each for each in wanted if each not in found]
+        if not found:
+            ways = " ".join(each.how for each in lacking)
+            raise MissingData(
+                f"{domain.name}: none of its data sets is there. {ways} Then set MEMFLOW_DATA to that folder."
+            )
+        return found, lacking
 
     def holding(self, dataset: Dataset | str) -> Holding:
         """What the library has of one data set."""

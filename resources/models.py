@@ -35,6 +35,8 @@ class Chats:
     account: Account
     stack: AsyncExitStack
     opened: dict[str, Chat] = field(default_factory=dict)
+    ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
+    embedding: Embedder | None = None
     done: int = 0
     total: int = 0
 
@@ -48,8 +50,17 @@ class Chats:
 
     async def tools(self, assistant: str) -> Tools:
         """What the memory of `assistant` may use."""
-        chat = await self._ledgered(self.models.settings.model_of(assistant), "memory")
-        return Tools(chat, self.models.embedder())
+        return Tools(
+            await self._ledgered(self.models.settings.model_of(assistant), "memory"), await self.embedder()
+        )
+
+    async def embedder(self) -> Embedder:
+        """The embedder of the settings."""
+        if self.embedding is None:
+            self.embedding = self.models.embedder()
+            if isinstance(self.embedding, EndpointEmbedder):
+                await self.stack.enter_async_context(self.embedding)
+        return self.embedding
 
     def expect(self, total: int) -> Callable[[], None]:
         """Say how many items this step has; call what is returned after each of them."""
@@ -64,8 +75,10 @@ class Chats:
     async def _ledgered(self, name: str, role: str) -> LedgeredChat:
         if name not in self.opened:
             self.opened[name] = await self.models.open(name, self.stack)
-        account = replace(self.account, role=role, model=name)
-        return LedgeredChat(self.opened[name], self.models.ledger, account)
+        if (name, role) not in self.ledgered:
+            account = replace(self.account, role=role, model=name)
+            self.ledgered[name, role] = LedgeredChat(self.opened[name], self.models.ledger, account)
+        return self.ledgered[name, role]
 
 
 class Models:
@@ -110,7 +123,7 @@ class Models:
         return await stack.enter_async_context(chat)
 
     def embedder(self) -> Embedder:
-        """The embedder of the settings."""
+        """The embedder of the settings, not yet opened."""
         chosen = self.settings.embedder
         if chosen.kind == "endpoint":
             return EndpointEmbedder(chosen.url, chosen.model, self.ledger, key_variable=chosen.key_variable)

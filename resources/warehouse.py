@@ -157,13 +157,10 @@ def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
     connection.execute(_text(f"tables/{stage}", name))
     for partition in lake.partitions(table):
-        connection.register("partition_rows", lake.arrow(table, partition))
         try:
-            connection.execute(f"INSERT INTO {table} BY NAME FROM partition_rows")
+            connection.from_arrow(lake.arrow(table, partition)).insert_into(table)
         except duckdb.ConstraintException as wrong:
             raise BadInput(f"{table} of {partition} cannot be published: {wrong}") from wrong
-        finally:
-            connection.unregister("partition_rows")
 
 
 def _text(folder: str, name: str) -> str:

@@ -7,8 +7,11 @@ from typing import Annotated
 
 import typer
 
+from memflow.cli.selection import front_of
+
 
 def dev(
+    ctx: typer.Context,
     port: Annotated[int, typer.Option(help="The port of the UI.")] = 3000,
     host: Annotated[
         str, typer.Option(help="The address it listens on; loopback, unless you say otherwise.")
@@ -16,14 +19,16 @@ def dev(
 ) -> None:
     """Open the Dagster UI on this settings' instance. Ends with Ctrl-C."""
     from resources.instance import dagster_home
-    from resources.settings import load
 
-    settings = load()
+    front = front_of(ctx)
+    settings = front.load()
     environment = {
         **os.environ,
         "DAGSTER_HOME": str(dagster_home(settings.home)),
         "MEMFLOW_HOME": str(settings.home),
     }
+    if front.settings is not None:
+        environment["MEMFLOW_SETTINGS"] = str(front.settings.absolute())
     where = ["-w", "workspace.yaml"] if Path("workspace.yaml").is_file() else ["-m", "assets.definitions"]
     program = Path(sys.executable).with_name("dagster")
     os.execve(program, [str(program), "dev", *where, "-h", host, "-p", str(port)], environment)

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from assets.recipes import BY_ASSISTANT, BY_DOMAIN, STATES, Recipes
+from assets.recipes import STATES, Recipes
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import States
 from memflow.chat.requests import Sampling
 from memflow.cli.selection import Selection
-from memflow.datasets import Dataset, dataset
+from memflow.datasets import Dataset
 from memflow.domains import Domain
-from memflow.errors import MissingData
 from memflow.rehearsal import Act, Cast, Part, Rehearsal, Users
 from resources.lake import Lake
 from resources.library import Library
@@ -41,16 +40,14 @@ def forecast(selection: Selection, latency: float, again: bool) -> Forecast:
     rehearsal = Rehearsal(_cast(settings), registry.handlers(), own=settings.own_memories(), latency=latency)
     made = Forecast(rehearsal.acts)
 
-    def current(table: str, partition: str, recipe: str) -> bool:
-        facts = lake.facts(table, partition)
-        return facts is not None and facts.recipe == recipe and not again
-
     with Console(stderr=True).status("rehearsing") as status:
         for name in selection.domains:
             domain = settings.domain(name).limited(selection.limit)
             benchmark = registry.benchmark(domain.benchmark)
-            found = _found(domain, library, made)
-            built = all(current(table, name, recipes.domain(table, domain)) for table in BY_DOMAIN)
+            found, lacking = library.of(domain)
+            if lacking:
+                made.missing[name] = lacking
+            built = not again and recipes.built(domain)
             status.update(f"rehearsing {name}")
             if built:
                 made.up_to_date.append(name)
@@ -60,29 +57,12 @@ def forecast(selection: Selection, latency: float, again: bool) -> Forecast:
                 users = rehearsal.build(benchmark, domain, records)
             for assistant in selection.assistants:
                 where = f"{name}/{assistant}"
-                if built and all(
-                    current(table, where, recipes.assistant(table, name, assistant)) for table in BY_ASSISTANT
-                ):
+                if built and recipes.measured(name, assistant):
                     made.up_to_date.append(where)
                     continue
                 status.update(f"rehearsing {name} · {assistant}")
                 rehearsal.measure(benchmark, users, assistant)
     return made
-
-
-def _found(domain: Domain, library: Library, made: Forecast) -> list[Dataset]:
-    """The data sets of a domain that are there; those that are not are noted in the plan."""
-    wanted = [dataset(name) for name in domain.datasets]
-    found = [each for each in wanted if each.readable and library.found(each)]
-    lacking = [each for each in wanted if each not in found]
-    if not found:
-        ways = " ".join(each.how for each in lacking)
-        raise MissingData(
-            f"{domain.name}: none of its data sets is there. {ways} Then set MEMFLOW_DATA to that folder."
-        )
-    if lacking:
-        made.missing[domain.name] = lacking
-    return found
 
 
 def _held(lake: Lake, domain: Domain) -> Users:

@@ -6,8 +6,8 @@ The walk itself is walk.py, what is seen meanwhile progress.py; what is said at 
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.selection import (
     AssistantOption,
     BoundsOption,
@@ -35,7 +35,6 @@ CostOption = Annotated[
 AgainOption = Annotated[
     bool, typer.Option("--again", help="Run what is up to date as well: a replay from the ledger.")
 ]
-FormatOption = Annotated[str, typer.Option("--format", help="text or json.")]
 
 
 def run(
@@ -54,7 +53,7 @@ def run(
     budget_calls: CallsOption = 0,
     budget_tokens: TokensOption = 0,
     again: AgainOption = False,
-    format: FormatOption = "text",
+    format: FormatOption = Format.text,
 ) -> None:
     """Play, ask and score, through Dagster: every run is seen in the UI, and what is up to date is left alone.
 
@@ -83,9 +82,6 @@ def run(
     with ProgressWatcher() as watcher:
         outcome = walk(selection.settings, order, watcher, limits)
     summary = Summary.of(selection, outcome)
-    if format == "json":
-        print(summary.as_json())
-    else:
-        summary.show(Console() if Console().is_terminal else Console(width=120))
+    answer(format, summary.data(), *summary.shown())
     if outcome.failed:
         raise typer.Exit(1)

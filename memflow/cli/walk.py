@@ -7,17 +7,15 @@ while it runs is progress.py; which partitions are asked for, selection.py.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import Any, Protocol
 
 import dagster as dg
 
 from assets.definitions import build_defs, outside
-from assets.partitions import pair, place
-from assets.recipes import BY_ASSISTANT, BY_DOMAIN, Recipes
-from memflow.datasets import DATASETS, Dataset
-from memflow.domains import Domain
-from memflow.errors import MissingData
+from assets.partitions import pair
+from assets.recipes import Recipes
+from memflow.datasets import Dataset
 from memflow.records import Figure
 from resources.instance import open_instance
 from resources.ledger import SqlLedger
@@ -73,9 +71,9 @@ def walk(settings: Settings, order: Order, watcher: Watcher, budget: Any = None)
     hands = outside(settings, budget)
     models, recipes = hands["models"], hands["recipes"]
     models.watch = lambda account, done, total: watcher.step(account.stage, done, total)
-    outcome = Outcome(missing=_missing(settings, order, hands["library"]))
+    outcome = Outcome()
+    legs = _legs(settings, order, recipes, outcome)
     definitions = build_defs(settings, hands)
-    legs = _legs(settings, order, recipes)
     watcher.begin(len(legs))
     try:
         with open_instance(settings.home) as instance:
@@ -94,46 +92,27 @@ def walk(settings: Settings, order: Order, watcher: Watcher, budget: Any = None)
     return outcome
 
 
-def _missing(settings: Settings, order: Order, library: Any) -> dict[str, list[Dataset]]:
-    """The data sets of each domain that cannot be read. Raises MissingData where none of a domain's can."""
-    missing = {}
-    for name in order.domains:
-        wanted = [DATASETS[dataset] for dataset in settings.domain(name).datasets]
-        lacking = [dataset for dataset in wanted if not (dataset.readable and library.found(dataset))]
-        if len(lacking) == len(wanted):
-            ways = " ".join(dataset.how for dataset in lacking)
-            raise MissingData(
-                f"{name}: none of its data sets is there. {ways} Then set MEMFLOW_DATA to that folder."
-            )
-        if lacking:
-            missing[name] = lacking
-    return missing
-
-
-def _legs(settings: Settings, order: Order, recipes: Recipes) -> list[Leg]:
+def _legs(settings: Settings, order: Order, recipes: Recipes, outcome: Outcome) -> list[Leg]:
+    """The runs, in order; data sets that cannot be read are noted. Raises MissingData where a domain has none."""
     domains = [settings.domain(name).limited(order.limit) for name in order.domains]
-    lacking = {
-        dataset.name for each in _missing(settings, order, recipes.library).values() for dataset in each
-    }
-    datasets = dict.fromkeys(name for domain in domains for name in domain.datasets if name not in lacking)
+    datasets: dict[str, None] = {}
+    for domain in domains:
+        found, lacking = recipes.library.of(domain)
+        datasets.update(dict.fromkeys(each.name for each in found))
+        if lacking:
+            outcome.missing[domain.name] = lacking
     return [
-        *(Leg("read_datasets", name, _fresh_raw(recipes, name)) for name in datasets),
+        *(Leg("read_datasets", name, partial(recipes.read, name)) for name in datasets),
         *(
-            Leg("build_users", domain.name, _fresh_domain(recipes, domain), _limits(order.limit))
+            Leg("build_users", domain.name, partial(recipes.built, domain), _limits(order.limit))
             for domain in domains
         ),
         *(
-            Leg(
-                "measure_memories", pair(domain.name, assistant), _fresh_pair(recipes, domain.name, assistant)
-            )
+            Leg("measure_memories", pair(domain.name, name), partial(recipes.measured, domain.name, name))
             for domain in domains
-            for assistant in order.assistants
+            for name in order.assistants
         ),
-        Leg(
-            "publish_scores",
-            None,
-            lambda: _recipe(recipes, "score.leaderboard", "all") == recipes.leaderboard(),
-        ),
+        Leg("publish_scores", None, recipes.published),
     ]
 
 
@@ -142,28 +121,6 @@ def _limits(limit: int) -> dict[str, Any]:
         name: {"config": {"limit": limit}}
         for name in ("states", "utterance__turns", "question__probes", "feedback__sessions")
     }
-
-
-def _recipe(recipes: Recipes, table: str, partition: str) -> str | None:
-    facts = recipes.lake.facts(table, partition)
-    return None if facts is None else facts.recipe
-
-
-def _fresh_raw(recipes: Recipes, dataset: str) -> Callable[[], bool]:
-    return lambda: _recipe(recipes, "raw.records", dataset) == recipes.raw(dataset)
-
-
-def _fresh_domain(recipes: Recipes, domain: Domain) -> Callable[[], bool]:
-    return lambda: all(
-        _recipe(recipes, table, domain.name) == recipes.domain(table, domain) for table in BY_DOMAIN
-    )
-
-
-def _fresh_pair(recipes: Recipes, domain: str, assistant: str) -> Callable[[], bool]:
-    return lambda: all(
-        _recipe(recipes, table, place(domain, assistant)) == recipes.assistant(table, domain, assistant)
-        for table in BY_ASSISTANT
-    )
 
 
 def _run(definitions: dg.Definitions, leg: Leg, instance: dg.DagsterInstance, outcome: Outcome) -> str:
@@ -204,8 +161,3 @@ def _accounts(ledger: SqlLedger, runs: set[str]) -> list[dict[str, Any]]:
             numbers = {name: value for name, value in asdict(row).items() if name != "by"}
             summed.setdefault((row.by["stage"], row.by["role"]), Counter()).update(numbers)
     return [{"stage": stage, "role": role, **numbers} for (stage, role), numbers in summed.items()]
-
-
-def duckdb_path(settings: Settings) -> Path:
-    """Where memflow.duckdb is published."""
-    return settings.home / "memflow.duckdb"

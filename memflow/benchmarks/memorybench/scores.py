@@ -82,11 +82,16 @@ def _figure(measured: Measured, seed: int, name: str, rows: Sequence[Verdict]) -
     values: dict[str, list[float]] = {}
     for row in scored:
         values.setdefault(row.episode_id, []).append(cast(float, row.value))
+    # Probes of one episode share a history, so episodes are drawn. Where there is only one, probes are, and the
+    # interval holds for that episode alone; n_episodes says so.
+    drawn = (
+        list(values.values()) if len(values) > 1 else [[value] for one in values.values() for value in one]
+    )
     coverage = len(scored) / len(rows)
     shown = coverage >= COVERAGE
     mean = mean_interval(
-        [sum(one) for one in values.values()],
-        [len(one) for one in values.values()],
+        [sum(one) for one in drawn],
+        [len(one) for one in drawn],
         seed=seeded(seed, domain, metric, name),
     )
     return Figure(
