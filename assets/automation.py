@@ -70,7 +70,7 @@ when_scores_settle: Condition = (when_models_change & _quiet & ~_quiet.newly_tru
 It must have been quiet for a tick already, for what may be asked for in the first quiet one."""
 
 
-def regeneration(seconds: int = 30) -> dg.AutomationConditionSensorDefinition:
+def regeneration(seconds: int) -> dg.AutomationConditionSensorDefinition:
     """The sensor over all assets, every `seconds`: a run for each partition that is behind."""
     return dg.AutomationConditionSensorDefinition(
         name="regenerate_what_changed",

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from memflow.benchmarks.registry import handlers
 from memflow.chat.ledger import Account, LedgeredChat
-from memflow.chat.requests import Chat, Sampling
+from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
 from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
@@ -108,12 +108,12 @@ class Models:
         """The chat of the model `name`, without the ledger."""
         model = self.settings.model(name)
         if model.kind == "scripted":
-            return ScriptedChat(handlers())
+            return ScriptedChat(handlers(), name=model.fingerprint(), sampling=model.sampling())
         chat = OpenAIChat(
             url=self._url(name, model),
             model=model.model,
             fingerprint=model.fingerprint(),
-            sampling=Sampling(model.temperature, model.top_p, model.max_tokens),
+            sampling=model.sampling(),
             key_variable=model.key_variable,
             concurrency=model.concurrency,
             patience=model.patience,

@@ -20,6 +20,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from memflow.chat.requests import Sampling
 from memflow.domains import DOMAINS, Domain
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
@@ -45,6 +46,9 @@ class Model(_Strict):
     key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
     temperature: float = Field(0.0, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = Field(
+        None, description="Sampling's seed, for a server that takes one. The scripted chat draws with it."
+    )
     max_tokens: int = Field(
         1024, ge=1, le=131072, description="Bound on an answer where its prompt sets none."
     )
@@ -69,9 +73,11 @@ class Model(_Strict):
 
     def fingerprint(self) -> str:
         """What makes its answers its own: name, revision and sampling; not where it is served, nor how fast."""
-        return digest(
-            self.kind == "scripted", self.model, self.revision, self.temperature, self.top_p, self.max_tokens
-        )
+        return digest(self.kind == "scripted", self.model, self.revision, self.sampling())
+
+    def sampling(self) -> Sampling:
+        """How it samples, unless a prompt says otherwise."""
+        return Sampling(self.temperature, self.top_p, self.max_tokens, self.seed)
 
 
 class Roles(_Strict):
@@ -152,6 +158,9 @@ class Settings(BaseSettings):
     embedder: Embedder = Embedder()
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
+    look_every: int = Field(
+        30, ge=1, description="Seconds between two looks of the sensor that makes anew what changed."
+    )
 
     @field_validator("models")
     @classmethod

@@ -19,13 +19,22 @@ Handler = Callable[[ChatRequest], BaseModel | str]
 
 
 class ScriptedChat:
-    """Answers each prompt by its handler. `version` is part of the fingerprint: raise it when a handler changes."""
+    """Answers each prompt by its handler. `version` is part of the fingerprint: raise it when a handler changes.
+
+    Chats of different `name` have ledgers of their own, and say the same; with another seed they draw otherwise.
+    """
 
     scripted = True
 
-    def __init__(self, handlers: Mapping[str, Handler], version: str = "1", name: str = "scripted") -> None:
+    def __init__(
+        self,
+        handlers: Mapping[str, Handler],
+        version: str = "1",
+        name: str = "scripted",
+        sampling: Sampling | None = None,
+    ) -> None:
         self.handlers = dict(handlers)
-        self.sampling = Sampling()
+        self.sampling = sampling or Sampling()
         self.fingerprint = digest(LABEL, name, version)
 
     async def complete(self, request: ChatRequest) -> Completion:

@@ -10,7 +10,6 @@ from rich.console import Console
 from assets.recipes import STATES, Recipes
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import States
-from memflow.chat.requests import Sampling
 from memflow.cli.selection import Selection
 from memflow.datasets import Dataset
 from memflow.domains import Domain
@@ -74,7 +73,7 @@ def _held(lake: Lake, domain: Domain) -> Users:
 
 def _cast(settings: Settings) -> Cast:
     parts = {
-        name: Part(Sampling(model.temperature, model.top_p, model.max_tokens), model.concurrency)
+        name: Part(model.sampling(), model.concurrency)
         for name, model in settings.models.items()
     }
     return Cast(parts, settings.roles.model_dump(), settings.model_of)

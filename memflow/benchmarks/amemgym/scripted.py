@@ -94,8 +94,10 @@ _REPLIES = [
 
 
 def _chance(request: ChatRequest) -> random.Random:
-    """A source of variety that depends on the request alone."""
-    return random.Random(seeded(request.prompt, [message.content for message in request.messages]))
+    """A source of variety that depends on the request, and on the model's seed where it has one."""
+    said = [message.content for message in request.messages]
+    seed = request.sampling.seed
+    return random.Random(seeded(request.prompt, said) if seed is None else seeded(request.prompt, said, seed))
 
 
 def _json(request: ChatRequest, field: str) -> Any:
