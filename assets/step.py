@@ -41,7 +41,9 @@ def keep(
 ) -> dg.MaterializeResult:
     """Write a table's partition, and report it with the accounts of its stage. `meta` is kept beside the rows."""
     facts = lake.write(table, place(*parts(context)), rows, recipe=recipe, meta=meta)
-    return report(table, rows, facts.digest, booked(models.ledger, context.run_id, table.split(".", maxsplit=1)[0]))
+    return report(
+        table, rows, facts.digest, booked(models.ledger, context.run_id, table.split(".", maxsplit=1)[0])
+    )
 
 
 def records_of(lake: Lake, domain: Domain) -> list[Record]:
