@@ -70,7 +70,7 @@ def contents(home: Path) -> dict[str, str]:
 def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment) -> None:
     environment = {
         **clean_environment,
-        "MEMFLOW_DATA": str(published_users(tmp_path / "data", users=8, periods=4)),
+        "MEMFLOW_DATA": str(published_users(tmp_path / "data", users=12, periods=6, questions=4)),
     }
     chance = random.Random(SEED)
     undisturbed, home = tmp_path / "undisturbed", tmp_path / "home"
@@ -95,6 +95,7 @@ def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment)
             while len(asked(log)) < until and process.poll() is None:
                 time.sleep(0.01)
             time.sleep(chance.random() * 0.1)
+            assert process.poll() is None, "the run ended before it could be killed: give it more to do"
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             new = asked(log)[before:]
