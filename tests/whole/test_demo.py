@@ -243,9 +243,7 @@ def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment
         assert text.count(f"\n{assistant} ") == len(DEMO)
 
 
-def test_what_was_deleted_is_made_again_from_the_ledger(
-    demo: Demo, walked: Walk, contents: Contents
-) -> None:
+def test_what_was_deleted_is_made_again_from_the_ledger(demo: Demo, walked: Walk, contents: Contents) -> None:
     whole, before, asked = contents(demo.home), times(demo.home), booked(demo.home)["completions"]
     lake = Path(demo.lake.root)
     gone = lake / "memory/indexes" / f"{AMEMGYM},full.parquet"
