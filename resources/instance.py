@@ -1,29 +1,32 @@
 """Dagster's instance under the home folder: the one that the command line runs on and the UI shows.
 
-A process that runs assets itself, without Dagster's daemon to watch over it, says so here (`at_work`), so that what it
-leaves behind when it is killed is cleared away by the next one.
+A run of the command line is a process. When that is killed, nobody else would end its runs in the instance or give back
+its places in the pools, and the next run would wait for them for ever; so each process holds a lock for as long as it
+lives, its runs name it, and whoever opens the instance next ends what the dead have left.
 """
 
 import fcntl
 import os
-import platform
-import uuid
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import dagster as dg
 
-HOST, PROCESS = "memflow/host", "memflow/process"
-"""Tags of a run: the machine it runs on, and the name of its process's lock."""
+PROCESS = "memflow/process"
+"""The tag by which a run names the process that it is."""
+IN_PROGRESS = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 
-UNDER_WAY = [
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-    dg.DagsterRunStatus.CANCELING,
-]
+
+@dataclass(frozen=True)
+class Opened:
+    """The instance, and the tags that this process's runs bear."""
+
+    instance: dg.DagsterInstance
+    tags: dict[str, str]
 
 
 def dagster_home(home: Path) -> Path:
@@ -32,58 +35,48 @@ def dagster_home(home: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "dagster.yaml"
     if not settings.exists():
-        settings.write_text(
-            files("resources").joinpath("instance.yaml").read_text(encoding="utf-8"), encoding="utf-8"
-        )
+        example = files("resources").joinpath("instance.yaml").read_text(encoding="utf-8")
+        settings.write_text(example, encoding="utf-8")
     return folder
 
 
 @contextmanager
-def open_instance(home: Path) -> Iterator[dg.DagsterInstance]:
-    """The instance of `home`."""
-    with dg.DagsterInstance.from_config(str(dagster_home(home))) as instance:
-        yield instance
-
-
-@contextmanager
-def at_work(instance: dg.DagsterInstance, home: Path) -> Iterator[dict[str, str]]:
-    """The tags for the runs of this process, for as long as it runs them.
-
-    A killed process leaves its runs under way and its places in the pools taken, for ever where there is no daemon.
-    So each holds a lock that ends with it, and begins by ending the runs of those that hold theirs no more.
-    """
-    folder = dagster_home(home) / "processes"
-    folder.mkdir(exist_ok=True)
-    _end_abandoned(instance, folder)
-    mine = folder / uuid.uuid4().hex
-    hidden = mine.with_name(f".{mine.name}")
-    with hidden.open("w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        hidden.rename(mine)  # nobody may find it before it is held
+def open_instance(home: Path) -> Iterator[Opened]:
+    """The instance of `home`, after the runs of processes that were killed have been ended."""
+    folder = dagster_home(home)
+    locks = folder / "processes"
+    locks.mkdir(exist_ok=True)
+    name = secrets.token_hex(8)
+    made = locks / f".{name}"
+    with made.open("w") as held, dg.DagsterInstance.from_config(str(folder)) as instance:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        made.rename(locks / name)  # nobody may find it before it is held
         try:
-            yield {HOST: platform.node(), PROCESS: mine.name}
+            for dead in _dead(locks):
+                _end(instance, dead.name)
+                dead.unlink(missing_ok=True)
+            yield Opened(instance, {PROCESS: name})
         finally:
-            mine.unlink()
+            (locks / name).unlink(missing_ok=True)
 
 
-def _end_abandoned(instance: dg.DagsterInstance, folder: Path) -> None:
-    of_this_machine = dg.RunsFilter(statuses=UNDER_WAY, tags={HOST: platform.node()})
-    for run in instance.get_runs(of_this_machine):
-        if not _alive(folder / run.tags[PROCESS]):
-            instance.report_run_failed(run, "The process that ran it ended before it did.")
-            instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
-    for lock in folder.glob("[!.]*"):
-        if not _alive(lock):
-            lock.unlink(missing_ok=True)
+def _dead(locks: Path) -> Iterator[Path]:
+    """The locks that nobody holds any more."""
+    for path in sorted(locks.glob("[!.]*")):
+        try:
+            with path.open("r") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                yield path
+        except (BlockingIOError, FileNotFoundError):
+            continue  # it lives, or somebody else has just seen to it
 
 
-def _alive(lock: Path) -> bool:
-    """Whether somebody holds the lock."""
-    try:
-        with lock.open(encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
-    return False
+def _end(instance: dg.DagsterInstance, process: str) -> None:
+    """Fail the runs of a dead process that are still in progress, and give back their places in the pools."""
+    left = dg.RunsFilter(tags={PROCESS: process}, statuses=IN_PROGRESS)
+    for run in instance.get_runs(left):
+        instance.report_run_failed(
+            run, "Its process was killed. What it had been answered is in the ledger: run it again."
+        )
+    for run in instance.get_runs(dg.RunsFilter(tags={PROCESS: process})):
+        instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)

@@ -4,20 +4,19 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from resources.instance import UNDER_WAY, at_work, open_instance
+from resources.instance import IN_PROGRESS, dagster_home, open_instance
 
 WORKER = textwrap.dedent(
     """
     import sys, time
     from pathlib import Path
     import dagster as dg
-    from resources.instance import at_work, open_instance
+    from resources.instance import open_instance
 
     home = Path(sys.argv[1])
 
@@ -27,10 +26,10 @@ WORKER = textwrap.dedent(
         time.sleep(float(sys.argv[2]))
 
     defs = dg.Definitions([slow], jobs=[dg.define_asset_job("job", [slow])], executor=dg.in_process_executor)
-    with open_instance(home) as instance, at_work(instance, home) as tags:
+    with open_instance(home) as opened:
         quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
         assert defs.resolve_job_def("job").execute_in_process(
-            instance=instance, tags=tags, run_config=quiet
+            instance=opened.instance, tags=opened.tags, run_config=quiet
         ).success
     """
 )
@@ -55,13 +54,11 @@ def test_a_killed_process_holds_no_place_in_a_pool(tmp_path: Path) -> None:
     for process in killed:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    with open_instance(tmp_path) as instance:
+    with dg.DagsterInstance.from_config(str(dagster_home(tmp_path))) as instance:
         assert slots(instance) == 2
-        started = time.monotonic()
-        assert begin(tmp_path, 0).wait(30) == 0
-        assert time.monotonic() - started < 30
+        assert begin(tmp_path, 0).wait(60) == 0
         assert slots(instance) == 0
-        assert instance.get_runs(dg.RunsFilter(statuses=UNDER_WAY)) == []
+        assert instance.get_runs(dg.RunsFilter(statuses=IN_PROGRESS)) == []
         assert sorted(run.status.value for run in instance.get_runs()) == ["FAILURE", "FAILURE", "SUCCESS"]
 
 
@@ -69,16 +66,15 @@ def test_a_killed_process_holds_no_place_in_a_pool(tmp_path: Path) -> None:
 def test_a_living_process_is_left_alone(tmp_path: Path) -> None:
     living = begin(tmp_path, 60)
     try:
-        with open_instance(tmp_path) as instance, at_work(instance, tmp_path):
-            assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.STARTED]
-            assert slots(instance) == 1
+        with open_instance(tmp_path) as opened:
+            assert [run.status for run in opened.instance.get_runs()] == [dg.DagsterRunStatus.STARTED]
+            assert slots(opened.instance) == 1
     finally:
         living.kill()
         living.wait()
 
 
 def test_a_process_leaves_no_lock_behind(tmp_path: Path) -> None:
-    with open_instance(tmp_path) as instance:
-        with at_work(instance, tmp_path):
-            assert len(list((tmp_path / "dagster/processes").iterdir())) == 1
-        assert list((tmp_path / "dagster/processes").iterdir()) == []
+    with open_instance(tmp_path):
+        assert len(list((tmp_path / "dagster/processes").iterdir())) == 1
+    assert list((tmp_path / "dagster/processes").iterdir()) == []

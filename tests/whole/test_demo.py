@@ -110,12 +110,9 @@ def legs(outcome: Outcome) -> list[str]:
 
 
 def test_every_run_is_in_the_instance_that_the_ui_shows(demo: Demo) -> None:
-    with open_instance(demo.home) as instance:
-        runs = instance.get_runs()
-        made = {
-            partition
-            for partition in instance.get_materialized_partitions(dg.AssetKey(["score", "verdicts"]))
-        }
+    with open_instance(demo.home) as opened:
+        runs = opened.instance.get_runs()
+        made = opened.instance.get_materialized_partitions(dg.AssetKey(["score", "verdicts"]))
     assert {run.status for run in runs} == {dg.DagsterRunStatus.SUCCESS}
     assert Counter(run.job_name for run in runs) == {
         "read_datasets": 2,
