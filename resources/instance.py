@@ -47,8 +47,10 @@ def open_instance(home: Path) -> Iterator[Opened]:
     locks = folder / "processes"
     locks.mkdir(exist_ok=True)
     name = secrets.token_hex(8)
-    with (locks / name).open("w") as held, dg.DagsterInstance.from_config(str(folder)) as instance:
+    made = locks / f".{name}"
+    with made.open("w") as held, dg.DagsterInstance.from_config(str(folder)) as instance:
         fcntl.flock(held, fcntl.LOCK_EX)
+        made.rename(locks / name)  # nobody may find it before it is held
         try:
             for dead in _dead(locks):
                 _end(instance, dead.name)
@@ -60,7 +62,7 @@ def open_instance(home: Path) -> Iterator[Opened]:
 
 def _dead(locks: Path) -> Iterator[Path]:
     """The locks that nobody holds any more."""
-    for path in sorted(locks.iterdir()):
+    for path in sorted(locks.glob("[!.]*")):
         try:
             with path.open("r") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
