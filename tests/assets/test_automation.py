@@ -13,7 +13,7 @@ import pytest
 
 from assets import automation
 
-GRAPH = Path(__file__).parents[1] / "daemon" / "graph.py"
+GRAPH = Path(__file__).with_name("graph.py")
 LEFT = {"feedback/sessions", "question/probes", "state/profiles", "utterance/turns"}
 RIGHT = {"answer/replies", "memory/indexes", "memory/transcripts", "score/verdicts"}
 BOARD = {("", "score/leaderboard")}
@@ -94,7 +94,7 @@ class Walk:
         """What was asked for in each tick that asked for anything, until nothing more follows."""
         waves: list[Asked] = []
         quiet = 0
-        while quiet < 3:
+        while quiet < 4:
             asked = self.tick()
             quiet = 0 if asked else quiet + 1
             waves += [asked] if asked else []
@@ -220,6 +220,6 @@ def test_a_new_assistant_leaves_the_others_alone(walk: Walk) -> None:
 
 
 def test_the_sensor_is_stopped_by_default() -> None:
-    sensor = automation.regeneration()
+    sensor = automation.regeneration(30)
     assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
     assert "Stopped by default" in (sensor.description or "")
