@@ -31,7 +31,11 @@ def _for_a_tick(state: Condition) -> Condition:
 
 
 _changed = Condition.data_version_changed()
-_first_seen = (~Condition.missing()).newly_true().with_label("seen for the first time")
+# By updates alone: a tick reads them once, and whether something is missing at another moment.
+_seen: Condition = (
+    Condition.newly_updated() | (Condition.initial_evaluation() & ~Condition.missing())
+).since(Condition.newly_missing())
+_first_seen: Condition = _seen.newly_true().with_label("seen for the first time")
 _model_changed: Condition = (
     Condition.any_deps_match(~_first_seen & _changed).allow(MODELS).with_label("a model changed")
 )
