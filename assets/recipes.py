@@ -96,7 +96,11 @@ class Recipes:
         stages = sorted(registry.benchmark(domain.benchmark).simulated(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
         answering = self.settings.model_of(assistant)
-        names = {answering, *([roles.simulator] if stages else [])}
+        names = {
+            answering,
+            *([roles.simulator] if stages else []),
+            *([roles.backbone] if "feedback" in stages else []),
+        }
         scripted = any(self.settings.model(name).kind == "scripted" for name in names)
         return {
             "model": answering,
@@ -149,7 +153,7 @@ class Recipes:
 
 @lru_cache(maxsize=1)
 def code() -> str:
-    """Digest of the sources of memflow: its Python files and prompts."""
+    """Digest of the sources of memflow: its Python files, prompts and personas."""
     return digest([(name, text) for name, text in _sources(files("memflow"), "")])
 
 
@@ -159,6 +163,6 @@ def _sources(folder: Traversable, prefix: str) -> list[tuple[str, str]]:
         name = f"{prefix}{item.name}"
         if item.is_dir() and item.name not in ("__pycache__", "cli"):
             found += _sources(item, f"{name}/")
-        elif item.name.endswith((".py", ".md")):
+        elif item.name.endswith((".py", ".md", ".yaml")):
             found.append((name, item.read_text(encoding="utf-8")))
     return found

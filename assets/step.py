@@ -27,7 +27,7 @@ class Take(dg.Config):
 def account(context: dg.AssetExecutionContext, stage: str) -> Account:
     """On whose account a step's requests are booked."""
     domain, assistant = parts(context)
-    return Account(run=context.run_id, stage=stage, domain=domain, assistant=assistant)
+    return Account(run=context.run.run_id, stage=stage, domain=domain, assistant=assistant)
 
 
 def keep(
@@ -41,7 +41,9 @@ def keep(
 ) -> dg.MaterializeResult:
     """Write a table's partition, and report it with the accounts of its stage. `meta` is kept beside the rows."""
     facts = lake.write(table, place(*parts(context)), rows, recipe=recipe, meta=meta)
-    return report(table, rows, facts.digest, booked(models.ledger, context.run_id, table.split(".")[0]))
+    return report(
+        table, rows, facts.digest, booked(models.ledger, context.run.run_id, table.split(".", maxsplit=1)[0])
+    )
 
 
 def records_of(lake: Lake, domain: Domain) -> list[Record]:

@@ -10,7 +10,10 @@ object, which appears when it is complete. Nothing else differs between the two.
 import math
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +36,11 @@ ARROW: dict[Any, pa.DataType] = {
     list[float]: pa.list_(pa.float64()),
 }
 """The Parquet type of every plain type that a column may have."""
+
+SNAPSHOTS = ".snapshots"
+ATTEMPTS = 20
+STALE_S = 24 * 3600.0
+"""Age in seconds from which a snapshot belongs to nobody any more."""
 
 
 def _number(value: Any) -> bool:
@@ -156,6 +164,28 @@ class Lake:
             if info.is_file and info.extension == "parquet"
         )
 
+    @contextmanager
+    def snapshot(self) -> Iterator["Lake"]:
+        """The lake as it is now, held still: a lake of hard links, to files that no writer touches again.
+
+        For whoever opens a file more than once, as DuckDB does: the second time it could be another. An object
+        store, and a disk that cannot link, give the lake itself.
+        """
+        root = Path(self.root) / SNAPSHOTS / secrets.token_hex(8)
+        if not self.local or not _linkable(root):
+            yield self
+            return
+        try:
+            for table in TABLES:
+                held = root / table.replace(".", "/")
+                held.mkdir(parents=True)
+                for partition in self.partitions(table):
+                    path = Path(self.path(table, partition))
+                    _link(path, held / path.name)
+            yield Lake(root)
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+
     def folder(self, table: str) -> str:
         """Where a table's files lie."""
         if table not in TABLES:
@@ -250,6 +280,32 @@ def _misfit(table: str, column: Column, number: int, row: Any, value: Any) -> Ba
         f"{table}.{column.name} of row {number} ({key}) is {shown}, which cannot be kept as "
         f"{wanted}{' or null' if column.nullable else ''}"
     )
+
+
+def _link(path: Path, at: Path) -> None:
+    """A hard link to `path`. Where the file is replaced between its being found and linked, the new one is."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return at.hardlink_to(path)
+        except FileNotFoundError:
+            if attempt == ATTEMPTS:
+                raise
+
+
+def _linkable(root: Path) -> bool:
+    """Whether a snapshot can be made at `root`; those that a killed process left behind are cleared away."""
+    try:
+        root.mkdir(parents=True)
+        (root / "one").touch()
+        (root / "two").hardlink_to(root / "one")
+    except OSError:
+        shutil.rmtree(root, ignore_errors=True)
+        return False
+    for other in root.parent.iterdir():
+        with suppress(FileNotFoundError):
+            if time.time() - other.stat().st_mtime > STALE_S:
+                shutil.rmtree(other, ignore_errors=True)
+    return True
 
 
 def _replace(path: Path, content: pa.Buffer) -> None:

@@ -70,104 +70,97 @@ class Warehouse:
             raise BadInput(
                 f"one SELECT at a time, please; this is {_named(statements)}. Nothing here can be changed."
             )
-        try:
-            return self._ask(text, {})
-        except (
-            duckdb.ProgrammingError,
-            duckdb.DataError,
-            duckdb.NotSupportedError,
-            duckdb.PermissionException,
-        ) as wrong:
-            raise BadInput(f"DuckDB cannot answer this: {wrong}") from wrong
+        return self._ask(text, {})
 
     def publish(self) -> Path:
-        """Build memflow.duckdb anew (views over the lake, the scores as tables) and rename it into place."""
+        """Build memflow.duckdb anew (views over the lake, the scores as tables) and rename it into place.
+
+        Raises StoreBusy where the lake changed under every attempt, BadInput for a key that is there twice.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         written = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.writing")
         try:
-            self._retried(lambda: self._build(written))
+            self._build(written)
             written.replace(self.path)
         finally:
             written.unlink(missing_ok=True)
         return self.path
 
     def _ask(self, text: str, parameters: dict[str, Any]) -> Rows:
-        def once() -> Rows:
-            with self._views() as connection:
+        try:
+            with self.lake.snapshot() as lake, _views(lake) as connection:
                 answer = connection.execute(text, parameters)
                 return Rows([column[0] for column in answer.description or ()], answer.fetchall())
-
-        return self._retried(once)
-
-    def _retried(self, work: Any) -> Any:
-        """`work()`, again where a file went away between its being listed and read."""
-        for attempt in range(ATTEMPTS):
-            try:
-                return work()
-            except duckdb.IOException as wrong:
-                if "No files found" not in str(wrong):
-                    raise
-                missing = wrong
-                time.sleep(PAUSE_S * 2**attempt)
-        raise StoreBusy(f"files of the lake {self.lake.root} kept going away while they were read: {missing}")
-
-    @contextmanager
-    def _views(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A database in memory whose tables are the lake's, and which can reach nothing else."""
-        with duckdb.connect(":memory:") as connection:
-            # DuckDB calls its first database `memory`, which is a stage of ours; so it gets another one.
-            connection.execute("ATTACH ':memory:' AS memflow")
-            connection.execute("USE memflow")
-            connection.execute("DETACH memory")
-            # A file may be replaced while it is read: the old one, cached, must not be mixed with the new.
-            connection.execute("SET enable_external_file_cache = false")
-            connection.execute("SET python_enable_replacements = false")
-            for table in TABLES:
-                self._view(connection, table)
-            if self.lake.local:
-                roots = ", ".join(_literal(root) for root in (self.lake.root, _escaped(self.lake.root)))
-                connection.execute(f"SET allowed_directories = [{roots}]")
-            connection.execute("SET enable_external_access = false")
-            connection.execute("SET lock_configuration = true")
-            yield connection
-
-    def _view(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
-        """`table` as a view over its files, or empty. Names and paths cannot be parameters of a view."""
-        stage, _, name = table.partition(".")
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
-        partitions = self.lake.partitions(table)
-        if not partitions:
-            connection.execute(_text(f"tables/{stage}", name))
-        elif self.lake.local:
-            connection.execute(f"CREATE VIEW {table} AS FROM {self._parquet(table)}")
-        else:
-            paths = [self.lake.path(table, partition) for partition in partitions]
-            held = ds.dataset(paths, schema=schema(table), filesystem=self.lake.filesystem, format="parquet")
-            connection.register(f"lake_{stage}_{name}", held)
-            connection.execute(f"CREATE VIEW {table} AS FROM lake_{stage}_{name}")
-
-    def _parquet(self, table: str) -> str:
-        return f"read_parquet({_literal(_escaped(self.lake.folder(table)) + '/*.parquet')})"
+        except duckdb.Error as wrong:
+            raise BadInput(f"DuckDB cannot answer this: {wrong}") from wrong
 
     def _build(self, path: Path) -> None:
-        path.unlink(missing_ok=True)
-        with duckdb.connect(path) as connection:
-            for table in TABLES:
-                if self.lake.local and not table.startswith(PUBLISHED):
-                    self._view(connection, table)
-                else:
-                    self._copy(connection, table)
-
-    def _copy(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
-        """`table` with its rows. From an object store, every table: views would need the keys."""
-        stage, _, name = table.partition(".")
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
-        connection.execute(_text(f"tables/{stage}", name))
-        for partition in self.lake.partitions(table):
+        """The database at `path`; begun again where a file was replaced just as DuckDB looked at it, since its
+        views have to name the lake's own files and no snapshot of them."""
+        for attempt in range(1, ATTEMPTS + 1):
+            path.unlink(missing_ok=True)
             try:
-                connection.from_arrow(self.lake.arrow(table, partition)).insert_into(table)
-            except duckdb.ConstraintException as wrong:
-                raise BadInput(f"{table} of {partition} cannot be published: {wrong}") from wrong
+                with duckdb.connect(path) as connection:
+                    for table in TABLES:
+                        if self.lake.local and not table.startswith(PUBLISHED):
+                            _view(connection, self.lake, table)
+                        else:
+                            _copy(connection, self.lake, table)
+                return
+            except duckdb.Error as wrong:
+                if attempt == ATTEMPTS:
+                    raise StoreBusy(
+                        f"{self.path} could not be built in {ATTEMPTS} attempts: {wrong}"
+                    ) from wrong
+                time.sleep(PAUSE_S * 2**attempt)
+
+
+@contextmanager
+def _views(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory whose tables are the lake's, and which can reach nothing else."""
+    with duckdb.connect(":memory:") as connection:
+        # DuckDB calls its first database `memory`, which is a stage of ours; so it gets another one.
+        connection.execute("ATTACH ':memory:' AS memflow")
+        connection.execute("USE memflow")
+        connection.execute("DETACH memory")
+        connection.execute("SET python_enable_replacements = false")
+        for table in TABLES:
+            _view(connection, lake, table)
+        if lake.local:
+            roots = ", ".join(_literal(root) for root in (lake.root, _escaped(lake.root)))
+            connection.execute(f"SET allowed_directories = [{roots}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        yield connection
+
+
+def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
+    """`table` as a view over its files, or empty. Names and paths cannot be parameters of a view."""
+    stage, _, name = table.partition(".")
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
+    partitions = lake.partitions(table)
+    if not partitions:
+        connection.execute(_text(f"tables/{stage}", name))
+    elif lake.local:
+        pattern = f"{_escaped(lake.folder(table))}/*.parquet"
+        connection.execute(f"CREATE VIEW {table} AS FROM read_parquet({_literal(pattern)})")
+    else:
+        paths = [lake.path(table, partition) for partition in partitions]
+        held = ds.dataset(paths, schema=schema(table), filesystem=lake.filesystem, format="parquet")
+        connection.register(f"lake_{stage}_{name}", held)
+        connection.execute(f"CREATE VIEW {table} AS FROM lake_{stage}_{name}")
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
+    """`table` with its rows. From an object store, every table: views would need the keys."""
+    stage, _, name = table.partition(".")
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
+    connection.execute(_text(f"tables/{stage}", name))
+    for partition in lake.partitions(table):
+        try:
+            connection.from_arrow(lake.arrow(table, partition)).insert_into(table)
+        except duckdb.ConstraintException as wrong:
+            raise BadInput(f"{table} of {partition} cannot be published: {wrong}") from wrong
 
 
 def _text(folder: str, name: str) -> str:

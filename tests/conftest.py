@@ -53,10 +53,10 @@ def _user(number: int, periods: int, questions: int) -> dict[str, Any]:
         if period:
             for name in changed:
                 state[name] = chance.choice([value for value in schema[name] if value != old[name]])
-        end = f"2021-{1 + 3 * period:02d}-01"
+        end, start = _quarter(period), _quarter(period - 1)
         walk.append(
             {
-                "period_start": None if period == 0 else f"2021-{3 * period - 2:02d}-01",
+                "period_start": None if period == 0 else start,
                 "period_end": end,
                 "period_summary": None if period == 0 else "Things changed.",
                 "sessions": [
@@ -98,6 +98,10 @@ def _user(number: int, periods: int, questions: int) -> dict[str, Any]:
             _question(index, names[2 * index : 2 * index + 2], schema, walk) for index in range(questions)
         ],
     }
+
+
+def _quarter(number: int) -> str:
+    return f"{2021 + number // 4}-{1 + number % 4 * 3:02d}-01"
 
 
 def _question(

@@ -72,8 +72,5 @@ def _held(lake: Lake, domain: Domain) -> Users:
 
 
 def _cast(settings: Settings) -> Cast:
-    parts = {
-        name: Part(model.sampling(), model.concurrency)
-        for name, model in settings.models.items()
-    }
+    parts = {name: Part(model.sampling(), model.concurrency) for name, model in settings.models.items()}
     return Cast(parts, settings.roles.model_dump(), settings.model_of)

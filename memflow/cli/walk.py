@@ -17,7 +17,7 @@ from assets.partitions import pair
 from assets.recipes import Recipes
 from memflow.datasets import Dataset
 from memflow.records import Figure
-from resources.instance import open_instance
+from resources.instance import Opened, open_instance
 from resources.ledger import SqlLedger
 from resources.settings import Settings
 
@@ -76,14 +76,14 @@ def walk(settings: Settings, order: Order, watcher: Watcher, budget: Any = None)
     definitions = build_defs(settings, hands)
     watcher.begin(len(legs))
     try:
-        with open_instance(settings.home) as instance:
+        with open_instance(settings.home) as opened:
             for leg in legs:
                 watcher.leg(leg)
                 if not order.again and leg.fresh():
                     outcome.kept.append(leg)
                     watcher.end_leg(leg, "up to date")
                     continue
-                wrong = _run(definitions, leg, instance, outcome)
+                wrong = _run(definitions, leg, opened, outcome)
                 watcher.end_leg(leg, wrong or "done")
         outcome.figures = recipes.lake.read("score.leaderboard", "all")
         outcome.accounts = _accounts(models.ledger, set(outcome.runs))
@@ -123,13 +123,13 @@ def _limits(limit: int) -> dict[str, Any]:
     }
 
 
-def _run(definitions: dg.Definitions, leg: Leg, instance: dg.DagsterInstance, outcome: Outcome) -> str:
+def _run(definitions: dg.Definitions, leg: Leg, opened: Opened, outcome: Outcome) -> str:
     """Run a leg; the reason when it fails."""
     result = definitions.resolve_job_def(leg.job).execute_in_process(
         partition_key=leg.partition,
-        instance=instance,
+        instance=opened.instance,
         run_config={"ops": leg.config, "loggers": QUIET},
-        tags={"memflow/reason": "command line"},
+        tags={"memflow/reason": "command line", **opened.tags},
         raise_on_error=False,
     )
     outcome.runs.append(result.run_id)

@@ -44,8 +44,8 @@ def pieces(messages: Sequence[Message], grain: Grain) -> list[Piece]:
 
 
 def recalled(found: Sequence[Item]) -> Recall:
-    """What was found, best first, as notes in that order."""
-    notes = joined(found)
+    """What was found, best first; its notes in the order in which it was said, so that what is new stands last."""
+    notes = joined(sorted(found, key=lambda item: item.order))
     return Recall(notes=notes, entries=tuple(found), injected_tokens=estimate(notes))
 
 

@@ -7,11 +7,11 @@ coincides.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
-from memflow.memories.notes import joined
+from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import forget, keep, kept, turns
 from memflow.tokens import estimate
@@ -50,12 +50,11 @@ class Rag(Memory):
         if self.store.live(MESSAGE):
             vectors = await self.embed([query])
             found = self.index.search(vectors[0], self.k)
-        notes = joined(sorted(found, key=lambda item: item.order))
-        held = kept(self.store, BUFFER)
+        recall, held = recalled(found), kept(self.store, BUFFER)
         said = turns(held)
-        return Recall(
-            notes=notes,
+        return replace(
+            recall,
             messages=said,
-            entries=(*found, *(message.item for message in held)),
-            injected_tokens=estimate(notes) + sum(estimate(turn.content) for turn in said),
+            entries=(*recall.entries, *(message.item for message in held)),
+            injected_tokens=recall.injected_tokens + sum(estimate(turn.content) for turn in said),
         )

@@ -1,5 +1,6 @@
 """The lake: what is written is read, what cannot be says which column and row, nothing is half there."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,6 +181,38 @@ def test_litter_of_a_killed_writer_is_no_partition(lake):
     lake.write("score.verdicts", "d/a", [], recipe="")
     (Path(lake.folder("score.verdicts")) / ".d,b.0123.writing").write_bytes(b"half")
     assert lake.partitions("score.verdicts") == ["d/a"]
+
+
+def test_a_snapshot_stays_as_it_was_and_goes_away(lake):
+    lake.write("score.verdicts", "d/a", [verdict(1, 1.0)], recipe="old")
+    with lake.snapshot() as still:
+        lake.write("score.verdicts", "d/a", [verdict(2, 0.5)], recipe="new")
+        lake.write("score.verdicts", "d/b", [], recipe="new")
+        assert still.read("score.verdicts", "d/a") == [verdict(1, 1.0)]
+        assert still.partitions("score.verdicts") == ["d/a"]
+    assert lake.read("score.verdicts", "d/a") == [verdict(2, 0.5)]
+    assert list((Path(lake.root) / ".snapshots").iterdir()) == []
+
+
+def test_snapshots_that_killed_processes_left_are_cleared_away(lake):
+    old, young = (Path(lake.root) / ".snapshots" / name for name in ("old", "young"))
+    for left in (old, young):
+        (left / "score").mkdir(parents=True)
+    os.utime(old, (1, 1))
+    with lake.snapshot():
+        assert not old.exists()
+        assert young.exists()
+
+
+def test_a_disk_that_cannot_link_gives_the_lake_itself(lake, monkeypatch):
+    def cannot(self, target):
+        raise PermissionError("operation not permitted")
+
+    lake.write("score.verdicts", "d/a", [], recipe="")
+    monkeypatch.setattr(Path, "hardlink_to", cannot)
+    with lake.snapshot() as still:
+        assert still is lake
+    assert list((Path(lake.root) / ".snapshots").iterdir()) == []
 
 
 def test_a_root_may_be_an_address(tmp_path):

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from pyarrow._fs import _MockFileSystem
 
+import resources.warehouse
 from memflow.errors import BadInput, StoreBusy
 from memflow.records import TABLES, Entry, Figure, Probe, Reply, Verdict, columns
 from resources.lake import Lake
@@ -222,6 +223,15 @@ def test_what_duckdb_cannot_answer_or_may_not_read_is_an_error_of_the_asker(fill
         filled.sql(text)
 
 
+@pytest.mark.parametrize("assistant", ["full", "none"])
+def test_a_file_that_is_no_parquet_is_said_to_be_none(tmp_path, assistant):
+    lake = Lake(tmp_path / "lake")
+    fill(lake)
+    Path(lake.path("score.verdicts", f"d/{assistant}")).write_bytes(b"not at all")
+    with pytest.raises(BadInput, match=rf"d,{assistant}\.parquet"):
+        Warehouse(lake, tmp_path / "memflow.duckdb").query("coverage")
+
+
 def test_the_published_file_holds_what_the_lake_holds(filled):
     path = filled.publish()
     with duckdb.connect(path, read_only=True) as connection:
@@ -267,24 +277,25 @@ def test_a_key_twice_cannot_be_published_and_the_old_file_stays(filled, lake):
     assert len(list(filled.path.parent.glob("*.writing"))) == 0
 
 
-def test_a_file_that_went_away_is_looked_for_again(filled, monkeypatch):
-    looked = []
+def test_publishing_begins_again_when_a_file_is_replaced_under_it(filled, monkeypatch):
+    copied, looked = resources.warehouse._copy, []
 
-    def vanishing(connection, table):
+    def disturbed(connection, lake, table):
         looked.append(table)
-        if len(looked) == 1:
+        if len(looked) <= troubles:
             raise duckdb.IOException("IO Error: No files found that match the pattern")
-        return view(connection, table)
+        copied(connection, lake, table)
 
-    view = filled._view
-    monkeypatch.setattr(filled, "_view", vanishing)
     monkeypatch.setattr("resources.warehouse.PAUSE_S", 0)
-    assert len(filled.query("coverage")) == 2
-    assert len(looked) == 1 + len(TABLES)
-
-    monkeypatch.setattr(filled, "_view", lambda connection, table: vanishing(connection, looked.clear()))
-    with pytest.raises(StoreBusy, match="kept going away"):
-        filled.query("coverage")
+    monkeypatch.setattr("resources.warehouse._copy", disturbed)
+    troubles = 2
+    with duckdb.connect(filled.publish(), read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM score.verdicts").fetchone() == (3,)
+    assert looked[0] == looked[1] == looked[2]
+    troubles = 1000
+    with pytest.raises(StoreBusy, match="could not be built in 5 attempts: IO Error: No files found"):
+        filled.publish()
+    assert filled.path.exists()
 
 
 def test_a_relative_lake_is_found_from_anywhere(tmp_path, monkeypatch):

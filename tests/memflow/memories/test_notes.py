@@ -91,4 +91,5 @@ async def test_embeddings_find_the_nearest_first_and_k_of_them() -> None:
     memory = await fill(Embedded(tools=Tools(embedder=HashingEmbedder()), k=2))
     recall = await memory.read("baking bread")
     assert recall.sources[0] == "m1" and len(recall.entries) == 2
-    assert recall.notes.splitlines() == [item.text for item in recall.entries]
+    said = sorted(recall.entries, key=lambda item: item.order)
+    assert said != list(recall.entries) and recall.notes.splitlines() == [item.text for item in said]

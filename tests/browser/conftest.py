@@ -1,0 +1,141 @@
+"""A real Chromium before a real UI: a home with the demo in it, `memflow dev` on it, and a page to click on."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
+from selenium.webdriver import Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
+from served import ROOT, Served, alone, served
+
+PATIENCE = 30
+LOST = (StaleElementReferenceException,)
+"""The page drew itself anew between finding an element and looking at it."""
+
+OPTIONS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+
+
+class Page:
+    """A browser that stands before the UI. Elements are found by what a person reads."""
+
+    def __init__(self, driver: Chrome, url: str) -> None:
+        self.driver = driver
+        self.url = url
+        self._pictures = os.environ.get("MEMFLOW_SCREENSHOTS")
+
+    def open(self, path: str, width: int = 1500, height: int = 1000) -> None:
+        """Go to a page, in a window of that size (in CSS pixels)."""
+        self.driver.set_window_size(width, height)
+        self.driver.get(self.url + path)
+
+    def reads(self, *texts: str) -> None:
+        """Wait until all of these can be read on the page."""
+
+        def lacking() -> list[str]:
+            shown = self.driver.find_element(By.TAG_NAME, "body").text
+            return [text for text in texts if text not in shown]
+
+        try:
+            WebDriverWait(self.driver, PATIENCE, ignored_exceptions=LOST).until(lambda _: not lacking())
+        except TimeoutException as wrong:
+            shown = self.driver.find_element(By.TAG_NAME, "body").text
+            raise AssertionError(f"{lacking()} cannot be read on {self.driver.current_url}:\n{shown}") from wrong
+
+    def find(self, path: str) -> WebElement:
+        """Wait until something that can be seen is at that XPath."""
+
+        def seen(driver: Chrome) -> WebElement | None:
+            return next((each for each in driver.find_elements(By.XPATH, path) if each.is_displayed()), None)
+
+        try:
+            return WebDriverWait(self.driver, PATIENCE, ignored_exceptions=LOST).until(seen)
+        except TimeoutException as wrong:
+            shown = self.driver.find_element(By.TAG_NAME, "body").text
+            raise AssertionError(f"{path} is not on {self.driver.current_url}:\n{shown}") from wrong
+
+    def press(self, button: str) -> None:
+        """Press the button that reads so, once it can be pressed."""
+        self.find(f"//button[contains(., {_quoted(button)}) and not(@disabled)]").click()
+
+    def picture(self, name: str) -> None:
+        """Keep a picture of the page, where MEMFLOW_SCREENSHOTS names a folder for them."""
+        if self._pictures:
+            folder = ROOT / self._pictures
+            folder.mkdir(parents=True, exist_ok=True)
+            self.driver.save_screenshot(str(folder / f"{name}.png"))
+
+
+@pytest.fixture(scope="module")
+def ui(tmp_path_factory: pytest.TempPathFactory, chromium: Callable[[], Chrome]) -> Iterator[Served]:
+    """`memflow dev` on a home in which the demo was run: whole for the pictures, else with one memory."""
+    folder = tmp_path_factory.mktemp("ui")
+    settings = folder / "memflow.toml"
+    settings.write_text(
+        f"home = {json.dumps(str(folder / 'home'))}\ndomains = ['amemgym_demo', 'memorybench_demo']\n"
+    )
+    few = [] if "MEMFLOW_SCREENSHOTS" in os.environ else ["--memory", "bm25_message", "--no-bounds"]
+    subprocess.run(
+        [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run", "--demo", *few],
+        env=alone(),
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    with served(settings) as dev:
+        yield dev
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Chrome]]:
+    """chromium(): a new headless Chromium, with nothing remembered. Skips where there is none, but not in CI."""
+    programs = [shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")]
+    if None in programs:
+        if os.environ.get("CI") == "true":
+            pytest.fail(
+                "CI has neither Chromium nor chromedriver: install the packages chromium and chromium-driver"
+            )
+        pytest.skip("needs Chromium and chromedriver (Debian: apt install chromium chromium-driver)")
+    program, driver = programs
+    started: list[Chrome] = []
+
+    def start() -> Chrome:
+        options = ChromeOptions()
+        options.binary_location = str(program)
+        for option in (*OPTIONS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+            options.add_argument(option)
+        started.append(Chrome(options=options, service=Service(str(driver))))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.quit()
+
+
+@pytest.fixture
+def page(ui: Served, chromium: Callable[[], Chrome]) -> Page:
+    """A page of the UI."""
+    return Page(chromium(), ui.url)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

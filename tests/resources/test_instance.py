@@ -1,0 +1,80 @@
+"""What a killed process leaves in Dagster's instance, the next one clears away."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from resources.instance import IN_PROGRESS, dagster_home, open_instance
+
+WORKER = textwrap.dedent(
+    """
+    import sys, time
+    from pathlib import Path
+    import dagster as dg
+    from resources.instance import open_instance
+
+    home = Path(sys.argv[1])
+
+    @dg.asset(pool="endpoint")
+    def slow():
+        print("at it", flush=True)
+        time.sleep(float(sys.argv[2]))
+
+    defs = dg.Definitions([slow], jobs=[dg.define_asset_job("job", [slow])], executor=dg.in_process_executor)
+    with open_instance(home) as opened:
+        quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+        assert defs.resolve_job_def("job").execute_in_process(
+            instance=opened.instance, tags=opened.tags, run_config=quiet
+        ).success
+    """
+)
+
+
+def begin(home: Path, seconds: float) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WORKER, str(home), str(seconds)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "at it\n"
+    return process
+
+
+def slots(instance: dg.DagsterInstance) -> int:
+    return len(instance.event_log_storage.get_concurrency_info("endpoint").active_run_ids)
+
+
+@pytest.mark.kill
+def test_a_killed_process_holds_no_place_in_a_pool(tmp_path: Path) -> None:
+    killed = [begin(tmp_path, 60) for _ in range(2)]  # as many as the pool has places
+    for process in killed:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with dg.DagsterInstance.from_config(str(dagster_home(tmp_path))) as instance:
+        assert slots(instance) == 2
+        assert begin(tmp_path, 0).wait(60) == 0
+        assert slots(instance) == 0
+        assert instance.get_runs(dg.RunsFilter(statuses=IN_PROGRESS)) == []
+        assert sorted(run.status.value for run in instance.get_runs()) == ["FAILURE", "FAILURE", "SUCCESS"]
+
+
+@pytest.mark.kill
+def test_a_living_process_is_left_alone(tmp_path: Path) -> None:
+    living = begin(tmp_path, 60)
+    try:
+        with open_instance(tmp_path) as opened:
+            assert [run.status for run in opened.instance.get_runs()] == [dg.DagsterRunStatus.STARTED]
+            assert slots(opened.instance) == 1
+    finally:
+        living.kill()
+        living.wait()
+
+
+def test_a_process_leaves_no_lock_behind(tmp_path: Path) -> None:
+    with open_instance(tmp_path):
+        assert len(list((tmp_path / "dagster/processes").iterdir())) == 1
+    assert list((tmp_path / "dagster/processes").iterdir()) == []

@@ -1,0 +1,153 @@
+"""A `memflow dev` of a test's own: on a free port, spoken to as the UI speaks to it (served.graphql), ended as a
+process group. What a test does with it does not belong here.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+QUERIES = Path(__file__).with_suffix(".graphql")
+LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memflow"}
+
+
+class Served:
+    """A running `memflow dev`. `url` is the UI's."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def ask(self, name: str, **variables: Any) -> Any:
+        """The answer to an operation of served.graphql: what is under its one field."""
+        body = {"query": QUERIES.read_text(), "operationName": name, "variables": variables}
+        request = urllib.request.Request(
+            f"{self.url}/graphql", json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as response:
+            answer = json.load(response)
+        assert not answer.get("errors"), answer["errors"]
+        (found,) = answer["data"].values()
+        return found
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Every run there is, the latest first, its tags as a mapping."""
+        found = self.ask("Runs")["results"]
+        return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in found]
+
+    def backfill(self, job: str, partitions: list[str]) -> str:
+        """Start a backfill of a job; its id."""
+        selector = {"partitionSetName": f"{job}_partition_set", "repositorySelector": LOCATION}
+        return self._backfill(
+            self.ask("LaunchBackfill", params={"selector": selector, "partitionNames": partitions})
+        )
+
+    def retry(self, backfill: str) -> str:
+        """Start what failed in a backfill again; the id of the new backfill."""
+        return self._backfill(
+            self.ask("RetryBackfill", params={"parentRunId": backfill, "strategy": "FROM_FAILURE"})
+        )
+
+    def backfills(self) -> list[str]:
+        """The ids of all backfills, the latest first."""
+        return [backfill["id"] for backfill in self.ask("Backfills")["results"]]
+
+    def ended(self, backfill: str, patience: float = 300) -> dict[str, str]:
+        """The status of each partition's run, once the backfill and its runs have ended.
+
+        Dagster's command has done its part when the runs are queued, so the backfill's own status is not enough.
+        """
+        found: dict[str, str] = {}
+
+        def over() -> bool:
+            status = self.ask("Backfill", id=backfill)["status"]
+            found.update(
+                (run["tags"]["dagster/partition"], run["status"])
+                for run in self.runs()
+                if run["tags"].get("dagster/backfill") == backfill
+            )
+            return status.startswith("COMPLETED") and set(found.values()) <= {
+                "SUCCESS",
+                "FAILURE",
+                "CANCELED",
+            }
+
+        wait(f"the backfill {backfill} to end", over, patience)
+        return found
+
+    def reasons(self, run: str) -> list[str]:
+        """Why the steps of a run failed: what each raised."""
+        events = self.ask("Failures", id=run)["eventConnection"]["events"]
+        found = [event["error"] for event in events if event["__typename"] == "ExecutionStepFailureEvent"]
+        return [(error["causes"] or [error])[0]["message"] for error in found]
+
+    @staticmethod
+    def _backfill(found: dict[str, Any]) -> str:
+        assert found["__typename"] == "LaunchBackfillSuccess", found
+        return str(found["backfillId"])
+
+
+def wait(what: str, holds: Callable[[], Any], patience: float = 300) -> Any:
+    """What `holds` returns, once it is true. Fails naming `what` after `patience` seconds."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        if found := holds():
+            return found
+        time.sleep(1)
+    raise AssertionError(f"waited {patience:.0f} s for {what}")
+
+
+@contextmanager
+def served(settings: Path, **environment: str) -> Iterator[Served]:
+    """`memflow dev` with the settings of that file, until the block ends."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = settings.with_name("dev.log")
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "dev", f"--port={port}"],
+            env={**alone(), **environment},
+            cwd=ROOT,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    dev = Served(f"http://127.0.0.1:{port}")
+
+    def answers() -> bool:
+        assert process.poll() is None, log.read_text()[-4000:]
+        try:
+            entry = dev.ask("Location")["locationEntries"][0]["locationOrLoadError"]
+        except (urllib.error.URLError, ConnectionError):
+            return False
+        assert entry["__typename"] == "RepositoryLocation", entry
+        return True
+
+    try:
+        wait("memflow dev to answer", answers, patience=120)
+        yield dev
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(30)
+
+
+def alone() -> dict[str, str]:
+    """The environment of a process of its own: this tree, and nobody's settings."""
+    mine = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
+    }
+    return {**mine, "PYTHONPATH": str(ROOT)}

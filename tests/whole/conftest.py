@@ -1,0 +1,69 @@
+"""Walks for the tests of the whole chain: the same walk as `memflow run`, and what it left in a home."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.cli.walk import Leg, Order, Outcome, walk
+from memflow.records import TABLES
+from resources.lake import Lake
+from resources.settings import load
+
+
+class Silent:
+    """A watcher that tells nobody."""
+
+    def begin(self, legs: int) -> None: ...
+    def leg(self, leg: Leg) -> None: ...
+    def step(self, name: str, done: int, total: int) -> None: ...
+    def end_leg(self, leg: Leg, what: str) -> None: ...
+
+
+@pytest.fixture(autouse=True)
+def _nobodys_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somewhere where no memflow.toml lies."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def own_environment() -> dict[str, str]:
+    """The environment for a process of its own, without anybody's settings."""
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
+    }
+
+
+@pytest.fixture(scope="session")
+def contents() -> Callable[[Path], dict[str, str]]:
+    """The content digest of every table and partition of a home."""
+
+    def of(home: Path) -> dict[str, str]:
+        lake = Lake(home / "lake")
+        return {
+            f"{table} {partition}": lake.facts(table, partition).digest
+            for table in TABLES
+            for partition in lake.partitions(table)
+        }
+
+    return of
+
+
+@pytest.fixture
+def walked() -> Callable[..., Outcome]:
+    """Walks as `memflow run` does: `walked(home, domains, assistants, limit=1, models={...})`."""
+
+    def run(
+        home: Path,
+        domains: tuple[str, ...],
+        assistants: tuple[str, ...],
+        *,
+        limit: int = 0,
+        again: bool = False,
+        **over: Any,
+    ) -> Outcome:
+        return walk(load(over={"home": home, **over}), Order(domains, assistants, limit, again), Silent())
+
+    return run

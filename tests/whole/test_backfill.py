@@ -1,0 +1,107 @@
+"""A backfill of three domains, one of which cannot be made: the others land, and only it is made again."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from served import ROOT, Served, alone, served
+
+from assets.definitions import build_defs
+from memflow.domains import DOMAINS
+from resources.instance import open_instance
+from resources.settings import load
+
+pytestmark = pytest.mark.daemon
+
+LANDS = ["amemgym_demo", "memorybench_demo"]
+DAMAGED = "amemgym_base"
+DATASETS = [dataset for name in (*LANDS, DAMAGED) for dataset in DOMAINS[name].datasets]
+
+
+def read(settings: Path, datasets: list[str]) -> dict[str, bool]:
+    """Whether each data set could be read."""
+    found = load(settings)
+    job = build_defs(found).resolve_job_def("read_datasets")
+    with open_instance(found.home) as instance:
+        return {
+            name: job.execute_in_process(partition_key=name, instance=instance, raise_on_error=False).success
+            for name in datasets
+        }
+
+
+def from_the_command_line(dev: Served, settings: Path, partitions: list[str]) -> str:
+    """Start a backfill with Dagster's own command; its id."""
+    home = load(settings).home
+    before = dev.backfills()
+    subprocess.run(
+        [
+            *(
+                sys.executable,
+                "-m",
+                "dagster",
+                "job",
+                "backfill",
+                "-w",
+                "workspace.yaml",
+                "-j",
+                "build_users",
+            ),
+            *("--partitions", ",".join(partitions), "--noprompt"),
+        ],
+        env={
+            **alone(),
+            "DAGSTER_HOME": str(home / "dagster"),
+            "MEMFLOW_HOME": str(home),
+            "MEMFLOW_SETTINGS": str(settings),
+        },
+        cwd=ROOT,
+        check=True,
+        timeout=120,
+    )
+    (started,) = set(dev.backfills()) - set(before)
+    return started
+
+
+def built(dev: Served) -> list[str]:
+    return [run["runId"] for run in dev.runs() if run["jobName"] == "build_users"]
+
+
+def test_only_what_failed_is_made_again(tmp_path: Path, published_users) -> None:
+    settings, data = tmp_path / "memflow.toml", published_users(tmp_path / "data")
+    settings.write_text(
+        f"home = {json.dumps(str(tmp_path / 'home'))}\ndata = {json.dumps(str(data))}\n"
+        f"domains = {json.dumps([*LANDS, DAMAGED])}\nassistants = ['none']\n"
+    )
+    file = data / "amemgym/v1.base/data.json"
+    whole = file.read_text(encoding="utf-8")
+    file.write_text(whole[: len(whole) // 2], encoding="utf-8")
+    assert read(settings, DATASETS) == {name: name != "amemgym_v1_base" for name in DATASETS}
+
+    with served(settings) as dev:
+        first = from_the_command_line(dev, settings, [*LANDS, DAMAGED])
+        assert dev.ended(first) == {**dict.fromkeys(LANDS, "SUCCESS"), DAMAGED: "FAILURE"}
+        (failed,) = [
+            run["runId"]
+            for run in dev.runs()
+            if run["status"] == "FAILURE" and run["jobName"] == "build_users"
+        ]
+        (reason,) = dev.reasons(failed)
+        assert "amemgym_v1_base" in reason, reason
+
+        file.write_text(whole, encoding="utf-8")
+        assert read(settings, ["amemgym_v1_base"]) == {"amemgym_v1_base": True}
+        again = dev.retry(first)
+        assert dev.ended(again) == {DAMAGED: "SUCCESS"}
+
+        before = built(dev)
+        subprocess.run(
+            [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run", "--no-bounds"],
+            env=alone(),
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            timeout=300,
+        )
+        assert built(dev) == before, "memflow run leaves alone what is up to date"

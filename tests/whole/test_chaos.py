@@ -1,0 +1,116 @@
+"""A server that fails, goes away and answers nonsense: the run ends, what was lost says why, and it is counted."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resources.lake import Lake
+from resources.stub import stub_process
+
+DOMAIN = "amemgym_base"
+ASSISTANTS = ("none", "oracle", "full", "rag_2_4_30")
+USERS, PERIODS, QUESTIONS = 4, 4, 3
+PROBES = 2 * USERS * PERIODS * QUESTIONS
+"""A choice probe and its state probe for each user, period and question."""
+MIN_COVERAGE = 0.9
+
+CHAOS = {"fail": 0.1, "garble": 0.1, "die_after": 150, "down": 5.0, "seed": 3}
+
+
+def run(home: Path, url: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    memories = [part for name in ("full", "rag_2_4_30") for part in ("--memory", name)]
+    order = ["--domain", DOMAIN, *memories, "--url", url, "--model", "stub", "--format", "json"]
+    return subprocess.run(
+        [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *order],
+        env=environment,
+        cwd=home.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def counts(url: str) -> dict[str, int]:
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/stub/counts") as answer:
+        return json.load(answer)
+
+
+@pytest.mark.kill
+def test_a_server_that_fails_dies_and_garbles(
+    tmp_path: Path, published_users: Callable[..., Path], own_environment: dict[str, str]
+) -> None:
+    data = published_users(tmp_path / "data", users=USERS, periods=PERIODS, questions=QUESTIONS)
+    environment = {**own_environment, "MEMFLOW_DATA": str(data)}
+    home = tmp_path / "home"
+    with stub_process(**CHAOS) as url:
+        ended = run(home, url, environment)
+        met = counts(url)
+        again = run(home, url, environment)
+        assert counts(url)["answered"] == met["answered"], "a second run asked what had been answered"
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert again.returncode == 0, again.stdout + again.stderr
+    said = json.loads(ended.stdout)
+    assert said["runs"]["failed"] == []
+    # It was as bad as it was meant to be.
+    assert met["failed"] > 0.05 * met["asked"]
+    assert met["garbled"] > 0
+
+    lake = Lake(home / "lake")
+    lost: Counter[str] = Counter()
+    rows: Counter[str] = Counter()
+    for assistant in ASSISTANTS:
+        place = f"{DOMAIN}/{assistant}"
+        replies, verdicts = lake.read("answer.replies", place), lake.read("score.verdicts", place)
+        # Nothing is left out: a reply to every probe, a verdict on every reply, four on those with options.
+        assert len({reply.probe_id for reply in replies}) == len(replies) == PROBES
+        assert len(verdicts) == PROBES // 2 + 4 * PROBES // 2
+        for reply in replies:
+            assert (reply.parsed is None) == (reply.reason is not None)
+        unread = {reply.probe_id: reply.reason for reply in replies if reply.reason}
+        for verdict in verdicts:
+            assert (verdict.value is None) == (verdict.reason is not None)
+            if verdict.metric in ("accuracy", "state_match"):
+                assert (verdict.value is None) == (verdict.probe_id in unread)
+                assert verdict.reason == unread.get(verdict.probe_id)
+        said_rows = lake.read("memory.transcripts", place)
+        assert all(bool(row.text) != bool(row.reason) for row in said_rows)
+        for table, held in (
+            ("memory.transcripts", said_rows),
+            ("answer.replies", replies),
+            ("score.verdicts", verdicts),
+        ):
+            rows[table] += len(held)
+            lost[table] += sum(row.reason is not None for row in held)
+    assert lost["answer.replies"] > 0, "nothing was lost, so this shows nothing: take another seed"
+    shown_and_hidden = figures_follow_their_coverage(said["leaderboard"])
+    print(f"\nthe stub: {met}\nrows: {dict(rows)}\nlost: {dict(lost)}\nfigures: {shown_and_hidden}")
+
+
+def figures_follow_their_coverage(figures: list[dict[str, Any]]) -> dict[str, int]:
+    """A figure that rests on too little is not shown, and says so; how many were and were not."""
+    seen: Counter[str] = Counter()
+    for figure in figures:
+        where = (figure["assistant"], figure["metric"], figure["variant"], figure["slice"])
+        if figure["coverage"] < MIN_COVERAGE:
+            assert figure["value"] is None, where
+            assert "probes have a verdict" in figure["reason"], where
+        elif figure["value"] is None:
+            assert figure["reason"], where
+        if figure["coverage"] < 1:
+            seen["incomplete"] += 1
+            if figure["metric"] == "accuracy":
+                asked = round(figure["n"] / figure["coverage"])
+                assert figure["coverage"] == pytest.approx(figure["n"] / asked)
+                assert asked > figure["n"]
+        seen["shown" if figure["value"] is not None else "hidden"] += 1
+    assert seen["incomplete"] > 0
+    assert seen["hidden"] > 0
+    return dict(seen)

@@ -1,0 +1,298 @@
+"""The demo: the whole graph on two domains, twice over in two homes, and what its figures have to be.
+
+The walk takes most of a minute, so it is made once for all of these tests: by two processes side by side, whose hash
+seeds differ. What a test changes it leaves as it was.
+"""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from memflow.chat.scripted import LABEL
+from memflow.cli.selection import DEMO
+from memflow.cli.walk import Outcome
+from memflow.records import TABLES
+from resources.instance import open_instance
+from resources.lake import Lake
+from resources.settings import Settings
+
+AMEMGYM, MEMORYBENCH = DEMO
+ASSISTANTS = Settings.model_fields["assistants"].default
+METRICS = {AMEMGYM: ("accuracy",), MEMORYBENCH: ("locomo_f1", "rouge_l")}
+RETRIEVAL = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
+EMPTY = {
+    # MemoryBench has no states, and AMemGym learns from no feedback; the bounds live through nothing.
+    MEMORYBENCH: {"state.profiles", "state.variables", "state.changes"},
+    AMEMGYM: {"feedback.sessions"},
+    "none": {"memory.transcripts", "memory.indexes"},
+    "oracle": {"memory.transcripts", "memory.indexes"},
+}
+
+Contents = Callable[[Path], dict[str, str]]
+Walk = Callable[..., Outcome]
+
+
+@dataclass(frozen=True)
+class Demo:
+    """Two homes in which the demo ran, and what the first run printed."""
+
+    home: Path
+    other: Path
+    said: dict[str, Any]
+    progress: str
+
+    @property
+    def lake(self) -> Lake:
+        return Lake(self.home / "lake")
+
+    def figure(self, domain: str, assistant: str, metric: str) -> dict[str, Any]:
+        """The figure over all of an assistant."""
+        wanted = (domain, assistant, metric, "standard", "all")
+        names = ("domain", "assistant", "metric", "variant", "slice")
+        [found] = [row for row in self.said["leaderboard"] if tuple(row[name] for name in names) == wanted]
+        return found
+
+    def value(self, domain: str, assistant: str, metric: str) -> float:
+        return self.figure(domain, assistant, metric)["value"]
+
+
+def command(home: Path, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", "--demo", *arguments]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory, own_environment: dict[str, str]) -> Demo:
+    folder = tmp_path_factory.mktemp("demo")
+    homes = folder / "home", folder / "elsewhere" / "other"
+    processes = [
+        subprocess.Popen(
+            command(home, "--format", "json"),
+            env={**own_environment, "PYTHONHASHSEED": str(seed)},
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for seed, home in enumerate(homes, start=1)
+    ]
+    said = [process.communicate(timeout=300) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], said
+    return Demo(*homes, json.loads(said[0][0]), said[0][1])
+
+
+def times(home: Path) -> dict[str, int]:
+    """When each file of the lake was written."""
+    lake = Path(Lake(home / "lake").root)
+    return {str(path.relative_to(lake)): path.stat().st_mtime_ns for path in lake.rglob("*.parquet")}
+
+
+def booked(home: Path) -> dict[str, int]:
+    """Rows of the ledger's tables."""
+    with sqlite3.connect(home / "ledger.sqlite") as connection:
+        return {
+            table: connection.execute(f"select count(*) from {table}").fetchone()[0]
+            for table in ("completions", "uses", "failures")
+        }
+
+
+def legs(outcome: Outcome) -> list[str]:
+    return [f"{leg.job} {leg.partition or ''}".strip() for leg in outcome.ran]
+
+
+def test_every_run_is_in_the_instance_that_the_ui_shows(demo: Demo) -> None:
+    with open_instance(demo.home) as opened:
+        runs = opened.instance.get_runs()
+        made = opened.instance.get_materialized_partitions(dg.AssetKey(["score", "verdicts"]))
+    assert {run.status for run in runs} == {dg.DagsterRunStatus.SUCCESS}
+    assert Counter(run.job_name for run in runs) == {
+        "read_datasets": 2,
+        "build_users": 2,
+        "measure_memories": 2 * len(ASSISTANTS),
+        "publish_scores": 1,
+    }
+    # Dagster writes the dimensions of a partition in the order of their names.
+    assert made == {f"{assistant}|{domain}" for assistant in ASSISTANTS for domain in DEMO}
+    assert demo.said["runs"] == {"done": len(runs), "up_to_date": 0, "failed": []}
+
+
+def test_every_table_has_rows_but_those_that_have_none_to_hold(demo: Demo) -> None:
+    held = {
+        (table, partition): demo.lake.facts(table, partition).rows
+        for table in TABLES
+        for partition in demo.lake.partitions(table)
+    }
+    assert {table for table, _ in held} == set(TABLES)
+    for (table, partition), rows in held.items():
+        domain, _, assistant = partition.partition("/")
+        empty = table in EMPTY.get(domain, ()) or table in EMPTY.get(assistant, ())
+        assert (rows == 0) == empty, f"{table} of {partition} has {rows} rows"
+
+
+def test_nothing_was_lost(demo: Demo) -> None:
+    for table, row in TABLES.items():
+        if "reason" in row.__dataclass_fields__ and table != "score.leaderboard":
+            for partition in demo.lake.partitions(table):
+                assert [each.reason for each in demo.lake.read(table, partition) if each.reason] == []
+    assert all(row["coverage"] == 1 for row in demo.said["leaderboard"] if row["slice"] == "all")
+
+
+def test_none_is_at_chance(demo: Demo) -> None:
+    accuracy = demo.figure(AMEMGYM, "none", "accuracy")
+    assert accuracy["low"] <= demo.value(AMEMGYM, "none", "random") <= accuracy["high"]
+    score = demo.figure(AMEMGYM, "none", "memory_score")
+    assert score["low"] <= 0 <= score["high"]
+    # Open answers have no chance level: knowing nothing, one is right in nothing.
+    for metric in METRICS[MEMORYBENCH]:
+        assert demo.value(MEMORYBENCH, "none", metric) == min(
+            demo.value(MEMORYBENCH, assistant, metric) for assistant in ASSISTANTS
+        )
+
+
+def test_the_oracle_is_at_the_top(demo: Demo) -> None:
+    assert demo.value(AMEMGYM, "oracle", "accuracy") == 1
+    assert demo.value(AMEMGYM, "oracle", "memory_score") == 1
+    for domain, metrics in METRICS.items():
+        for metric in metrics:
+            best = max(demo.value(domain, assistant, metric) for assistant in ASSISTANTS)
+            assert demo.value(domain, "oracle", metric) == best
+
+
+@pytest.mark.parametrize(
+    ("domain", "metric"), [(domain, metric) for domain in DEMO for metric in METRICS[domain]]
+)
+def test_memories_that_keep_more_lie_in_between(demo: Demo, domain: str, metric: str) -> None:
+    def value(assistant: str) -> float:
+        return demo.value(domain, assistant, metric)
+
+    assert value("none") < value("recent") <= value("oracle")
+    for memory in (*RETRIEVAL, "full"):
+        assert value("recent") < value(memory) <= value("oracle"), memory
+    # What retrieval finds can serve better than everything at once, where there is much to be led astray by
+    # (MemoryBench's corpus); AMemGym's users fit into the prompt whole, and there nothing beats it.
+    if domain == AMEMGYM:
+        assert max(value(memory) for memory in RETRIEVAL) <= value("full")
+
+
+def test_failures_are_those_of_the_memory(demo: Demo) -> None:
+    for kind in ("write_failure", "read_failure", "utilisation_failure"):
+        assert demo.value(AMEMGYM, "oracle", kind) == 0
+    # What is not kept cannot have been read wrongly.
+    assert demo.value(AMEMGYM, "none", "read_failure") == 0
+    assert demo.value(AMEMGYM, "none", "write_failure") > demo.value(AMEMGYM, "recent", "write_failure")
+
+
+def test_every_figure_says_that_no_language_model_made_it(demo: Demo) -> None:
+    assert demo.said["leaderboard"]
+    assert all(row["scripted"] and row["model"] == "scripted" for row in demo.said["leaderboard"])
+    assert demo.said["label"] == LABEL
+
+
+def test_figures_come_with_what_they_rest_on(demo: Demo) -> None:
+    for row in demo.said["leaderboard"]:
+        assert row["value"] is not None or row["reason"]
+        assert row["n"] > 0
+        assert row["n_episodes"] > 0
+        if row["value"] is not None and row["n_episodes"] > 1:
+            assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_progress_and_accounts_are_told(demo: Demo) -> None:
+    runs = demo.said["runs"]["done"]
+    assert f"[{runs}/{runs}] publish_scores: done" in demo.progress
+    asked = sum(row["asked"] for row in demo.said["accounts"])
+    assert asked == booked(demo.home)["completions"]
+    assert sum(row["failed"] for row in demo.said["accounts"]) == 0
+
+
+def test_another_home_and_another_process_make_the_same(demo: Demo, contents: Contents) -> None:
+    assert contents(demo.home) == contents(demo.other)
+
+
+def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment: dict[str, str]) -> None:
+    before = times(demo.home), booked(demo.home)
+    second = subprocess.run(
+        command(demo.home),
+        env=own_environment,
+        cwd=demo.home.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert (times(demo.home), booked(demo.home)) == before
+    text = second.stdout
+    assert f"The chat here was {LABEL}." in text
+    assert f"0 runs done, {demo.said['runs']['done']} up to date, 0 failed." in text
+    assert str(demo.home / "memflow.duckdb") in text
+    for domain in DEMO:
+        assert domain in text
+    for assistant in ASSISTANTS:
+        assert text.count(f"\n{assistant} ") == len(DEMO)
+
+
+def test_what_was_deleted_is_made_again_from_the_ledger(demo: Demo, walked: Walk, contents: Contents) -> None:
+    whole, before, asked = contents(demo.home), times(demo.home), booked(demo.home)["completions"]
+    lake = Path(demo.lake.root)
+    gone = lake / "memory/indexes" / f"{AMEMGYM},full.parquet"
+    gone.unlink()
+    outcome = walked(demo.home, DEMO, ASSISTANTS)
+    # Everything downstream of a partition in its run is made with it; what it made is what was there, so the
+    # leaderboard, which rests on contents, is left alone.
+    assert legs(outcome) == [f"measure_memories full|{AMEMGYM}"]
+    remade = {name for name, time in times(demo.home).items() if time != before[name]}
+    tables = ("memory/transcripts", "memory/indexes", "answer/replies", "score/verdicts")
+    assert remade == {f"{table}/{AMEMGYM},full.parquet" for table in tables}
+    assert contents(demo.home) == whole
+    assert booked(demo.home)["completions"] == asked
+
+
+def test_deleting_upstream_makes_nothing_downstream_that_would_be_the_same(
+    demo: Demo, walked: Walk, contents: Contents
+) -> None:
+    whole, asked = contents(demo.home), booked(demo.home)["completions"]
+    for name in (f"utterance/turns/{AMEMGYM}.parquet", "score/leaderboard/all.parquet"):
+        (Path(demo.lake.root) / name).unlink()
+    outcome = walked(demo.home, DEMO, ASSISTANTS)
+    assert legs(outcome) == [f"build_users {AMEMGYM}", "publish_scores"]
+    assert contents(demo.home) == whole
+    assert booked(demo.home)["completions"] == asked
+
+
+def test_raising_the_limit_asks_only_for_what_is_new(demo: Demo, walked: Walk, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    order = ((AMEMGYM,), ("none", "bm25_message"))
+    small = walked(home, *order, limit=1)
+    first = booked(home)["completions"]
+    more = walked(home, *order, limit=2)
+    assert [outcome.failed for outcome in (small, more)] == [[], []]
+    users = {
+        figure.n_episodes for figure in more.figures if figure.slice == "all" and figure.metric == "accuracy"
+    }
+    assert users == {2}
+    with sqlite3.connect(home / "ledger.sqlite") as connection:
+        [(asked, distinct)] = connection.execute(
+            "select count(*), count(distinct digest) from uses where not kept"
+        )
+    assert asked == distinct == booked(home)["completions"]
+    assert sum(row["asked"] for row in more.accounts) == asked - first
+    assert sum(row["kept"] for row in more.accounts) >= first
+    # And lowering it again asks for nothing at all.
+    walked(home, *order, limit=1)
+    assert booked(home)["completions"] == asked
+
+
+def test_the_lake_can_move(demo: Demo, walked: Walk, tmp_path: Path) -> None:
+    """What is up to date does not hang on where it lies."""
+    home = tmp_path / "moved"
+    shutil.copytree(demo.other, home)
+    assert walked(home, DEMO, ASSISTANTS).ran == []
