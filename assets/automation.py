@@ -52,7 +52,9 @@ _made_too_soon: Condition = _overtaken.since(Condition.newly_requested() & ~_ove
 
 # Models are looked at one after another, and a tick may fall between two of them.
 _looked_at: Condition = (
-    Condition.any_deps_match(Condition.newly_updated()).allow(MODELS).with_label("its model was just looked at")
+    Condition.any_deps_match(Condition.newly_updated())
+    .allow(MODELS)
+    .with_label("its model was just looked at")
 )
 _behind: Condition = (
     ((_model_changed.since_last_handled() | _made_too_soon) & ~_looked_at)
