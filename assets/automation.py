@@ -31,11 +31,8 @@ def _for_a_tick(state: Condition) -> Condition:
 
 
 _changed = Condition.data_version_changed()
-# By updates, and updates first: what arrives while a tick reads is then taken for new, and not for changed.
-_seen: Condition = (
-    Condition.newly_updated() | (Condition.initial_evaluation() & ~Condition.missing())
-).since(Condition.newly_missing())
-_known: Condition = _for_a_tick(_seen).with_label("not seen for the first time")
+# Two ticks, since a model that is first looked at while a tick reads may be there in this one and changed in the next.
+_known: Condition = _for_a_tick(_for_a_tick(~Condition.missing())).with_label("not seen for the first time")
 _model_changed: Condition = (
     Condition.any_deps_match(_known & _changed).allow(MODELS).with_label("a model changed")
 )

@@ -27,12 +27,6 @@ domain_assistant = dg.MultiPartitionsDefinition({"domain": domain, "assistant": 
 
 ASSISTANTS = dg.AssetSelection.assets(["model", "assistants"])
 
-SHAPES = (
-    (domain, ("state", "utterance", "question", "feedback")),
-    (domain_assistant, ("memory", "answer", "score")),
-    (None, ("board",)),
-)
-"""The groups of each partition shape, in order."""
 NEVER_MADE = "bm25|memorybench_demo"
 
 MODELS = {"simulator": "s1", "judge": "j1", "bm25": "b1", "rag@qwen": "r1"}
