@@ -91,12 +91,9 @@ def test_what_an_asset_says_of_itself(defs: dg.Definitions) -> None:
         assert node.owners, key
         assert node.kinds, key
         stated = node.metadata["dagster/column_schema"]
-        assert isinstance(stated, dg.TableColumnsMetadataValue | dg.TableSchema) or isinstance(
-            stated, dg.TableSchemaMetadataValue
-        )
-        held = stated.schema if isinstance(stated, dg.TableSchemaMetadataValue) else stated
-        assert [column.name for column in held.columns] == [column.name for column in columns(table)]
-        assert all(column.description for column in held.columns)
+        assert isinstance(stated, dg.TableSchema)
+        assert [column.name for column in stated.columns] == [column.name for column in columns(table)]
+        assert all(column.description for column in stated.columns)
 
 
 def test_everything_that_runs_says_what_it_is(defs: dg.Definitions) -> None:

@@ -58,7 +58,9 @@ class Page:
             WebDriverWait(self.driver, PATIENCE, ignored_exceptions=LOST).until(lambda _: not lacking())
         except TimeoutException as wrong:
             shown = self.driver.find_element(By.TAG_NAME, "body").text
-            raise AssertionError(f"{lacking()} cannot be read on {self.driver.current_url}:\n{shown}") from wrong
+            raise AssertionError(
+                f"{lacking()} cannot be read on {self.driver.current_url}:\n{shown}"
+            ) from wrong
 
     def find(self, path: str) -> WebElement:
         """Wait until something that can be seen is at that XPath."""
