@@ -25,19 +25,23 @@ def _upstream(state: Condition) -> Condition:
     return Condition.any_deps_match(found)
 
 
+def _for_a_tick(state: Condition) -> Condition:
+    """Where `state` holds and held a tick ago: what was asked for then is seen to be under way by now."""
+    return state & ~state.newly_true()
+
+
 _changed = Condition.data_version_changed()
-_first_seen = (~Condition.missing()).newly_true().with_label("seen for the first time")
+# By updates alone: a tick reads them once, and whether something is missing at another moment.
+_seen: Condition = (
+    Condition.newly_updated() | (Condition.initial_evaluation() & ~Condition.missing())
+).since(Condition.newly_missing())
+_first_seen: Condition = _seen.newly_true().with_label("seen for the first time")
 _model_changed: Condition = (
     Condition.any_deps_match(~_first_seen & _changed).allow(MODELS).with_label("a model changed")
 )
 _data_changed: Condition = Condition.any_deps_match(_changed).ignore(MODELS).with_label("its data changed")
 _in_one_run: Condition = Condition.any_deps_match(Condition.will_be_requested()).with_label(
     "its data are asked for, in the same run"
-)
-_behind: Condition = (
-    (_model_changed | _data_changed | _in_one_run)
-    .since_last_handled()
-    .with_label("changed since it was made")
 )
 
 # What was under way when a model changed may still have used the old one, so its landing settles nothing.
@@ -46,28 +50,39 @@ _made_too_soon: Condition = _overtaken.since(Condition.newly_requested() & ~_ove
     "a model changed while it was being made"
 )
 
+# Models are looked at one after another, and a tick may fall between two of them.
+_looked_at: Condition = (
+    Condition.any_deps_match(Condition.newly_updated())
+    .allow(MODELS)
+    .with_label("its model was just looked at")
+)
+_behind: Condition = (
+    ((_model_changed.since_last_handled() | _made_too_soon) & ~_looked_at)
+    | (_data_changed | _in_one_run).since_last_handled()
+).with_label("changed since it was made")
+
 _under_way = Condition.in_progress() | Condition.newly_updated()
 _quiet: Condition = (~_upstream(_under_way)).with_label("nothing before it is under way")
 _settled: Condition = (~_upstream(_under_way | Condition.execution_failed())).with_label(
     "nothing before it is under way or has failed"
 )
 
-when_models_change: Condition = (
-    (_behind | _made_too_soon) & ~Condition.missing() & ~Condition.in_progress()
-).with_label("its model or its data changed")
+when_models_change: Condition = (_behind & ~Condition.missing() & ~Condition.in_progress()).with_label(
+    "its model or its data changed"
+)
 """For the tables of a domain: at once, and all that follow from one another in one run."""
 
-when_inputs_settle: Condition = (when_models_change & _settled).with_label(
+when_inputs_settle: Condition = (when_models_change & _for_a_tick(_settled)).with_label(
     "its model or its data changed, and all before it has settled"
 )
 """For domain x assistant. These cannot share a run with the tables of a domain, and one simulator may change
 both; so they wait for what they are made from, and where that failed, until somebody has mended it."""
 
-when_scores_settle: Condition = (when_models_change & _quiet & ~_quiet.newly_true()).with_label(
+when_scores_settle: Condition = (when_models_change & _for_a_tick(_for_a_tick(_quiet))).with_label(
     "scores changed, and no more are coming"
 )
 """For what gathers all partitions: once, when the last has landed. A failed one holds back none of the rest.
-It must have been quiet for a tick already, for what may be asked for in the first quiet one."""
+It waits a tick longer than scores do, for those that may be asked for meanwhile."""
 
 
 def regeneration(seconds: int) -> dg.AutomationConditionSensorDefinition:

@@ -51,15 +51,17 @@ def report(
 ) -> dg.MaterializeResult:
     """The result of materializing `table`: its data version is its content digest.
 
-    `accounts` are numbers of this step's requests (calls, tokens, seconds); each is plotted over time by the UI.
+    `accounts` are numbers of this step's requests (calls, tokens, seconds); each is plotted over time by the UI. They
+    are left out where nothing was asked.
     """
     quarantined = [row for row in rows if getattr(row, "reason", None)]
+    asked = accounts if accounts and any(accounts.values()) else {}
     metadata: dict[str, Any] = {
         "dagster/partition_row_count": len(rows),
         "content": digest,
         "quarantined": len(quarantined),
         "preview": dg.MetadataValue.md(preview(rows)),
-        **{name: dg.MetadataValue.float(float(value)) for name, value in (accounts or {}).items()},
+        **{name: dg.MetadataValue.float(float(value)) for name, value in asked.items()},
         **more,
     }
     if quarantined:
@@ -77,14 +79,19 @@ def booked(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
 
 
 def preview(rows: Sequence[Any]) -> str:
-    """A Markdown table of the first rows, their cells cut short."""
+    """A Markdown table of the first rows: cells cut short, and without what the partition says or nobody filled."""
     if not rows:
         return "no rows"
     shown = [asdict(row) for row in rows[:PREVIEW_ROWS]]
-    names = [name for name in shown[0] if name != "vector"]
+    filled = [name for name in shown[0] if name != "vector" and any(_cell(row[name]) for row in shown)]
+    names = [name for name in filled if not _of_the_partition(name, rows)]
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
     lines += ["| " + " | ".join(_cell(row[name]) for name in names) + " |" for row in shown]
     return "\n".join(lines)
+
+
+def _of_the_partition(name: str, rows: Sequence[Any]) -> bool:
+    return name in ("domain", "assistant") and len({getattr(row, name) for row in rows}) == 1
 
 
 def _cell(value: Any) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from resources.settings import Settings
 
 DEMO = ("amemgym_demo", "memorybench_demo")
+DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
 BOUNDS = ("none", "oracle")
 COMMAND_LINE_MODEL = "cli"
 ROLES = ("simulator", "judge", "backbone", "assistant")
@@ -168,7 +169,7 @@ def select(
     for name in wanted:
         settings.domain(name)
     named = [*(memories or ()), *(assistants or ())]
-    own = type(settings).model_fields["assistants"].default if demo else settings.assistants
+    own = DEMO_MEMORIES if demo else settings.assistants
     answering = tuple(dict.fromkeys((_bounded(named) if bounds else named) if named else own))
     _known(settings, answering)
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))

@@ -168,17 +168,11 @@ def _run(definitions: dg.Definitions, leg: Leg, opened: Opened, outcome: Outcome
 
 
 def _reason(result: dg.ExecuteInProcessResult) -> str:
-    """What went wrong in the first step that failed: the error that was raised there, whatever caused it."""
+    """What the first step that failed raised: under Dagster's own error, and above what that one came of."""
     for event in result.all_events:
-        if event.is_step_failure:
+        if event.is_step_failure and event.step_failure_data.error is not None:
             error = event.step_failure_data.error
-            while (
-                error is not None and error.cause is not None and (error.cls_name or "").startswith("Dagster")
-            ):
-                error = error.cause
-            if error is not None:
-                said = error.message.strip().removeprefix(f"memflow.errors.{error.cls_name}: ")
-                return f"{event.step_key}: {said}"
+            return f"{event.step_key}: {(error.cause or error).message.strip()}"
     return "the run failed; its page in the UI says why"
 
 

@@ -13,11 +13,12 @@ import pytest
 
 from assets import automation
 
-GRAPH = Path(__file__).parents[1] / "daemon" / "graph.py"
+GRAPH = Path(__file__).with_name("graph.py")
 LEFT = {"feedback/sessions", "question/probes", "state/profiles", "utterance/turns"}
 RIGHT = {"answer/replies", "memory/indexes", "memory/transcripts", "score/verdicts"}
 BOARD = {("", "score/leaderboard")}
 
+Event = dg.AssetMaterialization | dg.AssetObservation
 Asked = set[tuple[str, str]]
 """(partition, asset) of each asset asked for in a tick."""
 
@@ -50,14 +51,18 @@ class Walk:
         self.defs = graph.definitions(self.folder, self._interrupt)
         nodes = self.defs.resolve_asset_graph()
         self.assets = {key: nodes.get(key).partitions_def for key in nodes.materializable_asset_keys}
+        self.models = sorted(nodes.observable_asset_keys)
 
     def _interrupt(self, context: dg.AssetExecutionContext) -> None:
         if self.during:
             self.during(context)
 
-    def change(self, **models: str) -> None:
+    def write(self, **models: str) -> None:
         path = self.folder / "models.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), **models}))
+
+    def change(self, **models: str) -> None:
+        self.write(**models)
         self.observe()
 
     def observe(self) -> None:
@@ -91,10 +96,13 @@ class Walk:
         }
 
     def settle(self) -> list[Asked]:
-        """What was asked for in each tick that asked for anything, until nothing more follows."""
+        """What was asked for in each tick that asked for anything, until nothing more follows.
+
+        The board comes in the fourth tick after what it waits for, and is the last.
+        """
         waves: list[Asked] = []
         quiet = 0
-        while quiet < 3:
+        while quiet < (1 if waves and waves[-1] == BOARD else 4):
             asked = self.tick()
             quiet = 0 if asked else quiet + 1
             waves += [asked] if asked else []
@@ -102,40 +110,55 @@ class Walk:
                 self.make(partition, {asset for of, asset in asked if of == partition})
         return waves
 
+    def report(self, events: list[Event]) -> None:
+        """Take these for made and observed."""
+        for event in events:
+            self.instance.report_runless_asset_event(event)
+
+    def events(self) -> tuple[list[Event], list[Event]]:
+        """What says of every asset that it was made, and of every model that it was observed."""
+        made = [
+            dg.AssetMaterialization(key, partition=event.partition, tags=event.tags)
+            for key in self.assets
+            for record in self.instance.fetch_materializations(key, limit=100).records
+            if (event := record.asset_materialization)
+        ]
+        seen = [
+            dg.AssetObservation(key, partition=event.partition, tags=event.tags)
+            for key in self.models
+            for record in self.instance.fetch_observations(key, limit=100).records
+            if (event := record.asset_observation)
+        ]
+        return made, seen
+
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dg.AssetMaterialization]]:
-    """A folder in which all was made once, and the events that say so."""
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Event], Any]:
+    """All made once but NEVER_MADE, and then, with the sensor on, every model seen: the folder, the events, and
+    the sensor's cursor, which counts events."""
     folder = tmp_path_factory.mktemp("toy")
     graph = load_graph()
     (folder / "models.json").write_text(json.dumps(graph.MODELS))
+    first = Walk(folder, graph)
+    first.make_all()
+    first.observe()
+    made, seen = first.events()
     walk = Walk(folder, graph)
-    walk.make_all()
-    events = []
-    for key in walk.assets:
-        for record in walk.instance.fetch_materializations(key, limit=100).records:
-            event = record.asset_materialization
-            assert event
-            version = event.tags["dagster/data_version"] if event.tags else ""
-            events.append(
-                dg.AssetMaterialization(
-                    key, partition=event.partition, tags={"dagster/data_version": version}
-                )
-            )
-    return folder, events
+    walk.report(made)
+    walk.tick()
+    walk.report(seen)
+    assert not walk.tick() | walk.tick() | walk.tick(), "models were seen for the first time"
+    return folder, [*made, *seen], walk.cursor
 
 
 @pytest.fixture
-def walk(made: tuple[Path, list[dg.AssetMaterialization]], tmp_path: Path) -> Walk:
-    """All made once but NEVER_MADE, the sensor on, every model seen."""
-    folder, events = made
+def walk(made: tuple[Path, list[Event], Any], tmp_path: Path) -> Walk:
+    """What was made, on an instance of the test's own."""
+    folder, events, cursor = made
     shutil.copytree(folder, tmp_path / "toy")
     walk = Walk(tmp_path / "toy", load_graph())
-    for event in events:
-        walk.instance.report_runless_asset_event(event)
-    walk.tick()
-    walk.observe()
-    assert not walk.tick(), "models were seen for the first time"
+    walk.report(events)
+    walk.cursor = cursor
     return walk
 
 
@@ -164,8 +187,16 @@ def test_the_simulator_regenerates_what_it_made_then_what_was_made_from_that(wal
 
 
 def test_what_a_new_model_made_alike_changes_nothing_further(walk: Walk) -> None:
-    walk.change(simulator="s1#another revision")
-    asked = set().union(*walk.settle())
+    """A tick falls between two looks, too, and asks for nothing by halves."""
+    revised = "s1#another revision"
+    walk.write(simulator=revised)
+    version = {"dagster/data_version": revised}
+    walk.report([dg.AssetObservation(["simulator", "states"], partition="amemgym_demo", tags=version)])
+    assert not walk.tick()
+    walk.observe()
+    waves = walk.settle()
+    asked = set().union(*waves)
+    assert len(asked) == sum(map(len, waves)), "asked for twice"
     assert ("memorybench_demo", "feedback/sessions") in asked
     assert not asked & every(["rag@qwen|memorybench_demo"], RIGHT)
     assert not asked & BOARD
@@ -220,6 +251,6 @@ def test_a_new_assistant_leaves_the_others_alone(walk: Walk) -> None:
 
 
 def test_the_sensor_is_stopped_by_default() -> None:
-    sensor = automation.regeneration()
+    sensor = automation.regeneration(30)
     assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
     assert "Stopped by default" in (sensor.description or "")

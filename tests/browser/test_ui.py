@@ -12,27 +12,27 @@ pytestmark = pytest.mark.browser
 
 DOMAINS = ("amemgym_demo", "memorybench_demo")
 GROUPS = ("answer", "feedback", "memory", "model", "question", "raw", "score", "state", "utterance")
-TABLE = "question.probes"
+TABLE = "answer.replies"
+CHECKED = "question.probes"
 
 
 def test_the_graph_shows_every_table(page) -> None:
     page.open("/asset-groups")
     page.driver.execute_script("localStorage.setItem('asset-graph-direction', '\"vertical\"')")
-    page.driver.execute_script("localStorage.setItem('main-navigation-collapsed', 'true')")
     expanded = "%2C".join(f"global%40global%3A{group}" for group in GROUPS)
-    page.open(f"/asset-groups?expanded={expanded}", 2100, 1850)
+    page.open(f"/asset-groups?expanded={expanded}", 1700, 1560)
     page.reads("Global asset lineage", *(table.partition(".")[2] for table in TABLES))
     time.sleep(3)  # the graph moves into its place
     page.picture("graph")
 
 
 def test_an_asset_shows_its_columns_metadata_and_checks(page) -> None:
-    page.open(f"/assets/{TABLE.replace('.', '/')}", 1500, 1900)
-    page.reads("One row per question", "Columns", *(column.name for column in columns(TABLE)))
+    page.open(f"/assets/{TABLE.replace('.', '/')}", 1500, 2100)
+    page.reads((TABLES[TABLE].__doc__ or "").strip(), "Columns", *(column.name for column in columns(TABLE)))
     page.reads("dagster/partition_row_count", "preview", "quarantined", "prompt_tokens")
     page.picture("asset")
-    page.open(f"/assets/{TABLE.replace('.', '/')}?view=checks", 1500, 1100)
-    page.reads(f"Checks ({sum(each.table == TABLE for each in EXPECTATIONS)})")
+    page.open(f"/assets/{CHECKED.replace('.', '/')}?view=checks", 1500, 1100)
+    page.reads(f"Checks ({sum(each.table == CHECKED for each in EXPECTATIONS)})")
     page.find("//*[text()='gold_is_given']").click()
     page.reads("Succeeded", "unexpected")
     page.picture("checks")
@@ -50,7 +50,7 @@ def test_a_backfill_of_two_domains(page, ui: Served) -> None:
 
     (backfill,) = wait("a backfill", lambda: set(ui.backfills()) - set(before))
     assert ui.ended(backfill) == dict.fromkeys(DOMAINS, "SUCCESS")
-    page.open(f"/runs/b/{backfill}?tab=runs", 1500, 750)
+    page.open(f"/runs/b/{backfill}?tab=runs", 1500, 640)
     page.reads("Succeeded", *(f"partition: {name}" for name in DOMAINS))
     page.picture("backfill")
     run = next(run["runId"] for run in ui.runs() if run["tags"].get("dagster/backfill") == backfill)

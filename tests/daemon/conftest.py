@@ -1,4 +1,4 @@
-"""A `dagster dev` of one's own: on a free port, in a folder of its own, ended as a process group."""
+"""A `memflow dev` of one's own: on a free port, spoken to as the UI speaks to it, ended as a process group."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memfl
 
 
 class Served:
-    """A running `dagster dev`, spoken to as the UI speaks to it."""
+    """A running `memflow dev`, over GraphQL."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -42,9 +42,14 @@ class Served:
         (found,) = answer["data"].values()
         return found
 
-    def launch(self, job: str) -> str:
+    def launch(self, job: str, tags: Mapping[str, str]) -> str:
         """Start a job; its run id."""
-        found = self.ask("Launch", execution={"selector": {**LOCATION, "jobName": job}, "runConfigData": {}})
+        execution = {
+            "selector": {**LOCATION, "jobName": job},
+            "runConfigData": {},
+            "executionMetadata": {"tags": [{"key": key, "value": value} for key, value in tags.items()]},
+        }
+        found = self.ask("Launch", execution=execution)
         assert found["__typename"] == "LaunchRunSuccess", found
         return str(found["run"]["runId"])
 
@@ -53,10 +58,20 @@ class Served:
         found = self.ask("Runs")["results"]
         return [{**run, "tags": {tag["key"]: tag["value"] for tag in run["tags"]}} for run in found]
 
+    def requested(self, schedule: str) -> dict[str, str]:
+        """The tags of the one run that a tick of a schedule asks for."""
+        tick = self.ask("DryRun", schedule={**LOCATION, "scheduleName": schedule}, at=time.time())
+        assert tick["evaluationResult"]["error"] is None, tick
+        (asked,) = tick["evaluationResult"]["runRequests"]
+        return {tag["key"]: tag["value"] for tag in asked["tags"]}
+
     def switch_on(self, sensor: str) -> None:
-        self.ask("SwitchOn", sensor={**LOCATION, "sensorName": sensor})
+        """Start a sensor."""
+        found = self.ask("SwitchOn", sensor={**LOCATION, "sensorName": sensor})
+        assert found["sensorState"]["status"] == "RUNNING", found
 
     def switch_off(self, sensor: str) -> None:
+        """Stop a sensor."""
         found = self.ask("Ticks", sensor={**LOCATION, "sensorName": sensor})
         self.ask("SwitchOff", id=found["sensorState"]["id"])
 
@@ -65,41 +80,32 @@ class Served:
         found = self.ask("Ticks", sensor={**LOCATION, "sensorName": sensor})["sensorState"]["ticks"]
         return [tick for tick in found if tick["endTimestamp"]]
 
-
-def wait(what: str, holds: Callable[[], Any], patience: float = 300) -> Any:
-    """What `holds` returns, once it is true. Fails naming `what` after `patience` seconds."""
-    until = time.monotonic() + patience
-    while time.monotonic() < until:
-        if found := holds():
-            return found
-        time.sleep(1)
-    raise AssertionError(f"waited {patience:.0f} s for {what}")
+    @staticmethod
+    def wait(what: str, holds: Callable[[], Any], patience: float = 300) -> None:
+        """Wait until `holds`. Fails naming `what` after `patience` seconds."""
+        until = time.monotonic() + patience
+        while not holds():
+            assert time.monotonic() < until, f"waited {patience:.0f} s for {what}"
+            time.sleep(0.5)
 
 
 @pytest.fixture
-def dagster_dev(tmp_path: Path) -> Iterator[Callable[..., Served]]:
-    """serve(file, home, **environment): `dagster dev` over the definitions in `file`."""
+def memflow_dev(tmp_path: Path, clean_environment: dict[str, str]) -> Iterator[Callable[[Path], Served]]:
+    """memflow_dev(settings): `memflow dev` with the settings of that file."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def serve(file: Path, home: Path, **environment: str) -> Served:
+    def serve(settings: Path) -> Served:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        workspace = tmp_path / "workspace.yaml"
-        workspace.write_text(
-            f"load_from:\n  - python_file:\n      relative_path: {file}\n      location_name: memflow\n"
-        )
-        log = tmp_path / "dagster_dev.log"
-        paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        log = tmp_path / "dev.log"
+        command = [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "dev", f"--port={port}"]
         with log.open("wb") as out:
             started.append(
                 subprocess.Popen(
-                    [
-                        *(sys.executable, "-m", "dagster", "dev"),
-                        *("-w", str(workspace), "-h", "127.0.0.1", "-p", str(port)),
-                    ],
-                    env={**os.environ, "DAGSTER_HOME": str(home), "PYTHONPATH": paths, **environment},
-                    cwd=home,
+                    command,
+                    env=clean_environment,
+                    cwd=ROOT,
                     stdout=out,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
@@ -110,11 +116,13 @@ def dagster_dev(tmp_path: Path) -> Iterator[Callable[..., Served]]:
         def answers() -> bool:
             assert started[-1].poll() is None, log.read_text()[-4000:]
             try:
-                return bool(served.ask("Location")["locationEntries"][0]["locationOrLoadError"])
+                entry = served.ask("Location")["locationEntries"][0]["locationOrLoadError"]
             except (urllib.error.URLError, ConnectionError):
                 return False
+            assert entry["__typename"] == "RepositoryLocation", entry
+            return True
 
-        wait("dagster dev to answer", answers, patience=120)
+        served.wait("memflow dev to answer", answers, patience=120)
         return served
 
     yield serve

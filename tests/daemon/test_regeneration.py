@@ -1,27 +1,38 @@
-"""A model changes while a real daemon runs: what is made anew, and what is left alone."""
+"""A model changes in memflow.toml while a real daemon runs: what is made anew, and what is left alone.
 
-import importlib.util
-import json
+Which condition asks for what, tick by tick, is tests/assets/test_automation.py.
+"""
+
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from string import Template
 from typing import Any
 
-import dagster as dg
 import pytest
+
+from assets.jobs import OBSERVE
+from memflow.cli.walk import Leg, Order, walk
+from resources.lake import Lake
+from resources.settings import load
 
 pytestmark = pytest.mark.daemon
 
-GRAPH = Path(__file__).parent / "graph.py"
+SETTINGS = Template((Path(__file__).parent / "memflow.toml").read_text(encoding="utf-8"))
 SENSOR = "regenerate_what_changed"
-QUIET = 4
-"""So many ticks without a request, and no run under way: nothing more can follow from a change."""
+QUIET = 5
+"""So many looks without a request, and no run under way: nothing more can follow from a change."""
 
 UNDER_WAY = {"QUEUED", "NOT_STARTED", "MANAGED", "STARTING", "STARTED", "CANCELING"}
-LEFT = {"feedback/sessions", "question/probes", "state/profiles", "utterance/turns"}
-RIGHT = {"answer/replies", "memory/indexes", "memory/transcripts", "score/verdicts"}
+LEFT = {
+    *("state/profiles", "state/variables", "state/changes"),
+    *("utterance/turns", "question/probes", "feedback/sessions"),
+}
+RIGHT = {"memory/transcripts", "memory/indexes", "answer/replies", "score/verdicts"}
 BOARD = {("", "score/leaderboard")}
+MINE, OTHER = "bm25_message", "bm25_message@other"
+MADE = {"amemgym_small": (MINE,), "amemgym_base": (MINE, OTHER), "memorybench_demo": (MINE,)}
+"""The assistants measured in each domain before anything changes; two of the six partitions are never made."""
 
 Made = list[tuple[str, str]]
 """(partition, asset) of each asset that a run was asked to make, sorted; twice where it was made twice."""
@@ -31,43 +42,60 @@ def every(partitions: list[str], assets: set[str]) -> set[tuple[str, str]]:
     return {(partition, asset) for partition in partitions for asset in assets}
 
 
-@pytest.fixture
-def graph() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("regeneration_graph", GRAPH)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+class Silent:
+    """Watches a walk, and says nothing."""
+
+    def begin(self, legs: int) -> None: ...
+    def leg(self, leg: Leg) -> None: ...
+    def step(self, name: str, done: int, total: int) -> None: ...
+    def end_leg(self, leg: Leg, what: str) -> None: ...
 
 
 class Deployment:
-    """The graph, everything in it made once but for one partition, with its daemon and its sensor on."""
+    """A settings file, and in time a daemon on it."""
 
-    def __init__(self, served: Any, folder: Path, models: dict[str, str]) -> None:
-        self.served = served
-        self.folder = folder
-        self.models = models
+    def __init__(self, folder: Path, data: Path) -> None:
+        self.file = folder / "memflow.toml"
+        self.values = {
+            **{"home": str(folder / "home"), "data": str(data)},
+            **{"player": "player", "player_seed": 1, "other_seed": 1},
+        }
+        self.served: Any = None
+        self.change()
+        self.lake = Lake(load(self.file).lake_root)
 
-    def change(self, **models: str) -> None:
-        self.models.update(models)
-        (self.folder / "models.json").write_text(json.dumps(self.models))
+    def change(self, **values: Any) -> None:
+        """Write the settings, with these values from now on."""
+        self.values.update(values)
+        self.file.write_text(SETTINGS.substitute(self.values), encoding="utf-8")
 
-    def observe(self, while_off: bool = False) -> Made:
-        """Look at the models, wait until nothing more follows, and return what was made.
+    def make(self) -> None:
+        """Everything in MADE, as `memflow run` makes it."""
+        for domain, assistants in MADE.items():
+            outcome = walk(load(self.file), Order([domain], assistants), Silent())
+            assert not outcome.failed, outcome.failed
 
-        `while_off` looks while the sensor is off, and switches it on again afterwards.
-        """
+    def contents(self) -> dict[tuple[str, str], str]:
+        """The content digest of every partition of every table."""
+        tables = [asset.replace("/", ".") for asset in (*LEFT, *RIGHT)]
+        return {
+            (partition, table): self.lake.facts(table, partition).digest
+            for table in tables
+            for partition in self.lake.partitions(table)
+        }
+
+    def observe(self, partitioned: bool = True, meanwhile: Callable[[], None] = lambda: None) -> Made:
+        """Look at the models as the daily schedules do, and return what was made once nothing more follows."""
         seen = {run["runId"] for run in self.served.runs()}
-        if while_off:
-            self.served.switch_off(SENSOR)
-        launched = {self.served.launch(job) for job in ("observe_domains", "observe_assistants")}
-        self._wait("the observation", lambda runs: all(run["status"] == "SUCCESS" for run in runs), launched)
-        if while_off:
-            time.sleep(15)
-            assert {run["runId"] for run in self.served.runs()} == seen | launched, "the sensor is off"
-            self.served.switch_on(SENSOR)
+        looks = set()
+        for job in OBSERVE:
+            tags = self.served.requested(f"{job}_daily") if partitioned else {}
+            assert ("dagster/partition" in tags) == partitioned
+            looks.add(self.served.launch(job, tags))
+        self._wait_for(looks)
+        meanwhile()
         self.settle()
-        followed = [run for run in self.served.runs() if run["runId"] not in seen | launched]
+        followed = [run for run in self.served.runs() if run["runId"] not in seen | looks]
         assert all(run["status"] == "SUCCESS" for run in followed), followed
         assert all(run["tags"]["memflow/reason"] == "upstream-changed" for run in followed), followed
         return sorted(
@@ -77,6 +105,7 @@ class Deployment:
         )
 
     def settle(self) -> None:
+        """Wait until the sensor has looked some times without asking for anything."""
         since = time.time()
 
         def settled() -> bool:
@@ -84,77 +113,60 @@ class Deployment:
             if any(run["status"] in UNDER_WAY for run in self.served.runs()):
                 since = time.time()
             ticks = [tick for tick in self.served.ticks(SENSOR) if tick["timestamp"] > since]
-            quiet = [tick for tick in ticks if not tick["runIds"]]
-            return len(quiet) == len(ticks) >= QUIET
+            return len(ticks) >= QUIET and not any(tick["runIds"] for tick in ticks)
 
-        self._until("the daemon to be quiet", settled)
+        self.served.wait("the daemon to be quiet", settled)
 
-    def _wait(self, what: str, holds: Callable[[list[Any]], bool], among: set[str]) -> None:
-        self._until(what, lambda: holds([run for run in self.served.runs() if run["runId"] in among]))
+    def switch_on_late(self) -> None:
+        """Switch the sensor on after some time in which nothing may run."""
+        runs = self.served.runs()
+        time.sleep(10)
+        assert len(self.served.runs()) == len(runs), "the sensor is off"
+        self.served.switch_on(SENSOR)
 
-    @staticmethod
-    def _until(what: str, holds: Callable[[], bool], patience: float = 600) -> None:
-        until = time.monotonic() + patience
-        while not holds():
-            assert time.monotonic() < until, f"waited {patience:.0f} s for {what}"
-            time.sleep(1)
+    def _wait_for(self, looks: set[str]) -> None:
+        def seen() -> bool:
+            status = {run["runId"]: run["status"] for run in self.served.runs()}
+            assert not any(status[run] in ("FAILURE", "CANCELED") for run in looks), status
+            return all(status[run] == "SUCCESS" for run in looks)
+
+        self.served.wait("the observation", seen)
 
 
 @pytest.fixture
 def deployment(
-    graph: ModuleType,
-    tmp_path: Path,
-    dagster_dev: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Deployment]:
-    home, folder = tmp_path / "home", tmp_path / "toy"
-    home.mkdir()
-    folder.mkdir()
-    (home / "dagster.yaml").write_text(
-        "telemetry: {enabled: false}\nconcurrency: {runs: {max_concurrent_runs: 2}}\n"
-    )
-    (folder / "models.json").write_text(json.dumps(graph.MODELS))
-    monkeypatch.setenv("DAGSTER_HOME", str(home))
-    with dg.DagsterInstance.get() as instance:
-        for partitions, groups in graph.SHAPES:
-            for partition in partitions.get_partition_keys() if partitions else [None]:
-                if partition != graph.NEVER_MADE:
-                    assert dg.materialize(
-                        graph.definitions(folder).assets,
-                        selection=dg.AssetSelection.groups(*groups),
-                        partition_key=partition,
-                        instance=instance,
-                    ).success
-    served = dagster_dev(GRAPH, home, REGENERATION_TOY=str(folder))
-    served.switch_on(SENSOR)
-    deployment = Deployment(served, folder, dict(graph.MODELS))
-    deployment.settle()
-    yield deployment
+    tmp_path: Path, published_users: Callable[..., Path], memflow_dev: Callable[[Path], Any]
+) -> Deployment:
+    """Everything in MADE made by `memflow run`, and then a daemon with its sensor on."""
+    deployment = Deployment(tmp_path, published_users(tmp_path / "data", users=1, periods=2))
+    deployment.make()
+    deployment.served = memflow_dev(deployment.file)
+    deployment.served.switch_on(SENSOR)
+    return deployment
 
 
 def test_a_changed_model_regenerates_what_depends_on_it_and_nothing_else(deployment: Deployment) -> None:
-    assert deployment.observe() == [], "seen for the first time"
-    assert deployment.observe() == [], "unchanged"
+    assert deployment.observe() == [], "models are seen for the first time"
+    assert deployment.observe(partitioned=False) == [], "unchanged"
 
-    deployment.change(**{"rag@qwen": "r2"})
-    rag = ["rag@qwen|amemgym_base", "rag@qwen|amemgym_demo", "rag@qwen|memorybench_demo"]
-    assert deployment.observe() == sorted(every(rag, RIGHT) | BOARD), "one of two answering models"
-
-    deployment.change(simulator="s2")
+    before = deployment.contents()
+    deployment.change(player="player2", player_seed=2)
+    followed = [f"{MINE}|amemgym_base", f"{OTHER}|amemgym_base", f"{MINE}|amemgym_small"]
     assert deployment.observe() == sorted(
-        every(["amemgym_demo"], LEFT)
+        every(["amemgym_small"], LEFT)
         | every(["memorybench_demo"], {"feedback/sessions"})
-        | every(["bm25|amemgym_base", "bm25|amemgym_demo", *rag], RIGHT)
+        | every(followed, RIGHT)
         | BOARD
     )
+    after = deployment.contents()
+    changed = {where for where in after if after[where] != before[where]}
+    assert ("amemgym_small", "state.variables") in changed
+    assert ("memorybench_demo", "feedback.sessions") not in changed, "so what was made from it is left alone"
 
-    deployment.change(judge="j2")
-    assert deployment.observe() == sorted({("rag@qwen|memorybench_demo", "score/verdicts")} | BOARD)
-    assert deployment.observe() == [], "unchanged since"
-
-
-def test_what_changed_while_the_sensor_was_off_is_caught_up(deployment: Deployment) -> None:
-    assert deployment.observe() == []
-    deployment.change(judge="j2")
-    made = deployment.observe(while_off=True)
-    assert made == sorted({("rag@qwen|memorybench_demo", "score/verdicts")} | BOARD)
+    deployment.served.switch_off(SENSOR)
+    deployment.change(other_seed=2)
+    assert deployment.observe(meanwhile=deployment.switch_on_late) == sorted(
+        every([f"{OTHER}|amemgym_base"], RIGHT) | BOARD
+    )
+    changed = {where for where, content in deployment.contents().items() if content != after[where]}
+    assert {partition for partition, _ in changed} == {f"amemgym_base/{OTHER}"}

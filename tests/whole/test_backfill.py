@@ -24,9 +24,11 @@ def read(settings: Path, datasets: list[str]) -> dict[str, bool]:
     """Whether each data set could be read."""
     found = load(settings)
     job = build_defs(found).resolve_job_def("read_datasets")
-    with open_instance(found.home) as instance:
+    with open_instance(found.home) as opened:
         return {
-            name: job.execute_in_process(partition_key=name, instance=instance, raise_on_error=False).success
+            name: job.execute_in_process(
+                partition_key=name, instance=opened.instance, raise_on_error=False
+            ).success
             for name in datasets
         }
 

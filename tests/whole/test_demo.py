@@ -19,17 +19,16 @@ import dagster as dg
 import pytest
 
 from memflow.chat.scripted import LABEL
-from memflow.cli.selection import DEMO
+from memflow.cli.selection import DEMO, DEMO_MEMORIES
 from memflow.cli.walk import Outcome
 from memflow.records import TABLES
 from resources.instance import open_instance
 from resources.lake import Lake
-from resources.settings import Settings
 
 AMEMGYM, MEMORYBENCH = DEMO
-ASSISTANTS = Settings.model_fields["assistants"].default
+ASSISTANTS = DEMO_MEMORIES
 METRICS = {AMEMGYM: ("accuracy",), MEMORYBENCH: ("locomo_f1", "rouge_l")}
-RETRIEVAL = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
+RETRIEVAL = ("bm25_message", "embed_message", "rag_2_4_30")
 EMPTY = {
     # MemoryBench has no states, and AMemGym learns from no feedback; the bounds live through nothing.
     MEMORYBENCH: {"state.profiles", "state.variables", "state.changes"},

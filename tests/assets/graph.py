@@ -1,13 +1,12 @@
 """A graph of memflow's shape that writes words instead of asking models: for what is asked for, and when.
 
-REGENERATION_TOY names a folder. Its models.json says which model plays which part; every asset writes to a
-file there a digest of the models it used and of what it was made from. What follows a `#` in a model's name
-belongs to its fingerprint, and not to what it says.
+Its folder's models.json says which model plays which part; every asset writes to a file there a digest of the
+models it used and of what it was made from. What follows a `#` in a model's name belongs to its fingerprint, and not
+to what it says.
 """
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,10 +143,5 @@ def definitions(
             dg.define_asset_job("observe_domains", selection=automation.MODELS - ASSISTANTS),
             dg.define_asset_job("observe_assistants", selection=ASSISTANTS),
         ],
-        sensors=[automation.regeneration(seconds=5)],
         executor=dg.in_process_executor,
     )
-
-
-if "REGENERATION_TOY" in os.environ:
-    defs = definitions(Path(os.environ["REGENERATION_TOY"]))
