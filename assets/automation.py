@@ -67,7 +67,10 @@ _settled: Condition = (~_upstream(_under_way | Condition.execution_failed())).wi
     "nothing before it is under way or has failed"
 )
 
-when_models_change: Condition = (_behind & ~Condition.missing() & ~Condition.in_progress()).with_label(
+# What lands while a tick reads is no longer in progress, and only in the next tick updated.
+_at_rest: Condition = _for_a_tick(~Condition.in_progress()).with_label("it is not being made")
+
+when_models_change: Condition = (_behind & ~Condition.missing() & _at_rest).with_label(
     "its model or its data changed"
 )
 """For the tables of a domain: at once, and all that follow from one another in one run."""

@@ -69,7 +69,7 @@ def build_defs(settings: Settings, hands: dict[str, Any] | None = None) -> dg.De
         asset_checks=checks.build(partitions),
         jobs=jobs.build(),
         schedules=schedules.build(partitions),
-        sensors=[automation.regeneration(settings.look_every)],
+        sensors=[automation.regeneration(settings.sensor_seconds)],
         resources={name: _described(name, hand) for name, hand in hands.items()},
         # A step costs seconds of start-up in a process of its own, so a run is one process.
         executor=dg.in_process_executor,

@@ -158,8 +158,8 @@ class Settings(BaseSettings):
     embedder: Embedder = Embedder()
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
-    look_every: int = Field(
-        30, ge=1, description="Seconds between two looks of the sensor that makes anew what changed."
+    sensor_seconds: int = Field(
+        30, ge=1, description="Seconds between two ticks of the sensor that makes anew what changed."
     )
 
     @field_validator("models")

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.daemon
 SETTINGS = Template((Path(__file__).parent / "memflow.toml").read_text(encoding="utf-8"))
 SENSOR = "regenerate_what_changed"
 QUIET = 5
-"""So many looks without a request, and no run under way: nothing more can follow from a change."""
+"""So many ticks without a request, and no run under way: nothing more can follow from a change."""
 
 UNDER_WAY = {"QUEUED", "NOT_STARTED", "MANAGED", "STARTING", "STARTED", "CANCELING"}
 LEFT = {
