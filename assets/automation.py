@@ -68,7 +68,7 @@ _settled: Condition = (~_upstream(_under_way | Condition.execution_failed())).wi
 )
 
 # What lands while a tick reads is no longer in progress, and only in the next tick updated.
-_at_rest: Condition = _for_a_tick(~Condition.in_progress()).with_label("it is not being made")
+_at_rest: Condition = _for_a_tick(~Condition.in_progress())
 
 when_models_change: Condition = (_behind & ~Condition.missing() & _at_rest).with_label(
     "its model or its data changed"
