@@ -31,13 +31,13 @@ def _for_a_tick(state: Condition) -> Condition:
 
 
 _changed = Condition.data_version_changed()
-# By updates alone: a tick reads them once, and whether something is missing at another moment.
+# By updates, and updates first: what arrives while a tick reads is then taken for new, and not for changed.
 _seen: Condition = (
     Condition.newly_updated() | (Condition.initial_evaluation() & ~Condition.missing())
 ).since(Condition.newly_missing())
-_first_seen: Condition = _seen.newly_true().with_label("seen for the first time")
+_known: Condition = _for_a_tick(_seen).with_label("not seen for the first time")
 _model_changed: Condition = (
-    Condition.any_deps_match(~_first_seen & _changed).allow(MODELS).with_label("a model changed")
+    Condition.any_deps_match(_known & _changed).allow(MODELS).with_label("a model changed")
 )
 _data_changed: Condition = Condition.any_deps_match(_changed).ignore(MODELS).with_label("its data changed")
 _in_one_run: Condition = Condition.any_deps_match(Condition.will_be_requested()).with_label(
