@@ -35,7 +35,7 @@ _changed = Condition.data_version_changed()
 _seen: Condition = (
     Condition.newly_updated() | (Condition.initial_evaluation() & ~Condition.missing())
 ).since(Condition.newly_missing())
-_known: Condition = _for_a_tick(_seen).with_label("not seen for the first time")
+_known: Condition = _for_a_tick(_seen)
 _model_changed: Condition = (
     Condition.any_deps_match(_known & _changed).allow(MODELS).with_label("a model changed")
 )
