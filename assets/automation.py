@@ -32,7 +32,7 @@ def _for_a_tick(state: Condition) -> Condition:
 
 _changed = Condition.data_version_changed()
 # Two ticks, since a model that is first looked at while a tick reads may be there in this one and changed in the next.
-_known: Condition = _for_a_tick(_for_a_tick(~Condition.missing())).with_label("not seen for the first time")
+_known: Condition = _for_a_tick(_for_a_tick(~Condition.missing()))
 _model_changed: Condition = (
     Condition.any_deps_match(_known & _changed).allow(MODELS).with_label("a model changed")
 )
@@ -65,7 +65,7 @@ _settled: Condition = (~_upstream(_under_way | Condition.execution_failed())).wi
 )
 
 # What lands while a tick reads is no longer in progress, and only in the next tick updated.
-_at_rest: Condition = _for_a_tick(~Condition.in_progress()).with_label("it is not being made")
+_at_rest: Condition = _for_a_tick(~Condition.in_progress())
 
 when_models_change: Condition = (_behind & ~Condition.missing() & _at_rest).with_label(
     "its model or its data changed"

@@ -15,6 +15,9 @@ from memflow.records import Record
 from resources.lake import Lake
 from resources.models import Models
 
+UNFINISHED = "some requests got no answer"
+"""Stands in for a recipe where a run should try again."""
+
 
 class Take(dg.Config):
     """How much of a domain to take."""
@@ -39,11 +42,15 @@ def keep(
     recipe: str,
     meta: Mapping[str, str] | None = None,
 ) -> dg.MaterializeResult:
-    """Write a table's partition, and report it with the accounts of its stage. `meta` is kept beside the rows."""
+    """Write a table's partition, and report it with the accounts of its stage. `meta` is kept beside the rows.
+
+    A step in which requests were given up is not up to date: the next run asks for what got no answer.
+    """
+    accounts = booked(models.ledger, context.run.run_id, table.split(".", maxsplit=1)[0])
+    if accounts["failed"]:
+        recipe = UNFINISHED
     facts = lake.write(table, place(*parts(context)), rows, recipe=recipe, meta=meta)
-    return report(
-        table, rows, facts.digest, booked(models.ledger, context.run.run_id, table.split(".", maxsplit=1)[0])
-    )
+    return report(table, rows, facts.digest, accounts)
 
 
 def records_of(lake: Lake, domain: Domain) -> list[Record]:

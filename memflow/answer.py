@@ -11,7 +11,7 @@ from memflow.benchmarks.benchmark import Benchmark
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.domains import Domain
-from memflow.errors import BudgetSpent, MemflowError
+from memflow.errors import BudgetSpent, EndpointDown, MemflowError
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall
 from memflow.memories.oracle import Oracle
@@ -58,7 +58,7 @@ async def answer_all(
     async def one(probe: Probe) -> Reply:
         try:
             return await _answer(benchmark, domain, assistant, probe, memory_of(probe), chat)
-        except BudgetSpent:
+        except (BudgetSpent, EndpointDown):
             raise
         except (MemflowError, KeyError) as wrong:
             reason = f"recall for {probe.probe_id}: {type(wrong).__name__}: {wrong}"

@@ -66,12 +66,13 @@ class Rows:
 class Refers:
     """The values of `columns`, where none is null, are to be found in `others` of `table`.
 
-    A list stands for each of its items, on either side.
+    A list stands for each of its items, on either side. Values that begin with `besides` refer to what is made later.
     """
 
     columns: tuple[str, ...]
     table: str
     others: tuple[str, ...]
+    besides: str | None = None
 
 
 @dataclass(frozen=True)
@@ -296,7 +297,7 @@ def _of_one_table() -> list[Expectation]:
         Expectation(
             "question.probes",
             "evidence_is_in_the_stream",
-            Refers(("evidence",), "utterance.turns", ("message_id",)),
+            Refers(("evidence",), "utterance.turns", ("message_id",), besides="feedback/"),
             "warn",
         ),
         Expectation("feedback.sessions", "rounds_follow_each_other", Together(_out_of_turn)),

@@ -25,6 +25,8 @@ NO_KEY = "EMPTY"
 """What servers without keys are given: the client insists on one."""
 REPEATABLE = frozenset({408, 409, 425, 429})
 """Status codes below 500 after which the same request may succeed."""
+FIRST_CONTACT = 5.0
+"""Seconds of patience with an address where nobody has answered yet, or was waited for in vain."""
 LONGEST_WAIT = 20.0
 """Seconds at which the back-off no longer doubles."""
 
@@ -41,7 +43,7 @@ class Endpoint:
     concurrency: int = 64
     """Requests in flight at most; all users of this address in one event loop share the smallest."""
     patience: float = 120.0
-    """Seconds, from its first failure on, that a request is tried again for."""
+    """Seconds, from its first failure on, that a request is tried again for at an address that has answered."""
     tries: int = 30
     """How often it is sent at most."""
     first_wait: float = 0.5
@@ -51,6 +53,8 @@ class Endpoint:
     """Seconds one try may take."""
     chance: random.Random = field(default_factory=lambda: random.Random(0), repr=False)
     """Draws the jitter of the back-off."""
+    answers: dict[str, bool] = field(default_factory=dict, repr=False)
+    """Whether somebody answered at an address when it was last asked; handed in by who opens several."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
 
@@ -103,18 +107,24 @@ class Endpoint:
                         self._limiter.overrun()
                 else:
                     self._limiter.went_well()
-                    self._down = False
+                    self._down, self.answers[self.url] = False, True
                     return answer, latency
             now = self.clock()
             first_failure = now if first_failure is None else first_failure
             pause = (last.retry_after or 0.0) + self.chance.uniform(0, wait)
             # Who has found the address dead has waited for all: the others try once.
-            over = now + pause - first_failure > self.patience or (last.nobody and self._down)
+            over = now + pause - first_failure > self._patience(last) or (last.nobody and self._down)
             if over or sent == self.tries:
                 raise self._given_up(last, sent, now - first_failure) from last.__cause__
             await self.sleep(pause)
             wait = min(2 * wait, LONGEST_WAIT)
         raise AssertionError("the loop above returns or raises")
+
+    def _patience(self, last: "_Again") -> float:
+        """A server that is gone may come back; an address where nobody ever was is likely to be a wrong one."""
+        if last.nobody and not self.answers.get(self.url):
+            return min(self.patience, FIRST_CONTACT)
+        return self.patience
 
     async def _try(self, path: str, body: dict[str, Any], key: str) -> tuple[dict[str, Any], float]:
         import httpx2  # noqa: PLC0415
@@ -130,6 +140,7 @@ class Endpoint:
         except openai.APIConnectionError as error:
             raise _Again(self._redacted(str(error.__cause__ or error)), nobody=True) from error
         except openai.APIStatusError as error:
+            self.answers[self.url] = True
             code, said = error.status_code, self._redacted(_words(error.response.text))
             if code >= 500 or code in REPEATABLE:
                 after = _retry_after(error.response.headers)
@@ -149,7 +160,7 @@ class Endpoint:
 
     def _given_up(self, last: "_Again", sent: int, seconds: float) -> ChatError:
         if last.nobody:
-            self._down = True
+            self._down, self.answers[self.url] = True, False
             return EndpointDown(
                 f"nobody answers at {self.url} ({last}; tried {sent} times in {seconds:.0f} s); "
                 "start the server there, or mend the model's url in memflow.toml, and run again"

@@ -127,10 +127,12 @@ def _columns(rows: Sequence[Any], expectation: Expectation, other: Other) -> Ite
     elif isinstance(rule, Refers | Covers):
         theirs = rule.others if isinstance(rule, Refers) else rule.columns
         known = {values for row in other(rule.table) for values in _values(row, theirs)}
-        yield (
-            expectation.name,
-            [all(values in known for values in _values(row, rule.columns)) for row in rows],
-        )
+        besides = rule.besides if isinstance(rule, Refers) else None
+
+        def found(values: tuple[Any, ...]) -> bool:
+            return values in known or (besides is not None and str(values[0]).startswith(besides))
+
+        yield expectation.name, [all(map(found, _values(row, rule.columns))) for row in rows]
 
 
 def _values(row: Any, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:

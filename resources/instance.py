@@ -48,7 +48,7 @@ def open_instance(home: Path) -> Iterator[Opened]:
     locks.mkdir(exist_ok=True)
     name = secrets.token_hex(8)
     made = locks / f".{name}"
-    with made.open("w") as held, dg.DagsterInstance.from_config(str(folder)) as instance:
+    with made.open("w") as held, _instance(folder) as instance:
         fcntl.flock(held, fcntl.LOCK_EX)
         made.rename(locks / name)  # nobody may find it before it is held
         try:
@@ -58,6 +58,17 @@ def open_instance(home: Path) -> Iterator[Opened]:
             yield Opened(instance, {PROCESS: name})
         finally:
             (locks / name).unlink(missing_ok=True)
+
+
+@contextmanager
+def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
+    """Dagster's instance, its databases made by one process at a time: two at once leave them in no known version."""
+    with (folder / ".making").open("w") as making:
+        fcntl.flock(making, fcntl.LOCK_EX)
+        instance = dg.DagsterInstance.from_config(str(folder))
+        _ = instance.run_storage, instance.event_log_storage, instance.schedule_storage
+    with instance:
+        yield instance
 
 
 def _dead(locks: Path) -> Iterator[Path]:

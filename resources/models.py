@@ -17,6 +17,7 @@ from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder, FolderEmbedder
+from resources.endpoint import Endpoint
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
 from resources.settings import Model, Settings
@@ -91,6 +92,7 @@ class Models:
         self.watch: Watch = lambda account, done, total: None
         self._servers = ExitStack()
         self._urls: dict[str, str] = {}
+        self._answers: dict[str, bool] = {}
 
     def run(self, account: Account, work: Callable[[Chats], Awaitable[T]]) -> T:
         """The result of `work`, run in an event loop of its own; its clients are closed and the accounts written."""
@@ -109,16 +111,21 @@ class Models:
         model = self.settings.model(name)
         if model.kind == "scripted":
             return ScriptedChat(handlers(), name=model.fingerprint(), sampling=model.sampling())
+        url = self._url(name, model)
         chat = OpenAIChat(
-            url=self._url(name, model),
+            url=url,
             model=model.model,
             fingerprint=model.fingerprint(),
             sampling=model.sampling(),
-            key_variable=model.key_variable,
-            concurrency=model.concurrency,
-            patience=model.patience,
             budget=self.budget,
             prices=Prices(model.price_in, model.price_out),
+            endpoint=Endpoint(
+                url,
+                key_variable=model.key_variable,
+                concurrency=model.concurrency,
+                patience=model.patience,
+                answers=self._answers,
+            ),
         )
         return await stack.enter_async_context(chat)
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
-from memflow.errors import BudgetSpent, ChatError
+from memflow.errors import BudgetSpent, ChatError, EndpointDown
 
 T = TypeVar("T")
 
@@ -55,14 +55,15 @@ async def ask(
 
     The value is an instance of the prompt's output type, or the text where it has none. `check(value)` may return
     what is wrong with a value that parses (a state the schema does not know), and None when nothing is; that is told
-    to the model too. A ChatError becomes the reason, but for BudgetSpent, which ends the run.
+    to the model too. A ChatError becomes the reason, but for BudgetSpent and EndpointDown, which no other item would
+    escape: they end the step.
     """
     request = request_of(chat, prompt, fields, history)
     wrong, completion = "", None
     for attempt in range(attempts):
         try:
             completion = await chat.complete(request)
-        except BudgetSpent:
+        except (BudgetSpent, EndpointDown):
             raise
         except ChatError as error:
             return Answer(None, f"{prompt.name}: {error}", completion, attempt + 1)

@@ -18,7 +18,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from memflow.cli.walk import Leg
+from memflow.cli.walk import LEFT_OUT, Leg
 
 STEPS = {"memory": "events played", "answer": "probes asked", "feedback": "cases"}
 
@@ -83,7 +83,7 @@ class ProgressWatcher:
         self._ended += 1
         if self._runs is not None:
             self._progress.advance(self._runs)
-        if what not in ("done", "up to date"):
+        if what not in ("done", "up to date", LEFT_OUT):
             self.console.print(f"[red]failed[/red]  {name_of(leg)}: {what}", highlight=False)
         elif not self.console.is_terminal:
             print(f"[{self._ended}/{self._total}] {name_of(leg)}: {what}", file=sys.stderr, flush=True)

@@ -31,6 +31,7 @@ class Summary:
     missing: dict[str, list[Dataset]]
     ran: int
     kept: int
+    skipped: list[str]
     duckdb: str
 
     @classmethod
@@ -44,7 +45,14 @@ class Summary:
         failed = [(name_of(leg), reason) for leg, reason in outcome.failed]
         path = str(selection.settings.warehouse_path)
         return cls(
-            figures, outcome.accounts, failed, outcome.missing, len(outcome.ran), len(outcome.kept), path
+            figures,
+            outcome.accounts,
+            failed,
+            outcome.missing,
+            len(outcome.ran),
+            len(outcome.kept),
+            [name_of(leg) for leg in outcome.skipped],
+            path,
         )
 
     @property
@@ -58,7 +66,12 @@ class Summary:
             "label": LABEL if self.scripted else None,
             "leaderboard": [asdict(figure) for figure in self.figures],
             "accounts": self.accounts,
-            "runs": {"done": self.ran, "up_to_date": self.kept, "failed": self.failed},
+            "runs": {
+                "done": self.ran,
+                "up_to_date": self.kept,
+                "failed": self.failed,
+                "left_out": self.skipped,
+            },
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "duckdb": self.duckdb,
         }
@@ -77,6 +90,8 @@ class Summary:
         if self.scripted:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
         done = f"\n{self.ran} runs done, {self.kept} up to date, {len(self.failed)} failed."
+        if self.skipped:
+            done += f" {len(self.skipped)} were left out, since what they are made from failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
 

@@ -1,12 +1,12 @@
 """The walk from the command line: Dagster's own jobs, a run per partition, on the instance that the UI shows.
 
-Partitions that are up to date are left alone. A partition that fails is reported and the rest goes on. What is shown
-while it runs is progress.py; which partitions are asked for, selection.py.
+Partitions that are up to date are left alone. A partition that fails is reported, what is made from it is left out, and
+the rest goes on. What is shown while it runs is progress.py; which partitions are asked for, selection.py.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -16,11 +16,13 @@ from assets.definitions import build_defs, outside
 from assets.partitions import pair
 from assets.recipes import Recipes
 from memflow.datasets import Dataset
+from memflow.errors import MissingData
 from memflow.records import Figure
 from resources.instance import Opened, open_instance
 from resources.ledger import SqlLedger
 from resources.settings import Settings
 
+LEFT_OUT = "left out, since what it is made from failed"
 QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
 
@@ -36,12 +38,13 @@ class Order:
 
 @dataclass(frozen=True)
 class Leg:
-    """One run: a job on a partition."""
+    """One run: a job on a partition. It is left out when all runs that it comes `after` failed."""
 
     job: str
     partition: str | None
     fresh: Callable[[], bool]
     config: dict[str, Any] = field(default_factory=dict)
+    after: tuple["Leg", ...] = ()
 
 
 @dataclass
@@ -51,10 +54,16 @@ class Outcome:
     ran: list[Leg] = field(default_factory=list)
     kept: list[Leg] = field(default_factory=list)
     failed: list[tuple[Leg, str]] = field(default_factory=list)
+    skipped: list[Leg] = field(default_factory=list)
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     accounts: list[dict[str, Any]] = field(default_factory=list)
+
+    def stops(self, leg: Leg) -> bool:
+        """Whether nothing that `leg` is made from came about."""
+        lost = [*self.skipped, *(failed for failed, _ in self.failed)]
+        return bool(leg.after) and all(before in lost for before in leg.after)
 
 
 class Watcher(Protocol):
@@ -79,13 +88,18 @@ def walk(settings: Settings, order: Order, watcher: Watcher, budget: Any = None)
         with open_instance(settings.home) as opened:
             for leg in legs:
                 watcher.leg(leg)
+                if outcome.stops(leg):
+                    outcome.skipped.append(leg)
+                    watcher.end_leg(leg, LEFT_OUT)
+                    continue
                 if not order.again and leg.fresh():
                     outcome.kept.append(leg)
                     watcher.end_leg(leg, "up to date")
                     continue
                 wrong = _run(definitions, leg, opened, outcome)
                 watcher.end_leg(leg, wrong or "done")
-        outcome.figures = recipes.lake.read("score.leaderboard", "all")
+        if recipes.lake.facts("score.leaderboard", "all") is not None:
+            outcome.figures = recipes.lake.read("score.leaderboard", "all")
         outcome.accounts = _accounts(models.ledger, set(outcome.runs))
     finally:
         models.close()
@@ -93,27 +107,39 @@ def walk(settings: Settings, order: Order, watcher: Watcher, budget: Any = None)
 
 
 def _legs(settings: Settings, order: Order, recipes: Recipes, outcome: Outcome) -> list[Leg]:
-    """The runs, in order; data sets that cannot be read are noted. Raises MissingData where a domain has none."""
-    domains = [settings.domain(name).limited(order.limit) for name in order.domains]
-    datasets: dict[str, None] = {}
-    for domain in domains:
-        found, lacking = recipes.library.of(domain)
-        datasets.update(dict.fromkeys(each.name for each in found))
+    """The runs, in order; data sets that cannot be read are noted, and a domain that has none has failed.
+
+    Raises MissingData where that holds of every domain.
+    """
+    reading: dict[str, Leg] = {}
+    building: list[Leg] = []
+    measuring: list[Leg] = []
+    for domain in (settings.domain(name).limited(order.limit) for name in order.domains):
+        build = Leg("build_users", domain.name, partial(recipes.built, domain), _limits(order.limit))
+        try:
+            found, lacking = recipes.library.of(domain)
+        except MissingData as wrong:
+            if len(outcome.failed) + 1 == len(order.domains):
+                raise
+            outcome.failed.append((build, str(wrong)))
+            continue
         if lacking:
             outcome.missing[domain.name] = lacking
-    return [
-        *(Leg("read_datasets", name, partial(recipes.read, name)) for name in datasets),
-        *(
-            Leg("build_users", domain.name, partial(recipes.built, domain), _limits(order.limit))
-            for domain in domains
-        ),
-        *(
-            Leg("measure_memories", pair(domain.name, name), partial(recipes.measured, domain.name, name))
-            for domain in domains
+        for each in found:
+            reading.setdefault(each.name, Leg("read_datasets", each.name, partial(recipes.read, each.name)))
+        build = replace(build, after=tuple(reading[each.name] for each in found))
+        building.append(build)
+        measuring += [
+            Leg(
+                "measure_memories",
+                pair(domain.name, name),
+                partial(recipes.measured, domain.name, name),
+                after=(build,),
+            )
             for name in order.assistants
-        ),
-        Leg("publish_scores", None, recipes.published),
-    ]
+        ]
+    publishing = Leg("publish_scores", None, recipes.published, after=tuple(measuring))
+    return [*reading.values(), *building, *measuring, publishing]
 
 
 def _limits(limit: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from memflow.chat.prompts import Prompt, parse
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BudgetSpent, ChatError, EndpointDown, RequestRefused
 from resources.chat import OpenAIChat, body, read
-from resources.endpoint import Endpoint
+from resources.endpoint import FIRST_CONTACT, Endpoint
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
 from resources.stub import Behaviour, Stub, answered
@@ -166,6 +166,21 @@ async def test_nobody_there_says_where_and_what_to_do() -> None:
     assert slept > 1
     assert len(time.slept) == slept  # the second did not wait again
     assert "MEMFLOW_TEST_KEY" not in str(caught.value)
+
+
+async def test_an_address_that_has_answered_is_waited_for_longer_than_one_that_never_did() -> None:
+    async with Stub() as stub:
+        url, met = stub.url, Time()
+        async with chat_at(url, met, patience=100) as chat:
+            await chat.complete(request())
+            await stub.__aexit__()
+            with pytest.raises(EndpointDown):
+                await chat.complete(request("another"))
+    never = Time()
+    async with chat_at(url, never, patience=100) as chat:
+        with pytest.raises(EndpointDown):
+            await chat.complete(request())
+    assert never.now <= FIRST_CONTACT < 60 < met.now <= 100
 
 
 async def test_time_out_is_nobody_there() -> None:

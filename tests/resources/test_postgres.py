@@ -1,4 +1,4 @@
-"""The deployment's files: dagster.yaml against a real PostgreSQL, its embedded sibling, and what compose publishes."""
+"""The deployment's files: its dagster.yaml against a real PostgreSQL, its embedded sibling, and what compose publishes."""
 
 import shutil
 from pathlib import Path
@@ -12,7 +12,7 @@ from sqlalchemy.engine import make_url
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
-SETTINGS = {name: ROOT / name for name in ("dagster.yaml", "resources/instance.yaml")}
+SETTINGS = {name: ROOT / name for name in ("resources/deployment.yaml", "resources/instance.yaml")}
 
 
 @dg.asset
@@ -33,7 +33,7 @@ def deployed(postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     }
     for name, value in named.items():
         monkeypatch.setenv(name, value or "")
-    shutil.copy(SETTINGS["dagster.yaml"], tmp_path / "dagster.yaml")
+    shutil.copy(SETTINGS["resources/deployment.yaml"], tmp_path / "dagster.yaml")
     return tmp_path
 
 
@@ -95,7 +95,7 @@ def test_compose_publishes_to_this_machine_alone() -> None:
 
 
 def test_compose_gives_every_variable_that_the_instance_asks_for() -> None:
-    storage = yaml.safe_load(SETTINGS["dagster.yaml"].read_text(encoding="utf-8"))["storage"]["postgres"]
+    storage = yaml.safe_load(SETTINGS["resources/deployment.yaml"].read_text(encoding="utf-8"))["storage"]["postgres"]
     asked = {value["env"] for value in storage["postgres_db"].values()}
     for name in ("code", "webserver", "daemon"):
         assert asked <= set(COMPOSE["services"][name]["environment"]), name

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import memflow
 from memflow.cli.walk import Leg, Order, Outcome, walk
 from memflow.records import TABLES
 from resources.lake import Lake
@@ -30,10 +31,11 @@ def _nobodys_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def own_environment() -> dict[str, str]:
-    """The environment for a process of its own, without anybody's settings."""
-    return {
+    """The environment for a process of its own: this tree, and nobody's settings."""
+    kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
     }
+    return {**kept, "PYTHONPATH": str(Path(memflow.__file__).parents[1])}
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,200 @@
+"""Bad input through the walk: a clear error for the domain it belongs to, and nothing else is lost."""
+
+import json
+import re
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.cli.selection import Selection
+from memflow.cli.summary import Summary
+from memflow.cli.walk import Leg, Order, Outcome, walk
+from memflow.errors import MissingData
+from resources.settings import Settings, load
+from resources.stub import stub_process
+
+BAD, GOOD = "amemgym_base", "amemgym_demo"
+FILE = "amemgym/v1.base/data.json"
+ASSISTANTS = ("none", "oracle")
+
+Users = list[dict[str, Any]]
+
+
+class Silent:
+    """A watcher that tells nobody."""
+
+    def begin(self, legs: int) -> None: ...
+    def leg(self, leg: Leg) -> None: ...
+    def step(self, name: str, done: int, total: int) -> None: ...
+    def end_leg(self, leg: Leg, what: str) -> None: ...
+
+
+@pytest.fixture
+def data(tmp_path: Path, published_users: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two published users, and nobody's settings in sight."""
+    monkeypatch.chdir(tmp_path)
+    return published_users(tmp_path / "data", users=2, periods=2, questions=1)
+
+
+def settings_of(data: Path, **over: Any) -> Settings:
+    return load(over={"home": data.parent / "home", "data": data, **over})
+
+
+def measured(settings: Settings, *domains: str) -> Outcome:
+    return walk(settings, Order(domains, ASSISTANTS, limit=1), Silent())
+
+
+def told(settings: Settings, outcome: Outcome, *domains: str) -> str:
+    """What a person reads at the end."""
+    summary = Summary.of(Selection(settings, domains, ASSISTANTS, 1), outcome)
+    return "\n".join(str(each) for each in summary.shown())
+
+
+def truncated(path: Path, users: Users) -> None:
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+def foreign(path: Path, users: Users) -> None:
+    path.write_bytes(b"PK\x03\x04\x00\x00")
+
+
+def not_utf8(path: Path, users: Users) -> None:
+    path.write_bytes(path.read_bytes().replace(b"baker", b"b\xe4cker").replace(b"Female", b"F\xe9male"))
+
+
+def wrong_column(path: Path, users: Users) -> None:
+    users[1]["state_scheme"] = users[1].pop("state_schema")
+    path.write_text(json.dumps(users), encoding="utf-8")
+
+
+def same_id_twice(path: Path, users: Users) -> None:
+    users[1]["id"] = users[0]["id"]
+    path.write_text(json.dumps(users), encoding="utf-8")
+
+
+def no_gold(path: Path, users: Users) -> None:
+    asked = users[1]["qas"][0]
+    lived = [users[1]["periods"][0]["state"][name] for name in asked["required_info"]]
+    asked["answer_choices"] = [choice for choice in asked["answer_choices"] if choice["state"] != lived]
+    path.write_text(json.dumps(users), encoding="utf-8")
+
+
+BROKEN = {
+    truncated: r"it is not whole JSON \(.* at character \d+ of \d+\); it may be cut off",
+    foreign: r"it is not whole JSON",
+    not_utf8: r"it is not UTF-8 \(byte \d+\)",
+    wrong_column: r"record 1 \(id .*1\), state_schema: Field required",
+    same_id_twice: r"the id '.*0' stands there twice",
+    no_gold: r"record 1 \(id .*1\), qas.0 in periods.0: 0 of its options answer the state",
+}
+
+
+@pytest.mark.parametrize("break_it", BROKEN, ids=lambda each: each.__name__)
+def test_a_bad_file_costs_its_own_domain_alone(data: Path, break_it: Callable[[Path, Users], None]) -> None:
+    path = data / FILE
+    break_it(path, json.loads(path.read_text(encoding="utf-8")))
+    settings = settings_of(data)
+    outcome = measured(settings, BAD, GOOD)
+    # What, which, and what to do; once, and not again for everything that would have been made from it.
+    [(leg, reason)] = outcome.failed
+    assert (leg.job, leg.partition) == ("read_datasets", "amemgym_v1_base")
+    assert re.search(BROKEN[break_it], reason), reason
+    assert f"amemgym_v1_base: {FILE}: " in reason
+    assert "Get the file again: Download v1.base/data.json" in reason
+    assert [leg.job for leg in outcome.skipped] == ["build_users", *["measure_memories"] * len(ASSISTANTS)]
+    assert {(figure.domain, figure.assistant) for figure in outcome.figures} == {
+        (GOOD, assistant) for assistant in ASSISTANTS
+    }
+    text = told(settings, outcome, BAD, GOOD)
+    assert reason in text
+    assert "3 were left out, since what they are made from failed." in text
+
+
+def test_a_missing_file_costs_its_own_domain_alone(data: Path) -> None:
+    (data / FILE).unlink()
+    settings = settings_of(data)
+    outcome = measured(settings, BAD, GOOD)
+    [(leg, reason)] = outcome.failed
+    assert leg.partition == BAD
+    assert "none of its data sets is there. Download v1.base/data.json" in reason
+    assert "MEMFLOW_DATA" in reason
+    assert {figure.domain for figure in outcome.figures} == {GOOD}
+    assert reason in told(settings, outcome, BAD, GOOD)
+
+
+def test_where_nothing_is_there_nothing_is_begun(data: Path) -> None:
+    (data / FILE).unlink()
+    settings = settings_of(data)
+    with pytest.raises(MissingData, match="amemgym_base: none of its data sets is there"):
+        measured(settings, BAD)
+    assert not (settings.home / "lake").exists()
+
+
+def test_a_file_that_was_mended_is_read_by_the_next_run(data: Path) -> None:
+    whole = (data / FILE).read_bytes()
+    truncated(data / FILE, [])
+    settings = settings_of(data)
+    assert [leg.job for leg, _ in measured(settings, BAD).failed] == ["read_datasets"]
+    (data / FILE).write_bytes(whole)
+    outcome = measured(settings, BAD)
+    assert outcome.failed == outcome.skipped == []
+    assert {figure.domain for figure in outcome.figures} == {BAD}
+
+
+def models_at(url: str, patience: float = 120.0) -> dict[str, Any]:
+    there = {"kind": "endpoint", "url": url, "model": "stub", "patience": patience}
+    return {
+        "models": {"there": there},
+        "assistants": ("none", "oracle", "none@there", "oracle@there"),
+        "domains": (BAD,),
+    }
+
+
+def unused_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def test_an_endpoint_that_is_not_there_is_said_at_once(data: Path) -> None:
+    port = unused_port()
+    settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1"))
+    order = Order((BAD,), ("none@there", "none"), limit=1)
+    started = time.monotonic()
+    outcome = walk(settings, order, Silent())
+    took = time.monotonic() - started
+    [(leg, reason)] = outcome.failed
+    assert leg.partition == f"none@there|{BAD}"
+    assert f"nobody answers at http://127.0.0.1:{port}/v1" in reason
+    assert "start the server there, or mend the model's url in memflow.toml, and run again" in reason
+    assert took < 60, "the patience is for servers that have been there"
+    # The other assistant's figures land, and once there is a server, the run that failed is made.
+    assert {figure.assistant for figure in outcome.figures} == {"none"}
+    with stub_process(port=port):
+        again = walk(settings, order, Silent())
+    assert again.failed == []
+    assert [leg.partition for leg in again.ran] == [f"none@there|{BAD}", None]
+    assert {figure.assistant for figure in again.figures} == {"none", "none@there"}
+
+
+def test_what_got_no_answer_is_asked_for_again(data: Path) -> None:
+    """A server that fails for good costs rows with a reason, and these only until it is well."""
+    port = unused_port()
+    settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=0.5))
+    order = Order((BAD,), ("none@there",), limit=1)
+    with stub_process(port=port, fail=1.0):
+        lost = walk(settings, order, Silent())
+    assert lost.failed == []
+    [accuracy] = [figure for figure in lost.figures if (figure.metric, figure.slice) == ("accuracy", "all")]
+    assert (accuracy.value, accuracy.coverage) == (None, 0.0)
+    assert "probes have a verdict" in (accuracy.reason or "")
+    with stub_process(port=port):
+        found = walk(settings, order, Silent())
+    [accuracy] = [figure for figure in found.figures if (figure.metric, figure.slice) == ("accuracy", "all")]
+    assert accuracy.value is not None
+    assert accuracy.coverage == 1
+    assert [leg.job for leg in walk(settings, order, Silent()).ran] == []
