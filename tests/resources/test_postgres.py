@@ -1,4 +1,4 @@
-"""The deployment's files: its dagster.yaml against a real PostgreSQL, its embedded sibling, and what compose publishes."""
+"""The deployment's files: its settings against a real PostgreSQL, the embedded ones, and what compose publishes."""
 
 import shutil
 from pathlib import Path
