@@ -70,7 +70,10 @@ def built(dev: Served) -> list[str]:
     return [run["runId"] for run in dev.runs() if run["jobName"] == "build_users"]
 
 
-def test_only_what_failed_is_made_again(tmp_path: Path, published_users) -> None:
+def test_only_what_failed_is_made_again(
+    tmp_path: Path, published_users, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMFLOW_DATA", raising=False)  # it would go over the settings' folder
     settings, data = tmp_path / "memflow.toml", published_users(tmp_path / "data")
     settings.write_text(
         f"home = {json.dumps(str(tmp_path / 'home'))}\ndata = {json.dumps(str(data))}\n"

@@ -135,7 +135,7 @@ def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
 def _values_of(schema: tuple[tuple[str, tuple[str, ...]], ...], optional: bool) -> type[Values]:
     fields: dict[str, Any] = {}
     for number, (name, values) in enumerate(schema):
-        one_of: Any = cast(Any, Literal)[values]
+        one_of = _one_of(values)
         # An alias, since a published variable may be no Python name or shadow an attribute.
         fields[f"variable_{number}"] = (one_of | None if optional else one_of, Field(alias=name))
     return _narrowed(Values, **fields)
@@ -144,9 +144,7 @@ def _values_of(schema: tuple[tuple[str, tuple[str, ...]], ...], optional: bool) 
 @lru_cache(maxsize=4096)
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Groups over exactly these variables."""
-    group = _narrowed(
-        Group, variables=(_list(cast(Any, Literal)[variables]), Field(min_length=1, max_length=3))
-    )
+    group = _narrowed(Group, variables=(_list(_one_of(variables)), Field(min_length=1, max_length=3)))
     return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
 
 
@@ -164,6 +162,12 @@ def choice_of(options: int) -> type[ChoiceAnswer]:
 
 def _narrowed(base: Any, **fields: Any) -> Any:
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+
+
+def _one_of(names: tuple[str, ...]) -> Any:
+    """One of these names, in sorted order: typing takes Literals of another order for the same, and gives whichever
+    the process made first, so that a request would not have the same digest in every process."""
+    return cast(Any, Literal)[tuple(sorted(names))]
 
 
 def _list(item: Any) -> Any:
