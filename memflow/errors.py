@@ -9,6 +9,7 @@
     │   ├── EndpointDown      nobody answers at the address
     │   ├── RequestRefused    the server says the request itself is wrong (too long, bad schema, no such model)
     │   └── BudgetSpent       the hard limit of a run is reached
+    ├── RecallFailed          a memory could not read itself: a model that it asks gave no usable answer
     └── StoreBusy             a store could not be had within the time it waits
 
 A message says what, which, and what to do. What belongs to a single item (one user, one probe) is not raised
@@ -50,6 +51,10 @@ class RequestRefused(ChatError):
 
 class BudgetSpent(ChatError):
     """The hard limit of a run (calls, tokens or cost) is reached; nothing more is asked."""
+
+
+class RecallFailed(MemflowError):
+    """A memory could not read itself: a model that it asks gave no usable answer."""
 
 
 class StoreBusy(MemflowError):

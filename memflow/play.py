@@ -13,7 +13,7 @@ from typing import Any, Literal
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
-from memflow.errors import BadInput
+from memflow.errors import BadInput, RecallFailed
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Message, Recall
 
@@ -118,24 +118,33 @@ class _Stage:
             raise BadInput(
                 f"episode {self.episode.episode_id} wants replies, but no answering model was given"
             )
-        recall = await self.memory.read(spoken.message.text, frozen=False)
-        answer = await self.replier.reply(recall, spoken.message)
+        # What reading changes belongs to this message, not to the checkpoint that may lie before it.
+        self.memory.store.advance(1)
+        answer = await self._reply(self.replier, spoken.message)
         said.append(spoken.message)
         reply = self._spoken(event, "assistant", answer, spoken.message, said)
         if answer.value is None:
-            await self._write(event, [spoken], first=len(said) - 1)
+            await self._write(event, [spoken], first=len(said) - 1, counted=1)
             self._lose(event, reply, answer.reason, len(said))
             return False
         said.append(reply.message)
-        await self._write(event, [spoken, reply], first=len(said) - 2)
+        await self._write(event, [spoken, reply], first=len(said) - 2, counted=1)
         return True
 
-    async def _write(self, event: Event, round_: Sequence[_Spoken], first: int = 0) -> None:
-        tick = self.memory.store.tick
+    async def _reply(self, replier: Replier, message: Message) -> Answer[str]:
+        try:
+            recall = await self.memory.read(message.text, frozen=False)
+        except RecallFailed as failed:
+            return Answer(None, str(failed))
+        return await replier.reply(recall, message)
+
+    async def _write(self, event: Event, round_: Sequence[_Spoken], first: int = 0, counted: int = 0) -> None:
+        """Give messages to the memory; time has moved past the first `counted` of them already."""
+        tick = self.memory.store.tick - counted
         for index, one in enumerate(round_):
             line = Line(one.message, event, first + index, tick + index, one.origin, one.completion)
             self.lines.append(line)
-        self.memory.store.advance(len(round_))
+        self.memory.store.advance(len(round_) - counted)
         await self.memory.write([one.message for one in round_])
 
     def _lose(self, event: Event, lost: _Spoken, reason: str | None, position: int) -> None:

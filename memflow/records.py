@@ -177,6 +177,8 @@ class Entry:
     until: Annotated[int | None, "Tick at which it was retired; null while it lives."] = None
     role: Annotated[str | None, "Whose words it holds, where it is a verbatim message."] = None
     vector: Annotated[list[float] | None, "Its embedding, where the memory made one."] = None
+    meta: Annotated[str, "What the memory keeps beside the text (importance, links, ...), as JSON."] = "{}"
+    previous: Annotated[str | None, "The entry whose next version this one is."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 Only the shape changes here; how an episode is played is play.py, how it is asked afterwards answer.py.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -54,6 +55,8 @@ def entries_of(domain: str, assistant: str, played: Iterable[Played]) -> list[En
             until=item.until,
             role=item.role,
             vector=None if item.vector is None else item.vector.tolist(),
+            meta=json.dumps(item.meta, ensure_ascii=False, sort_keys=True),
+            previous=item.previous,
         )
         for episode in played
         for item in sorted(episode.store, key=lambda item: item.order)
@@ -89,5 +92,15 @@ def pasts_of(entries: Sequence[Entry], said: Sequence[Said], probes: Iterable[Pr
 def _item(row: Entry, order: int) -> Item:
     vector = None if row.vector is None else np.asarray(row.vector, dtype=np.float32)
     return Item(
-        row.entry_id, row.kind, row.text, tuple(row.sources), row.since, row.until, row.role, vector, order
+        row.entry_id,
+        row.kind,
+        row.text,
+        tuple(row.sources),
+        row.since,
+        row.until,
+        row.role,
+        vector,
+        order,
+        json.loads(row.meta),
+        row.previous,
     )

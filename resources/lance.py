@@ -116,6 +116,7 @@ def _arrow(entries: Sequence[Entry], length: int) -> Any:
             "since": pa.array([entry.since for entry in entries], pa.int64()),
             "until": pa.array([UNRETIRED if e.until is None else e.until for e in entries], pa.int64()),
             "role": pa.array([entry.role for entry in entries], pa.string()),
+            "meta": pa.array([entry.meta for entry in entries], pa.string()),
             "vector": pa.array([entry.vector for entry in entries], pa.list_(pa.float32(), length)),
         }
     )
@@ -130,7 +131,7 @@ def _where(tick: int | None, episode: str | None) -> str | None:
     return " AND ".join(parts) or None
 
 
-FIELDS = ["episode_id", "entry_id", "kind", "text", "sources", "since", "until", "role"]
+FIELDS = ["episode_id", "entry_id", "kind", "text", "sources", "since", "until", "role", "meta"]
 
 
 def _by_text(table: Any, text: str, where: str | None, k: int) -> list[dict[str, Any]]:

@@ -9,10 +9,10 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from memflow.benchmarks.registry import handlers
 from memflow.chat.ledger import Account, LedgeredChat
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
+from memflow.handlers import handlers
 from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from resources.chat import OpenAIChat
@@ -110,7 +110,9 @@ class Models:
         """The chat of the model `name`, without the ledger."""
         model = self.settings.model(name)
         if model.kind == "scripted":
-            return ScriptedChat(handlers(), name=model.fingerprint(), sampling=model.sampling())
+            return ScriptedChat(
+                handlers(self.settings.own_memories()), name=model.fingerprint(), sampling=model.sampling()
+            )
         url = self._url(name, model)
         chat = OpenAIChat(
             url=url,

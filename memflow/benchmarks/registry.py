@@ -17,5 +17,5 @@ def benchmark(name: str) -> Benchmark:
 
 
 def handlers() -> dict[str, Handler]:
-    """Every handler of the scripted chat."""
+    """The scripted chat's handlers for the prompts of every benchmark, by prompt name."""
     return {prompt: handler for each in BENCHMARKS.values() for prompt, handler in each.handlers().items()}

@@ -13,6 +13,7 @@ from memflow.benchmarks.benchmark import States
 from memflow.cli.selection import Selection
 from memflow.datasets import Dataset
 from memflow.domains import Domain
+from memflow.handlers import handlers
 from memflow.rehearsal import Act, Cast, Part, Rehearsal, Users
 from resources.lake import Lake
 from resources.library import Library
@@ -36,7 +37,9 @@ def forecast(selection: Selection, latency: float, again: bool) -> Forecast:
     settings = selection.settings
     lake, library = Lake(settings.lake_root), Library(settings.data)
     recipes = Recipes(settings, lake, library)
-    rehearsal = Rehearsal(_cast(settings), registry.handlers(), own=settings.own_memories(), latency=latency)
+    rehearsal = Rehearsal(
+        _cast(settings), handlers(settings.own_memories()), own=settings.own_memories(), latency=latency
+    )
     made = Forecast(rehearsal.acts)
 
     with Console(stderr=True).status("rehearsing") as status:

@@ -6,8 +6,10 @@ is logical: a tick is a message given to the memory. Everything a memory has to 
 its store: buffers, summaries and profiles are entries of their own kind.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,9 @@ Vector = npt.NDArray[np.float32]
 class Item:
     """One entry. `order` counts additions, and breaks ties between entries of one tick.
 
-    Entries are compared without their vectors, which follow from their texts.
+    `meta` is what a memory keeps beside the text (importance, keywords, links): plain JSON, never to be
+    changed in place. `previous` is the entry whose next version this one is. Entries are compared without
+    their vectors, which follow from their texts.
     """
 
     entry_id: str
@@ -31,6 +35,8 @@ class Item:
     role: str | None = None
     vector: Vector | None = field(default=None, compare=False, repr=False)
     order: int = 0
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    previous: str | None = None
 
     def alive(self, tick: int) -> bool:
         """Whether it was held at `tick`: after that many messages had been given."""
@@ -45,6 +51,7 @@ class EntryStore:
         self._items: dict[str, Item] = {}
         self._live: dict[str, dict[str, Item]] = {}
         self._changes: list[Item] = []
+        self._next: dict[str, str] = {}
         self._added = 0
 
     def add(
@@ -55,14 +62,52 @@ class EntryStore:
         sources: Iterable[str],
         role: str | None = None,
         vector: Vector | None = None,
+        meta: Mapping[str, Any] | None = None,
+        previous: str | None = None,
     ) -> Item:
-        """Write a new entry at this tick."""
+        """Write a new entry at this tick. `meta` has to be plain JSON, and is kept as JSON would keep it."""
         item = Item(
-            f"{kind}-{self._added}", kind, text, tuple(sources), self.tick, None, role, vector, self._added
+            f"{kind}-{self._added}",
+            kind,
+            text,
+            tuple(sources),
+            self.tick,
+            None,
+            role,
+            vector,
+            self._added,
+            json.loads(json.dumps(meta)) if meta else {},
+            previous,
         )
         self._added += 1
         self._take(item)
         return item
+
+    def revise(
+        self,
+        item: Item,
+        *,
+        text: str | None = None,
+        sources: Iterable[str] | None = None,
+        vector: Vector | None = None,
+        meta: Mapping[str, Any] | None = None,
+        kind: str | None = None,
+    ) -> Item:
+        """Retire a live entry and write its next version; what is not given stays as it was.
+
+        With a new text a new vector is due: without one the next version has none. Raises KeyError when
+        `item` is not alive.
+        """
+        self.retire(item.entry_id)
+        return self.add(
+            kind or item.kind,
+            item.text if text is None else text,
+            sources=item.sources if sources is None else sources,
+            role=item.role,
+            vector=item.vector if vector is None and text in (None, item.text) else vector,
+            meta=item.meta if meta is None else meta,
+            previous=item.entry_id,
+        )
 
     def retire(self, entry_id: str) -> None:
         """End an entry's life at this tick. Raises KeyError when it is not alive."""
@@ -93,6 +138,12 @@ class EntryStore:
         item = self._items.get(entry_id)
         return item if item is not None and item.until is None else None
 
+    def latest(self, entry_id: str) -> Item | None:
+        """The live entry that this one has become, itself or a later version; None where that is gone."""
+        while entry_id in self._next:
+            entry_id = self._next[entry_id]
+        return self.get(entry_id)
+
     @property
     def version(self) -> int:
         """Additions and retirements so far: while it stands still, so does everything read from the store."""
@@ -111,10 +162,10 @@ class EntryStore:
 
     def fork(self) -> "EntryStore":
         """A store that goes its own way from here; the two never touch each other again."""
-        return EntryStore.restored(list(self), self.tick, keep_retired=True)
+        return EntryStore.restored(list(self), self.tick)
 
     @classmethod
-    def restored(cls, items: Sequence[Item], tick: int, *, keep_retired: bool = False) -> "EntryStore":
+    def restored(cls, items: Sequence[Item], tick: int) -> "EntryStore":
         """The store as it was at `tick`: entries written later are left out, later retirements undone."""
         store = cls()
         store.tick = tick
@@ -123,12 +174,17 @@ class EntryStore:
                 continue
             if item.until is None or item.until > tick:
                 store._take(item if item.until is None else replace(item, until=None))
-            elif keep_retired:
-                store._items[item.entry_id] = item
+            else:
+                store._keep(item)
         store._added = 1 + max((item.order for item in items if item.since <= tick), default=-1)
         return store
 
-    def _take(self, item: Item) -> None:
+    def _keep(self, item: Item) -> None:
         self._items[item.entry_id] = item
+        if item.previous is not None:
+            self._next[item.previous] = item.entry_id
+
+    def _take(self, item: Item) -> None:
+        self._keep(item)
         self._live.setdefault(item.kind, {})[item.entry_id] = item
         self._changes.append(item)

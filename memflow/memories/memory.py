@@ -6,14 +6,17 @@ file, no gold.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from memflow.chat.asking import ask
+from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage
-from memflow.errors import BadInput, BadSettings
+from memflow.chat.scripted import Handler
+from memflow.errors import BadInput, BadSettings, RecallFailed
 from memflow.memories.entries import EntryStore, Item, Vector
 
 
@@ -72,19 +75,35 @@ class Tools:
     embedder: Embedder | None = None
 
 
+FAILURE = "failure"
+"""Kind of the entries that say what a memory failed to write, and why."""
+DATE = "date"
+"""Kind of the entries that date messages kept word for word (verbatim.py)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Requests that one write and one read make at most: to the chat model, and to the embedder."""
+    """Requests that one write and one read make at most: to the chat model, and to the embedder.
+
+    A write is counted `per` arrival, of however many messages, per message of it, or per round of two of
+    them. Attempts after an answer that did not parse are not counted.
+    """
 
     chat_write: int = 0
     chat_read: int = 0
     embed_write: int = 0
     embed_read: int = 0
+    per: Literal["arrival", "message", "round"] = "arrival"
 
 
-def parameter(default: Any, description: str, *, low: int = 0) -> Any:
-    """A field of a Memory that is one of its parameters; a number is at least `low`."""
-    return field(default=default, metadata={"description": description, "low": low})
+def parameter(default: Any, description: str, *, low: float = 0, choices: Sequence[str] = ()) -> Any:
+    """A field of a Memory that is one of its parameters: a number, a word, or a tuple of words.
+
+    A number is at least `low`; a word is one of `choices`, where there are any.
+    """
+    return field(
+        default=default, metadata={"description": description, "low": low, "choices": tuple(choices)}
+    )
 
 
 @dataclass
@@ -102,6 +121,8 @@ class Memory(ABC):
     """What it asks of the tools: for plans, and to refuse early where a tool is missing."""
     version: ClassVar[int] = 1
     """Part of its fingerprint: raise it when what it writes or recalls changes."""
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({FAILURE, DATE})
+    """Kinds of entries that are no memory of anything: when something was recalled, what failed."""
 
     @abstractmethod
     async def write(self, messages: Sequence[Message]) -> None:
@@ -122,6 +143,49 @@ class Memory(ABC):
             raise BadInput(f"the embedder gave {len(vectors)} vectors for {len(texts)} texts")
         return vectors
 
-    def settled(self) -> list[Item]:
-        """The live entries that count as memory for attribution: all of them."""
-        return self.store.live()
+    async def ask(
+        self,
+        stem: str,
+        fields: Mapping[str, Any],
+        *,
+        sources: Iterable[str] = (),
+        check: Callable[[Any], str | None] | None = None,
+    ) -> Any:
+        """The answer to the prompt `stem` of the prompts folder beside the memory's class, for a write.
+
+        None where no usable answer was to be had: an entry of kind `failure` then says why, and which
+        messages (`sources`) it was about. The memory goes on without.
+        """
+        answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
+        if answer.value is None:
+            self.store.add(FAILURE, answer.reason or "no answer", sources=sources)
+        return answer.value
+
+    async def ask_to_read(
+        self, stem: str, fields: Mapping[str, Any], *, check: Callable[[Any], str | None] | None = None
+    ) -> Any:
+        """The same for a read, which may not write: raises RecallFailed, and the probe's reply says why."""
+        answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
+        if answer.value is None:
+            raise RecallFailed(answer.reason or "no answer")
+        return answer.value
+
+    @classmethod
+    def package(cls) -> str:
+        """The package with its prompts folder, its answer types and its scripted handlers."""
+        return cls.__module__.rpartition(".")[0]
+
+    @classmethod
+    def prompt(cls, stem: str) -> Prompt:
+        """A prompt of its own: `prompts/<stem>.md` of its package."""
+        return load(cls.package(), stem)
+
+    @classmethod
+    def handlers(cls) -> Mapping[str, Handler]:
+        """The scripted chat's handlers for its prompts, by prompt name; none, where it asks no chat model."""
+        return {}
+
+    def _chat(self) -> Chat:
+        if self.tools.chat is None:
+            raise BadSettings(f"{type(self).__name__} needs a chat model, and was given none")
+        return self.tools.chat

@@ -5,6 +5,7 @@ MemoryBench (section 5.1) indexes both grains; how they are searched is the memo
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from memflow.memories.entries import Item
@@ -43,10 +44,19 @@ def pieces(messages: Sequence[Message], grain: Grain) -> list[Piece]:
     return [Piece("\n".join(session), tuple(message.message_id for message in messages))]
 
 
-def recalled(found: Sequence[Item]) -> Recall:
-    """What was found, best first; its notes in the order in which it was said, so that what is new stands last."""
-    notes = joined(sorted(found, key=lambda item: item.order))
-    return Recall(notes=notes, entries=tuple(found), injected_tokens=estimate(notes))
+def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
+    """What was found, best first; its notes in the order in which it was said, so that what is new stands last.
+
+    With a `budget` of tokens, the best entries that fit, until the first that does not; the rest are counted as
+    dropped.
+    """
+    kept = list(found)
+    if budget is not None:
+        sizes = [estimate(item.text) for item in found]
+        kept = [item for item, sum_ in zip(found, accumulate(sizes), strict=True) if sum_ <= budget]
+    notes = joined(sorted(kept, key=lambda item: item.order))
+    dropped = sum(estimate(item.text) for item in found[len(kept) :])
+    return Recall(notes=notes, entries=tuple(kept), injected_tokens=estimate(notes), dropped_tokens=dropped)
 
 
 def joined(items: Sequence[Item]) -> str:

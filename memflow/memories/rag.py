@@ -7,14 +7,13 @@ coincides.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
-from memflow.memories.verbatim import forget, keep, kept, turns
-from memflow.tokens import estimate
+from memflow.memories.verbatim import beside, forget, keep, kept, surplus
 
 BUFFER, MESSAGE = "buffer", "message"
 
@@ -35,8 +34,7 @@ class Rag(Memory):
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into the buffer, and write what leaves it: embedded in one call, however many leave."""
         keep(self.store, messages, BUFFER)
-        held = kept(self.store, BUFFER)
-        leaving = held[: max(0, (len(held) - self.ns) // self.freq * self.freq)]
+        leaving = surplus(kept(self.store, BUFFER), self.freq, self.ns)
         notes = [message.note() for message in leaving]
         vectors = await self.embed(notes)
         forget(self.store, leaving, BUFFER)
@@ -50,11 +48,4 @@ class Rag(Memory):
         if self.store.live(MESSAGE):
             vectors = await self.embed([query])
             found = self.index.search(vectors[0], self.k)
-        recall, held = recalled(found), kept(self.store, BUFFER)
-        said = turns(held)
-        return replace(
-            recall,
-            messages=said,
-            entries=(*recall.entries, *(message.item for message in held)),
-            injected_tokens=recall.injected_tokens + sum(estimate(turn.content) for turn in said),
-        )
+        return beside(recalled(found), kept(self.store, BUFFER))

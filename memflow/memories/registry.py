@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from memflow.chat.scripted import Handler
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 from memflow.memories.entries import EntryStore
@@ -47,9 +48,17 @@ class Recipe:
         return lambda store: self.system.memory(store, tools, **self.values)
 
     def fingerprint(self) -> str:
-        """Digest of class, version and parameters. The tools have fingerprints of their own."""
+        """Digest of class, version, prompts and parameters. The tools have fingerprints of their own."""
         memory = self.system.memory
-        return digest(memory.__module__, memory.__qualname__, memory.version, dict(self.values))
+        prompts = {prompt.name: prompt.digest for prompt in self.system.prompts}
+        return digest(memory.__module__, memory.__qualname__, memory.version, prompts, dict(self.values))
+
+
+def handlers(own: Mapping[str, Own] | None = None) -> dict[str, Handler]:
+    """The scripted chat's handlers for the prompts of every system, a user's own among them, by prompt name."""
+    memories = [*(system.memory for system in SYSTEMS.values())]
+    memories += [find(name, own).system.memory for name in own or {}]
+    return {prompt: handler for memory in memories for prompt, handler in memory.handlers().items()}
 
 
 def describe() -> list[System]:
@@ -128,8 +137,12 @@ def _checked(what: str, value: Any, known: Parameter) -> Any:
     wanted = type(known.default)
     if wanted is float and type(value) is int:
         value = float(value)
+    if wanted is tuple and isinstance(value, list) and all(isinstance(each, str) for each in value):
+        value = tuple(value)
     if type(value) is not wanted:
         raise BadSettings(f"{what} is of type {wanted.__name__}, not {value!r}")
     if isinstance(value, int | float) and value < known.low:
         raise BadSettings(f"{what} is at least {known.low}, not {value}")
+    if known.choices and value not in known.choices:
+        raise BadSettings(f"{what} is one of {', '.join(known.choices)}, not {value!r}")
     return value

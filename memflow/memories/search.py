@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,19 @@ B = 0.75
 Scores = npt.NDArray[np.floating[Any]]
 
 
-class Index(ABC):
-    """The live entries of one kind, numbered. The dead keep their number until they are the majority."""
+class Found(NamedTuple):
+    """An entry that was found, and its score."""
 
-    def __init__(self, store: EntryStore, kind: str) -> None:
+    item: Item
+    score: float
+
+
+class Index(ABC):
+    """The live entries of some kinds, numbered. The dead keep their number until they are the majority."""
+
+    def __init__(self, store: EntryStore, *kinds: str) -> None:
         self.store = store
-        self.kind = kind
+        self.kinds = frozenset(kinds)
         self._version = 0
         self._clear()
 
@@ -39,7 +46,7 @@ class Index(ABC):
         if self._version == self.store.version:
             return
         for item in self.store.changes(self._version):
-            if item.kind != self.kind:
+            if item.kind not in self.kinds:
                 continue
             if item.until is None:
                 self._take(item)
@@ -72,7 +79,7 @@ class Index(ABC):
     def _drop(self, number: int, item: Item) -> None:
         """A document is dead: it counts in no statistic any more."""
 
-    def _best(self, scores: Scores, k: int, above: float) -> list[Item]:
+    def _best(self, scores: Scores, k: int, above: float) -> list[Found]:
         """The `k` best that live and score more than `above`, best first, the older first among equals."""
         if self._dead:
             scores[self._dead] = -np.inf
@@ -85,7 +92,7 @@ class Index(ABC):
             better, level = numbers[values > edge], numbers[values == edge]
             numbers = np.concatenate((better, level[: k - len(better)]))
         ranked = numbers[np.lexsort((numbers, -scores[numbers]))]
-        return [self._items[number] for number in ranked]
+        return [Found(self._items[number], float(scores[number])) for number in ranked]
 
 
 class _Postings:
@@ -104,6 +111,10 @@ class Bm25(Index):
 
     def search(self, query: str, k: int) -> list[Item]:
         """The `k` best entries that share a word with `query`, best first: fewer, where fewer do."""
+        return [found.item for found in self.scored(query, k)]
+
+    def scored(self, query: str, k: int) -> list[Found]:
+        """The same, each with its score."""
         self.follow()
         scores = np.zeros(len(self._items))
         living = len(self._numbers)
@@ -151,6 +162,10 @@ class Dense(Index):
 
     def search(self, query: Vector, k: int) -> list[Item]:
         """The `k` entries nearest to `query`, a unit vector, nearest first."""
+        return [found.item for found in self.scored(query, k)]
+
+    def scored(self, query: Vector, k: int) -> list[Found]:
+        """The same, each with its cosine. With `k` as large as the store: all of them."""
         self.follow()
         if not self._items:
             return []

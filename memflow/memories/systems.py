@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from memflow.chat.prompts import Prompt, all_prompts
+from memflow.memories.awi.memory import Awi
 from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
 from memflow.memories.lexical import Lexical
@@ -24,7 +26,8 @@ class Parameter:
     name: str
     default: Any
     description: str
-    low: int = 0
+    low: float = 0
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class System:
     def parameters(self) -> list[Parameter]:
         """The parameters that are free, in order."""
         return [
-            Parameter(one.name, one.default, one.metadata["description"], one.metadata["low"])
+            Parameter(one.name, one.default, **one.metadata)
             for one in fields(self.memory)
             if "description" in one.metadata
         ]
@@ -61,6 +64,11 @@ class System:
     def calls(self) -> Calls:
         """Requests that one write and one read make at most."""
         return self.memory.calls
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """The prompts that it asks its chat model with."""
+        return all_prompts(self.memory.package()) if self.needs_chat else []
 
     @property
     def needs_embedder(self) -> bool:
@@ -126,6 +134,13 @@ SYSTEMS: dict[str, System] = {
             "The newest messages word for word, older ones found by their embeddings.",
             "AMemGym, RAG",
             ("freq", "ns", "k"),
+        ),
+        System(
+            "awi",
+            Awi,
+            "A dictionary of facts that a model updates, all of it in context.",
+            "AMemGym, AWI",
+            ("freq", "ns"),
         ),
     )
 }

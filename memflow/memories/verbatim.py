@@ -6,14 +6,12 @@ never loses it. Which messages are kept and for how long, each memory decides.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memflow.chat.requests import ChatMessage, Role
 from memflow.memories.entries import EntryStore, Item
-from memflow.memories.memory import Message, Recall
+from memflow.memories.memory import DATE, Message, Recall
 from memflow.tokens import estimate
-
-DATE = "date"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +70,22 @@ def forget(store: EntryStore, leaving: Iterable[Kept], kind: str) -> None:
         if before is not None and before.kind == DATE and item.kind == DATE:
             store.retire(before.entry_id)
         before = item
+
+
+def surplus(held: Sequence[Kept], freq: int, ns: int) -> Sequence[Kept]:
+    """The oldest messages of a buffer that holds `freq` + `ns` or more: as many times `freq` as leave `ns`."""
+    return held[: max(0, (len(held) - ns) // freq * freq)]
+
+
+def beside(recall: Recall, held: Sequence[Kept]) -> Recall:
+    """What was recalled, and a buffer's messages as turns after it."""
+    said = turns(held)
+    return replace(
+        recall,
+        messages=(*recall.messages, *said),
+        entries=(*recall.entries, *(message.item for message in held)),
+        injected_tokens=recall.injected_tokens + sum(estimate(turn.content) for turn in said),
+    )
 
 
 def turns(messages: Sequence[Kept]) -> tuple[ChatMessage, ...]:

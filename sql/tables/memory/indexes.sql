@@ -13,5 +13,7 @@ CREATE TABLE IF NOT EXISTS memory.indexes (
     until BIGINT,
     role VARCHAR,
     vector DOUBLE[],
+    meta VARCHAR NOT NULL,
+    previous VARCHAR,
     PRIMARY KEY (domain, assistant, episode_id, entry_id)
 );

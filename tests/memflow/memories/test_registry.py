@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from memflow.chat.bounds import assert_bounded
+from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
 from memflow.hashing import HashingEmbedder
 from memflow.memories import registry
@@ -17,7 +19,7 @@ from memflow.memories.memory import Calls, Memory, Message, Recall, Tools, param
 from memflow.memories.rag import Rag
 from memflow.memories.registry import Own, find, fingerprint, remember
 
-TOOLS = Tools(embedder=HashingEmbedder())
+TOOLS = Tools(chat=ScriptedChat({}), embedder=HashingEmbedder())
 
 
 @dataclass
@@ -51,6 +53,17 @@ def test_every_system_is_made_by_its_name_and_describes_itself(system: registry.
     assert set(system.numbers) <= {known.name for known in system.parameters}
     for known in system.parameters:
         assert known.description and getattr(memory, known.name) == known.default
+
+
+@pytest.mark.parametrize(
+    "system", [one for one in registry.describe() if one.needs_chat], ids=lambda one: one.name
+)
+def test_every_prompt_has_a_handler_and_a_bounded_answer(system: registry.System) -> None:
+    assert {prompt.name for prompt in system.prompts} <= set(system.memory.handlers())
+    for prompt in system.prompts:
+        assert prompt.max_tokens is not None, f"{prompt.name} bounds no answer"
+        if prompt.output is not None:
+            assert_bounded(prompt.output)
 
 
 def test_numbers_are_parameters_in_order() -> None:

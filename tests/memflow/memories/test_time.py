@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memflow.chat.scripted import ScriptedChat
 from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Message, Recall, Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import handlers, remember
+from memflow.memories.systems import SYSTEMS
 
-NAMES = [
+PLAIN = [
     "none",
     "oracle",
     "full",
@@ -30,8 +32,11 @@ NAMES = [
     "rag_2_0_2",
     "rag_3_1_30",
 ]
-KEEPS_ALL = [name for name in NAMES if name.split("_")[0] in ("full", "bm25", "embed", "rag")]
-TOOLS = Tools(embedder=HashingEmbedder(32))
+KEEPS_ALL = [name for name in PLAIN if name.split("_")[0] in ("full", "bm25", "embed", "rag")]
+WRITTEN = [name for name, system in SYSTEMS.items() if system.needs_chat]
+"""Systems that a model writes: here the scripted chat, so that they write the same again."""
+NAMES = [*PLAIN, *WRITTEN]
+TOOLS = Tools(chat=ScriptedChat(handlers()), embedder=HashingEmbedder(32))
 QUERIES = ["Where does the cat live?", "tea and bread in Paris", "北京的天气", ""]
 
 # Few words, so that equal scores and equal texts are common.
@@ -63,12 +68,22 @@ def new(name: str, store: EntryStore | None = None) -> Memory:
 
 
 async def live(memory: Memory, batch: Sequence[Message]) -> None:
-    memory.store.advance(len(batch))
+    """As the player does: an exchange is read for its first message, and then written."""
+    if batch[0].role == "user":
+        memory.store.advance(1)
+        await memory.read(batch[0].text, frozen=False)
+        memory.store.advance(len(batch) - 1)
+    else:
+        memory.store.advance(len(batch))
     await memory.write(batch)
 
 
 async def reads(memory: Memory) -> list[Recall]:
-    return [await memory.read(query) for query in QUERIES]
+    """What probes get: they come all at once, and none of them may change anything."""
+    before = memory.store.version
+    found = list(await asyncio.gather(*(memory.read(query) for query in QUERIES)))
+    assert memory.store.version == before
+    return found
 
 
 def from_rows(store: EntryStore) -> list[Item]:

@@ -1,0 +1,16 @@
+"""The scripted chat's handlers, all of them: those of the benchmarks and those of the memories.
+
+Each lies beside the prompts it answers; here they only come together.
+"""
+
+from collections.abc import Mapping
+
+from memflow.benchmarks import registry as benchmarks
+from memflow.chat.scripted import Handler
+from memflow.memories import registry as memories
+from memflow.memories.registry import Own
+
+
+def handlers(own: Mapping[str, Own] | None = None) -> dict[str, Handler]:
+    """By prompt name. `own` are the memories of a user's own."""
+    return {**memories.handlers(own), **benchmarks.handlers()}

@@ -1,0 +1,76 @@
+"""The AWI memory: a dictionary from kinds of information to what is known, all of it in context.
+
+Messages leave a buffer as in `rag`: F at a time, once it holds F + N. A model reads them beside the dictionary and
+names the labels to add or to replace; the dictionary is updated by union. AMemGym evolves `kinds`, the list of what is
+worth keeping (section 5): it is a parameter.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memflow.chat.scripted import Handler
+from memflow.memories.awi.answers import Facts
+from memflow.memories.awi.scripted import HANDLERS
+from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
+from memflow.memories.notes import joined
+from memflow.memories.verbatim import Kept, beside, forget, keep, kept, surplus
+from memflow.tokens import estimate
+
+BUFFER, FACT = "buffer", "fact"
+
+KINDS = (
+    "preferences: likes and dislikes in food, products, activities and entertainment",
+    "personal details: names, relationships, important dates",
+    "plans and intentions: events ahead, trips, goals",
+    "activities and services: how they dine, travel, spend their time",
+    "health and wellness: diet, fitness, routines",
+    "profession: job, habits at work, career",
+    "anything else of lasting use: favourite books, films, brands and the like",
+)
+
+
+@dataclass
+class Awi(Memory):
+    """Recalls the whole dictionary as notes, newest facts last, and the buffer as turns."""
+
+    freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
+    ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
+    kinds: tuple[str, ...] = parameter(KINDS, "Kinds of information worth keeping, told to the model.")
+
+    calls: ClassVar[Calls] = Calls(chat_write=1, per="round")
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Take them into the buffer, and have what leaves it written: one call for every `freq` messages."""
+        keep(self.store, messages, BUFFER)
+        leaving = surplus(kept(self.store, BUFFER), self.freq, self.ns)
+        for start in range(0, len(leaving), self.freq):
+            await self._update(leaving[start : start + self.freq])
+        forget(self.store, leaving, BUFFER)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Everything; the query does not matter."""
+        facts = self.store.live(FACT)
+        notes = joined(facts)
+        recall = Recall(notes=notes, entries=tuple(reversed(facts)), injected_tokens=estimate(notes))
+        return beside(recall, kept(self.store, BUFFER))
+
+    @classmethod
+    def handlers(cls) -> Mapping[str, Handler]:
+        return HANDLERS
+
+    async def _update(self, said: Sequence[Kept]) -> None:
+        known = {item.meta["label"]: item for item in self.store.live(FACT)}
+        sources = [source for message in said for source in message.item.sources]
+        fields = {
+            "kinds": "\n".join(f"{number}. {kind}" for number, kind in enumerate(self.kinds, 1)),
+            "known": joined([*known.values()]) or "(nothing yet)",
+            "messages": "\n".join(message.note() for message in said),
+        }
+        facts: Facts | None = await self.ask("update", fields, sources=sources)
+        for fact in facts.facts if facts else ():
+            text, meta = f"- {fact.label}: {fact.value}", {"label": fact.label}
+            if fact.label not in known:
+                known[fact.label] = self.store.add(FACT, text, sources=sources, meta=meta)
+            elif known[fact.label].text != text:
+                known[fact.label] = self.store.revise(known[fact.label], text=text, sources=sources)
