@@ -5,6 +5,7 @@ query. Its whole state is its EntryStore. It gets a chat model and an embedder a
 file, no gold.
 """
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -106,6 +107,16 @@ def parameter(default: Any, description: str, *, low: float = 0, choices: Sequen
     )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """One request of a write: the prompt's stem, its fields, and the messages it is about."""
+
+    stem: str
+    fields: Mapping[str, Any]
+    sources: tuple[str, ...] = ()
+    check: Callable[[Any], str | None] | None = None
+
+
 @dataclass
 class Memory(ABC):
     """A memory system in one episode. A dataclass whose fields made by `parameter` are its parameters."""
@@ -116,7 +127,7 @@ class Memory(ABC):
     plays: ClassVar[bool] = True
     """False for a memory that nothing is ever written to: its episodes need no playing."""
     recalls: ClassVar[bool] = True
-    """False where what is recalled does not depend on evidence (none, oracle): no attribution."""
+    """False where nothing is recalled (none, oracle): it has no attribution."""
     calls: ClassVar[Calls] = Calls()
     """What it asks of the tools: for plans, and to refuse early where a tool is missing."""
     version: ClassVar[int] = 1
@@ -156,10 +167,19 @@ class Memory(ABC):
         None where no usable answer was to be had: an entry of kind `failure` then says why, and which
         messages (`sources`) it was about. The memory goes on without.
         """
-        answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
-        if answer.value is None:
-            self.store.add(FAILURE, answer.reason or "no answer", sources=sources)
-        return answer.value
+        [value] = await self.ask_all([Asked(stem, fields, tuple(sources), check)])
+        return value
+
+    async def ask_all(self, requests: Sequence["Asked"]) -> list[Any]:
+        """The answers to requests that do not depend on each other, asked at once; None and an entry for each
+        that fails, in the order of the requests: who answers first changes nothing in the store."""
+        answers = await asyncio.gather(
+            *(ask(self._chat(), self.prompt(one.stem), one.fields, check=one.check) for one in requests)
+        )
+        for one, answer in zip(requests, answers, strict=True):
+            if answer.value is None:
+                self.store.add(FAILURE, answer.reason or "no answer", sources=one.sources)
+        return [answer.value for answer in answers]
 
     async def ask_to_read(
         self, stem: str, fields: Mapping[str, Any], *, check: Callable[[Any], str | None] | None = None

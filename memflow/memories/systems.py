@@ -61,6 +61,11 @@ class System:
         return self.memory.plays
 
     @property
+    def recalls(self) -> bool:
+        """Whether it recalls entries, so that evidence can be followed through it."""
+        return self.memory.recalls
+
+    @property
     def calls(self) -> Calls:
         """Requests that one write and one read make at most."""
         return self.memory.calls
