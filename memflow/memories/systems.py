@@ -13,6 +13,7 @@ from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Calls, Memory
+from memflow.memories.memory_os.memory import MemoryOs
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
 from memflow.memories.rag import Rag
@@ -146,6 +147,13 @@ SYSTEMS: dict[str, System] = {
             "A dictionary of facts that a model updates, all of it in context.",
             "AMemGym, AWI",
             ("freq", "ns"),
+        ),
+        System(
+            "memory_os",
+            MemoryOs,
+            "Pages of dialogue that move through a short, a middle and a long term, by age and by heat.",
+            "MemoryBench, MemoryOS",
+            ("k",),
         ),
     )
 }
