@@ -11,6 +11,7 @@ from memflow.chat.prompts import Prompt, all_prompts
 from memflow.memories.awi.memory import Awi
 from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
+from memflow.memories.generative_agent.memory import GenerativeAgent
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Calls, Memory
 from memflow.memories.none import Nothing
@@ -141,6 +142,13 @@ SYSTEMS: dict[str, System] = {
             "A dictionary of facts that a model updates, all of it in context.",
             "AMemGym, AWI",
             ("freq", "ns"),
+        ),
+        System(
+            "generative_agent",
+            GenerativeAgent,
+            "Rated observations and reflections on them, by recency, importance and relevance.",
+            "MemBench, GenerativeAgent",
+            ("k",),
         ),
     )
 }
