@@ -14,6 +14,7 @@ from memflow.memories.full import Full
 from memflow.memories.generative_agent.memory import GenerativeAgent
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Calls, Memory
+from memflow.memories.memory_bank.memory import MemoryBank
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
 from memflow.memories.rag import Rag
@@ -148,6 +149,13 @@ SYSTEMS: dict[str, System] = {
             GenerativeAgent,
             "Rated observations and reflections on them, by recency, importance and relevance.",
             "MemBench, GenerativeAgent",
+            ("k",),
+        ),
+        System(
+            "memory_bank",
+            MemoryBank,
+            "Messages and daily summaries that fade, a global summary and a portrait.",
+            "MemBench, MemoryBank",
             ("k",),
         ),
     )
