@@ -1,7 +1,8 @@
 """Replies and their verdicts -> where each answer's evidence was lost, for every memory and every benchmark.
 
 Evidence is held where a live entry came from it, and recalled where a recalled entry did: by the entries' sources,
-so a memory that wrote an entry from a message and left out what mattered counts as holding it. AMemGym's own rule,
+so a memory that wrote an entry from a message and left out what mattered counts as holding it. Entries that sum up
+everything are passed over, since they came from every message (Memory.broad). AMemGym's own rule,
 by what the assistant can say of its user's state, stands beside it (benchmarks/amemgym/scores.py). What the rows add
 up to is board.py.
 """
@@ -34,7 +35,8 @@ def attribute(
 
     State probes are AMemGym's means of diagnosis, and are not diagnosed themselves.
     """
-    life = _Life(system, pasts_of(entries, said, probes), _given(said), _sources(entries))
+    telling = [entry for entry in entries if entry.kind not in system.silent]
+    life = _Life(system, pasts_of(entries, said, probes), _given(said), _sources(telling))
     replied = {reply.probe_id: reply for reply in replies}
     judged = {(row.probe_id, row.metric): row for row in verdicts if row.variant == "standard"}
     return [
@@ -72,7 +74,7 @@ class _Life:
     def _sources_at(self, past: Past, checkpoint: int) -> Iterator[str]:
         tick = past.checkpoints[checkpoint]
         for item in past.items:
-            if item.alive(tick) and item.kind not in self.system.memory.bookkeeping:
+            if item.alive(tick) and item.kind not in self.system.silent:
                 yield from item.sources
 
 
@@ -96,8 +98,8 @@ def _diagnosed(
     row = replace(row, evidence=len(evidence))
     if reply is None or reply.model is None:
         return replace(row, reason=(reply and reply.reason) or "the probe was not asked")
-    held, recalled = life.held(probe), evidence & set(reply.recalled_sources)
     sources = [life.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.recalled]
+    held, recalled = life.held(probe), evidence & frozenset().union(*sources)
     row = replace(
         row,
         held=len(evidence & held),
