@@ -32,7 +32,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class System:
-    """A memory system. `numbers` are the parameters that a name gives; `fixed` is what it stands for."""
+    """A memory system. `numbers` are the parameters that a name gives; `fixed` is what it stands for.
+
+    `defaults` go over the memory's own, where the system is one of several variants of a memory.
+    """
 
     name: str
     memory: type[Memory]
@@ -40,6 +43,7 @@ class System:
     paper: str
     numbers: tuple[str, ...] = ()
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def pattern(self) -> str:
@@ -50,9 +54,9 @@ class System:
     def parameters(self) -> list[Parameter]:
         """The parameters that are free, in order."""
         return [
-            Parameter(one.name, one.default, **one.metadata)
+            Parameter(one.name, self.defaults.get(one.name, one.default), **one.metadata)
             for one in fields(self.memory)
-            if "description" in one.metadata
+            if "description" in one.metadata and one.name not in self.fixed
         ]
 
     @property
@@ -134,6 +138,33 @@ SYSTEMS: dict[str, System] = {
             "The newest messages word for word, older ones found by their embeddings.",
             "AMemGym, RAG",
             ("freq", "ns", "k"),
+        ),
+        System(
+            "rag_pair",
+            Rag,
+            "Pairs of a user's message and its answer, found by their embeddings.",
+            "CoMem, RAG on PersonaMem",
+            ("freq", "ns", "k"),
+            {"chunk": "pair"},
+            {"freq": 1, "ns": 0, "k": 5},
+        ),
+        System(
+            "rag_chunk",
+            Rag,
+            "Overlapping chunks of so many tokens, found by their embeddings.",
+            "CoMem, RAG on DialSim",
+            ("size", "overlap", "k"),
+            {"chunk": "tokens", "freq": 1, "ns": 0},
+            {"overlap": 75, "k": 5},
+        ),
+        System(
+            "retrieval",
+            Rag,
+            "Every message ranked by its embedding, the best as far as a budget of tokens goes.",
+            "MemBench, RetrievalMemory",
+            ("budget",),
+            {"chunk": "message", "freq": 1, "ns": 0, "k": 0},
+            {"budget": 1024},
         ),
         System(
             "awi",
