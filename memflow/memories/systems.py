@@ -13,6 +13,7 @@ from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Calls, Memory
+from memflow.memories.memp.memory import Memp
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
 from memflow.memories.rag import Rag
@@ -172,6 +173,29 @@ SYSTEMS: dict[str, System] = {
             "A dictionary of facts that a model updates, all of it in context.",
             "AMemGym, AWI",
             ("freq", "ns"),
+        ),
+        System(
+            "memp",
+            Memp,
+            "Procedures distilled from what was said, found by when they are of use.",
+            "CoMem, Memp",
+            ("size", "k"),
+        ),
+        System(
+            "memp_validation",
+            Memp,
+            "Memp that learns nothing from what failed.",
+            "Memp, validation",
+            ("size", "k"),
+            {"update": "validation"},
+        ),
+        System(
+            "memp_reflection",
+            Memp,
+            "Memp that rewrites its procedures where they failed.",
+            "Memp, reflection",
+            ("size", "k"),
+            {"update": "reflection"},
         ),
     )
 }
