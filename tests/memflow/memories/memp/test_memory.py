@@ -1,8 +1,11 @@
 """Memp: procedures are built, found by their queries, and counted, dropped or rewritten by how they came out."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from remembering import give, said
 
 from memflow.chat.requests import ChatRequest
@@ -12,6 +15,8 @@ from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import FAILURE, Message, Tools
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
 from memflow.memories.memp.memory import BUFFER, HIT, PROCEDURE, READ, Memp
+
+UPDATES = ["vanilla", "validation", "reflection"]
 
 
 class Model:
@@ -225,7 +230,7 @@ async def test_proceduralization_shows_the_trajectory_too() -> None:
     assert item.text.splitlines()[2:] == ["user: bake bread", "assistant: Knead."]
 
 
-@pytest.mark.parametrize("update", ["vanilla", "validation", "reflection"])
+@pytest.mark.parametrize("update", UPDATES)
 async def test_nonsense_is_a_failure_that_names_its_messages_and_the_memory_goes_on(update: str) -> None:
     model = Model()
     memory = memp(model, threshold=0.99, update=update)
@@ -254,3 +259,49 @@ async def test_the_script_learns_in_both_languages() -> None:
     [item] = memory.store.live(PROCEDURE)
     assert item.sources == ("m3", "m4", "m5")
     assert (await memory.read("怎么煮茶？")).notes.startswith("- 怎么煮茶？")
+
+
+WORDS = ["bake bread", "bake a cake", "That is wrong.", "Thank you, great.", "sail at dawn"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), update=st.sampled_from(UPDATES))
+def test_what_was_hit_is_counted_the_same_after_a_break(asked: list[str], update: str) -> None:
+    """With a script that complains and praises, and a memory restored before every exchange."""
+
+    async def scenario() -> None:
+        tools = Tools(ScriptedChat(Memp.handlers()), HashingEmbedder())
+        whole, broken = (Memp(EntryStore(), tools, k=2, threshold=0.2, update=update) for _ in range(2))
+        for number, words in enumerate(asked):
+            await exchange(whole, number, words)
+            store = EntryStore.restored(list(broken.store), broken.store.tick)
+            broken = Memp(store, tools, k=2, threshold=0.2, update=update)
+            await exchange(broken, number, words)
+        assert list(whole.store) == list(broken.store)
+        for item in whole.store.live(PROCEDURE):
+            hits, successes = item.meta["hit"], item.meta["success"]
+            assert successes <= hits and (hits < 3 or 2 * successes >= hits)
+        assert all(item.sources for item in whole.store.live(PROCEDURE, BUFFER))
+
+    asyncio.run(scenario())
+
+
+async def test_the_script_rewrites_and_drops() -> None:
+    """So that the test above is about something: a complaint after each of three requests of one kind."""
+    memory = Memp(
+        EntryStore(),
+        Tools(ScriptedChat(Memp.handlers()), HashingEmbedder()),
+        threshold=0.9,
+        update="reflection",
+    )
+    await give(memory, said("bake bread"))
+    states = []
+    for number in range(3):
+        await exchange(memory, 2 * number, "bake bread")
+        await exchange(memory, 2 * number + 1, "That is wrong.")
+        live = {item.meta["query"]: item.meta for item in memory.store.live(PROCEDURE)}
+        states.append(
+            (live["bake bread"]["workflow"], live["bake bread"]["hit"]) if "bake bread" in live else None
+        )
+    rewritten = "Mind this: user: That is wrong."
+    assert states == [(rewritten, 1), (rewritten, 2), None]
