@@ -16,6 +16,7 @@ from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Calls, Memory
 from memflow.memories.memory_bank.memory import MemoryBank
 from memflow.memories.memory_os.memory import MemoryOs
+from memflow.memories.memp.memory import Memp
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
 from memflow.memories.rag import Rag
@@ -36,7 +37,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class System:
-    """A memory system. `numbers` are the parameters that a name gives; `fixed` is what it stands for."""
+    """A memory system. `numbers` are the parameters that a name gives; `fixed` is what it stands for.
+
+    `defaults` go over the memory's own, where the system is one of several variants of a memory.
+    """
 
     name: str
     memory: type[Memory]
@@ -44,6 +48,7 @@ class System:
     paper: str
     numbers: tuple[str, ...] = ()
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def pattern(self) -> str:
@@ -54,9 +59,9 @@ class System:
     def parameters(self) -> list[Parameter]:
         """The parameters that are free, in order."""
         return [
-            Parameter(one.name, one.default, **one.metadata)
+            Parameter(one.name, self.defaults.get(one.name, one.default), **one.metadata)
             for one in fields(self.memory)
-            if "description" in one.metadata
+            if "description" in one.metadata and one.name not in self.fixed
         ]
 
     @property
@@ -176,6 +181,56 @@ SYSTEMS: dict[str, System] = {
             "Messages and daily summaries that fade, a global summary and a portrait.",
             "MemBench, MemoryBank",
             ("k",),
+        ),
+        System(
+            "rag_pair",
+            Rag,
+            "Pairs of a user's message and its answer, found by their embeddings.",
+            "CoMem, RAG on PersonaMem",
+            ("freq", "ns", "k"),
+            {"chunk": "pair"},
+            {"freq": 1, "ns": 0, "k": 5},
+        ),
+        System(
+            "rag_chunk",
+            Rag,
+            "Overlapping chunks of so many tokens, found by their embeddings.",
+            "CoMem, RAG on DialSim",
+            ("size", "overlap", "k"),
+            {"chunk": "tokens", "freq": 1, "ns": 0},
+            {"overlap": 75, "k": 5},
+        ),
+        System(
+            "retrieval",
+            Rag,
+            "Every message ranked by its embedding, the best as far as a budget of tokens goes.",
+            "MemBench, RetrievalMemory",
+            ("budget",),
+            {"chunk": "message", "freq": 1, "ns": 0, "k": 0},
+            {"budget": 1024},
+        ),
+        System(
+            "memp",
+            Memp,
+            "Procedures distilled from what was said, found by when they are of use.",
+            "CoMem, Memp",
+            ("size", "k"),
+        ),
+        System(
+            "memp_validation",
+            Memp,
+            "Memp that learns nothing from what failed.",
+            "Memp, validation",
+            ("size", "k"),
+            {"update": "validation"},
+        ),
+        System(
+            "memp_reflection",
+            Memp,
+            "Memp that rewrites its procedures where they failed.",
+            "Memp, reflection",
+            ("size", "k"),
+            {"update": "reflection"},
         ),
     )
 }
