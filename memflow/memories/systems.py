@@ -20,6 +20,7 @@ from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
 from memflow.memories.rag import Rag
 from memflow.memories.recent import Recent
+from memflow.memories.sc_memory.memory import ScMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +177,13 @@ SYSTEMS: dict[str, System] = {
             "Messages and daily summaries that fade, a global summary and a portrait.",
             "MemBench, MemoryBank",
             ("k",),
+        ),
+        System(
+            "sc_memory",
+            ScMemory,
+            "The newest messages, and older ones when a model that sees the query asks for them.",
+            "MemBench, SCMemory",
+            ("flash", "k"),
         ),
     )
 }
