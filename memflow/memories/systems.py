@@ -16,6 +16,7 @@ from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Calls, Memory
 from memflow.memories.memory_bank.memory import MemoryBank
 from memflow.memories.memory_os.memory import MemoryOs
+from memflow.memories.nemori.memory import Nemori
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
 from memflow.memories.rag import Rag
@@ -176,6 +177,13 @@ SYSTEMS: dict[str, System] = {
             MemoryBank,
             "Messages and daily summaries that fade, a global summary and a portrait.",
             "MemBench, MemoryBank",
+            ("k",),
+        ),
+        System(
+            "nemori",
+            Nemori,
+            "Episodes cut where the topic changes, and statements of what a model did not expect.",
+            "AMemGym, Nemori",
             ("k",),
         ),
         System(
