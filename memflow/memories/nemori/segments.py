@@ -1,4 +1,4 @@
-"""Segments: a stream of messages cut where the topic changes or a buffer is full (Nemori, section 3.1).
+"""Segments: a stream of messages cut where the topic changes or a buffer is full.
 
 Which messages may begin another topic at all, and which do, is kept apart from who judges it.
 """

@@ -82,8 +82,8 @@ class ScMemory(Memory):
         activated = await self._activated(query)
         left = self.budget - flash.injected_tokens
         older = recalled(self._summaries(activated), left)
-        seen["summaries"] = older.notes or "(nothing)"
-        sufficiency: Sufficiency = await self.ask_to_read("suffice", seen)
+        shortened = {**seen, "summaries": older.notes or "(nothing)"}
+        sufficiency: Sufficiency = await self.ask_to_read("suffice", shortened)
         if not sufficiency.sufficient:
             older = recalled(activated, left)
         if not frozen:
