@@ -17,10 +17,12 @@ from memflow.memories.memory import Calls, Memory
 from memflow.memories.memory_bank.memory import MemoryBank
 from memflow.memories.memory_os.memory import MemoryOs
 from memflow.memories.memp.memory import Memp
+from memflow.memories.nemori.memory import Nemori
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
 from memflow.memories.rag import Rag
 from memflow.memories.recent import Recent
+from memflow.memories.sc_memory.memory import ScMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,20 @@ SYSTEMS: dict[str, System] = {
             "Memp, reflection",
             ("size", "k"),
             {"update": "reflection"},
+        ),
+        System(
+            "nemori",
+            Nemori,
+            "Episodes cut where the topic changes, and statements of what a model did not expect.",
+            "AMemGym, Nemori",
+            ("k",),
+        ),
+        System(
+            "sc_memory",
+            ScMemory,
+            "The newest messages, and older ones when a model that sees the query asks for them.",
+            "MemBench, SCMemory",
+            ("flash", "k"),
         ),
     )
 }
