@@ -12,6 +12,7 @@ from memflow.memories.awi.memory import Awi
 from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
 from memflow.memories.lexical import Lexical
+from memflow.memories.mem_gpt.memory import MemGpt
 from memflow.memories.memory import Calls, Memory
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
@@ -141,6 +142,13 @@ SYSTEMS: dict[str, System] = {
             "A dictionary of facts that a model updates, all of it in context.",
             "AMemGym, AWI",
             ("freq", "ns"),
+        ),
+        System(
+            "mem_gpt",
+            MemGpt,
+            "A small context that a model manages by functions, the rest in storage that it searches.",
+            "Packer et al. 2023; MemBench, MemGPT",
+            ("budget",),
         ),
     )
 }
