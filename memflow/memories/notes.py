@@ -62,3 +62,14 @@ def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
 def joined(items: Sequence[Item]) -> str:
     """The entries' texts, one below the other."""
     return "\n".join(item.text for item in items)
+
+
+def numbered(items: Sequence[Item]) -> str:
+    """The entries' texts for a model that refers to them by number: `3. Caroline: Hey!`, each on one line."""
+    return "\n".join(f"{number}. {' '.join(item.text.split())}" for number, item in enumerate(items, 1))
+
+
+def fitting(items: Sequence[Item], budget: int) -> Sequence[Item]:
+    """The first of `items` that fit into `budget` tokens together: at least the very first."""
+    sums = accumulate(estimate(item.text) for item in items)
+    return items[: max(1, sum(total <= budget for total in sums))]

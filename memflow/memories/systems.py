@@ -11,9 +11,12 @@ from memflow.chat.prompts import Prompt, all_prompts
 from memflow.memories.awi.memory import Awi
 from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
+from memflow.memories.generative_agent.memory import GenerativeAgent
 from memflow.memories.lexical import Lexical
 from memflow.memories.mem_gpt.memory import MemGpt
 from memflow.memories.memory import Calls, Memory
+from memflow.memories.memory_bank.memory import MemoryBank
+from memflow.memories.memory_os.memory import MemoryOs
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
 from memflow.memories.rag import Rag
@@ -28,6 +31,7 @@ class Parameter:
     default: Any
     description: str
     low: float = 0
+    high: float | None = None
     choices: tuple[str, ...] = ()
 
 
@@ -60,6 +64,16 @@ class System:
     def plays(self) -> bool:
         """Whether anything is ever written to it, so that its episodes have to be played."""
         return self.memory.plays
+
+    @property
+    def recalls(self) -> bool:
+        """Whether it recalls entries, so that evidence can be followed through it."""
+        return self.memory.recalls
+
+    @property
+    def silent(self) -> frozenset[str]:
+        """Kinds of its entries whose sources say nothing of what it holds."""
+        return self.memory.bookkeeping | self.memory.broad
 
     @property
     def calls(self) -> Calls:
@@ -142,6 +156,27 @@ SYSTEMS: dict[str, System] = {
             "A dictionary of facts that a model updates, all of it in context.",
             "AMemGym, AWI",
             ("freq", "ns"),
+        ),
+        System(
+            "memory_os",
+            MemoryOs,
+            "Pages of dialogue that move through a short, a middle and a long term, by age and by heat.",
+            "MemoryBench, MemoryOS",
+            ("k",),
+        ),
+        System(
+            "generative_agent",
+            GenerativeAgent,
+            "Rated observations and reflections on them, by recency, importance and relevance.",
+            "MemBench, GenerativeAgent",
+            ("k",),
+        ),
+        System(
+            "memory_bank",
+            MemoryBank,
+            "Messages and daily summaries that fade, a global summary and a portrait.",
+            "MemBench, MemoryBank",
+            ("k",),
         ),
         System(
             "mem_gpt",

@@ -67,8 +67,8 @@ class Context:
         return self.queue[:count]
 
     def fields(self) -> dict[str, str]:
-        """The parts as a prompt shows them, each line with its number."""
-        lines = [f"{number}. {text}" for number, text in enumerate(self._texts, 1)]
+        """The parts as a prompt shows them: each on one line with its number, so that none can pass for another."""
+        lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(self._texts, 1)]
         fields, start = {}, 0
         for name, part in (
             ("working", self.working),

@@ -46,16 +46,17 @@ class MemGpt(Memory):
     """Recalls its main context, and what the model looks up in recall and archival storage."""
 
     budget: int = parameter(1500, "Tokens of the main context; MemEngine's is 1,024 words.", low=1)
-    working: float = parameter(0.25, "Share of the budget that is the working context's.")
+    working: float = parameter(0.25, "Share of the budget that is the working context's.", high=1)
     warning_threshold: float = parameter(0.7, "Share of the budget over which the model is warned.")
     flush_threshold: float = parameter(1.0, "Share of the budget over which messages are evicted.")
-    flush_evicted: float = parameter(0.5, "Share of the queue, oldest first, that is evicted.")
+    flush_evicted: float = parameter(0.5, "Share of the queue, oldest first, that is evicted.", high=1)
     k: int = parameter(5, "How many entries one search finds.", low=1)
     steps: int = parameter(1, "Rounds of function calls in one read.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
     """Those of a read are for each of its `steps`."""
     bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {WARNING}
+    broad: ClassVar[frozenset[str]] = frozenset({SUMMARY})
 
     def __post_init__(self) -> None:
         self.recall = Dense(self.store, RECALL)

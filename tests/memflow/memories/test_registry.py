@@ -26,7 +26,7 @@ TOOLS = Tools(chat=ScriptedChat({}), embedder=HashingEmbedder())
 class Diary(Memory):
     """Keeps a diary."""
 
-    pages: int = parameter(3, "Pages.", low=1)
+    pages: int = parameter(3, "Pages.", low=1, high=1000)
     tone: str = parameter("dry", "Tone.")
 
     async def write(self, messages: Sequence[Message]) -> None:
@@ -106,6 +106,8 @@ def test_a_memory_of_ones_own(shelf: str) -> None:
     assert len({fingerprint(name, own) for name in ("diary_long", "diary", "full")}) == 3
     with pytest.raises(BadSettings, match=r"full_80 of memflow\.toml has the name of one of ours"):
         find("full_80", {"full_80": Own(f"{shelf}:Diary")})
+    with pytest.raises(BadSettings, match="pages is at most 1000, not 1001"):
+        find("diary", {"diary": Own(f"{shelf}:Diary", {"pages": 1001})})
     with pytest.raises(BadSettings, match=r"there are none, .*, diary_long, diary$"):
         find("diaries", own)
 
