@@ -1,4 +1,4 @@
-"""`show`: the leaderboard and the verdicts. One probe, shown whole, is probe.py."""
+"""`show`: the leaderboard and the verdicts. One probe, shown whole, is probe.py; what a memory held, memory.py."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.evidence import evidence, told_by_evidence
+from memflow.cli.memory import memory
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.probe import probe
 from memflow.cli.selection import front_of
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 LONGEST_REASON, LONGEST_ANSWER = 60, 30
 
 show = typer.Typer(
-    no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole."
+    no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole, a memory."
 )
 show.command("probe")(probe)
+show.command("memory")(memory)
 
 DomainFilter = Annotated[
     list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")

@@ -13,6 +13,7 @@ from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
 from memflow.memories.generative_agent.memory import GenerativeAgent
 from memflow.memories.lexical import Lexical
+from memflow.memories.mem_gpt.memory import MemGpt
 from memflow.memories.memory import Calls, Memory
 from memflow.memories.memory_bank.memory import MemoryBank
 from memflow.memories.memory_os.memory import MemoryOs
@@ -247,6 +248,13 @@ SYSTEMS: dict[str, System] = {
             "The newest messages, and older ones when a model that sees the query asks for them.",
             "MemBench, SCMemory",
             ("flash", "k"),
+        ),
+        System(
+            "mem_gpt",
+            MemGpt,
+            "A small context that a model manages by functions, the rest in storage that it searches.",
+            "Packer et al. 2023; MemBench, MemGPT",
+            ("budget",),
         ),
     )
 }
