@@ -5,6 +5,7 @@ query. Its whole state is its EntryStore. It gets a chat model and an embedder a
 file, no gold.
 """
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from memflow.chat.asking import ask
-from memflow.chat.prompts import Prompt, load
+from memflow.chat.prompts import Prompt, all_prompts, load
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.chat.scripted import Handler
 from memflow.errors import BadInput, BadSettings, RecallFailed
@@ -96,6 +97,16 @@ class Calls:
     per: Literal["arrival", "message", "round"] = "arrival"
 
 
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A prompt and its fields, for a write; `sources` are the messages it is about (see `Memory.ask`)."""
+
+    stem: str
+    fields: Mapping[str, Any]
+    sources: Sequence[str] = ()
+    check: Callable[[Any], str | None] | None = None
+
+
 def parameter(default: Any, description: str, *, low: float = 0, choices: Sequence[str] = ()) -> Any:
     """A field of a Memory that is one of its parameters: a number, a word, or a tuple of words.
 
@@ -121,6 +132,8 @@ class Memory(ABC):
     """What it asks of the tools: for plans, and to refuse early where a tool is missing."""
     version: ClassVar[int] = 1
     """Part of its fingerprint: raise it when what it writes or recalls changes."""
+    asks: ClassVar[tuple[str, ...]] = ()
+    """The prompts it asks, by their stems, where they are not all of its package's prompts folder."""
     bookkeeping: ClassVar[frozenset[str]] = frozenset({FAILURE, DATE})
     """Kinds of entries that are no memory of anything: when something was recalled, what failed."""
 
@@ -156,10 +169,23 @@ class Memory(ABC):
         None where no usable answer was to be had: an entry of kind `failure` then says why, and which
         messages (`sources`) it was about. The memory goes on without.
         """
-        answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
-        if answer.value is None:
-            self.store.add(FAILURE, answer.reason or "no answer", sources=sources)
-        return answer.value
+        [value] = await self.ask_all([Ask(stem, fields, tuple(sources), check)])
+        return value
+
+    async def ask_all(self, asks: Sequence[Ask]) -> list[Any]:
+        """The same for prompts that do not depend on each other, asked at once.
+
+        What failed is written in their order, whichever answer comes first: so a store does not depend on
+        how fast a server is.
+        """
+        chat = self._chat()
+        answers = await asyncio.gather(
+            *(ask(chat, self.prompt(each.stem), each.fields, check=each.check) for each in asks)
+        )
+        for each, answer in zip(asks, answers, strict=True):
+            if answer.value is None:
+                self.store.add(FAILURE, answer.reason or "no answer", sources=each.sources)
+        return [answer.value for answer in answers]
 
     async def ask_to_read(
         self, stem: str, fields: Mapping[str, Any], *, check: Callable[[Any], str | None] | None = None
@@ -179,6 +205,11 @@ class Memory(ABC):
     def prompt(cls, stem: str) -> Prompt:
         """A prompt of its own: `prompts/<stem>.md` of its package."""
         return load(cls.package(), stem)
+
+    @classmethod
+    def prompts(cls) -> list[Prompt]:
+        """The prompts that it asks, by name."""
+        return [cls.prompt(stem) for stem in cls.asks] if cls.asks else all_prompts(cls.package())
 
     @classmethod
     def handlers(cls) -> Mapping[str, Handler]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from memflow.chat.prompts import Prompt, all_prompts
+from memflow.chat.prompts import Prompt
 from memflow.memories.awi.memory import Awi
 from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
@@ -68,7 +68,7 @@ class System:
     @property
     def prompts(self) -> list[Prompt]:
         """The prompts that it asks its chat model with."""
-        return all_prompts(self.memory.package()) if self.needs_chat else []
+        return self.memory.prompts() if self.needs_chat else []
 
     @property
     def needs_embedder(self) -> bool:
