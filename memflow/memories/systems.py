@@ -8,10 +8,13 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from memflow.chat.prompts import Prompt
+from memflow.memories.awe import Awe
 from memflow.memories.awi.memory import Awi
 from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
 from memflow.memories.lexical import Lexical
+from memflow.memories.mem0.graph import Mem0Graph
+from memflow.memories.mem0.memory import Mem0
 from memflow.memories.memory import Calls, Memory
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
@@ -141,6 +144,27 @@ SYSTEMS: dict[str, System] = {
             "A dictionary of facts that a model updates, all of it in context.",
             "AMemGym, AWI",
             ("freq", "ns"),
+        ),
+        System(
+            "awe",
+            Awe,
+            "Facts that a model draws and keeps up to date, found by their embeddings.",
+            "AMemGym, AWE",
+            ("freq", "ns", "k"),
+        ),
+        System(
+            "mem0",
+            Mem0,
+            "Facts drawn in the light of a summary and the last messages, and kept up to date.",
+            "Chhikara et al. 2025, Mem0",
+            ("k",),
+        ),
+        System(
+            "mem0_graph",
+            Mem0Graph,
+            "Mem0's facts, and a graph of entities and their relations.",
+            "Chhikara et al. 2025, Mem0^g",
+            ("k",),
         ),
     )
 }
