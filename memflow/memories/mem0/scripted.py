@@ -26,6 +26,7 @@ from memflow.memories.plain import statements, subject
 from memflow.words import search_words
 
 _NUMBERED = re.compile(r"^(\d+)\. ?(?:\[[^\]]*\] ?)?(.*)$")
+_SELF = re.compile(r"\b(?:I|[Mm]e|[Mm]y)\b|我")
 _SPEAKER = re.compile(r"([^\s:][^:\n]{0,39}): ")
 
 
@@ -120,7 +121,10 @@ def _resolve(request: ChatRequest) -> Obsolete:
 
 
 def _identify(request: ChatRequest) -> Names:
-    return Names(names=[word[:60] for word in search_words(request.fields["query"])[:5]])
+    """The words of the query, and whoever says I."""
+    query = request.fields["query"]
+    who = ["user"] if _SELF.search(query) else []
+    return Names(names=[*who, *(word[:60] for word in search_words(query))][:5])
 
 
 HANDLERS: dict[str, Handler] = {
