@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memflow.answer import Past
-from memflow.memories.systems import System
+from memflow.memories.system import System
 from memflow.metrics.diagnosis import by_evidence
 from memflow.records import Attributed, Entry, Probe, Reply, Said, Verdict
 from memflow.transcripts import pasts_of

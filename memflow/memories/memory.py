@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from memflow.chat.asking import ask
-from memflow.chat.prompts import Prompt, load
+from memflow.chat.prompts import Prompt, all_prompts, load
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.chat.scripted import Handler
 from memflow.errors import BadInput, BadSettings, RecallFailed
@@ -139,6 +139,8 @@ class Memory(ABC):
     """What it asks of the tools: for plans, and to refuse early where a tool is missing."""
     version: ClassVar[int] = 1
     """Part of its fingerprint: raise it when what it writes or recalls changes."""
+    asks: ClassVar[tuple[str, ...]] = ()
+    """The prompts it asks, by their stems, where they are not all of its package's prompts folder."""
     bookkeeping: ClassVar[frozenset[str]] = frozenset({FAILURE, DATE})
     """Kinds of entries that are no memory of anything: when something was recalled, what failed."""
 
@@ -213,6 +215,11 @@ class Memory(ABC):
     def prompt(cls, stem: str) -> Prompt:
         """A prompt of its own: `prompts/<stem>.md` of its package."""
         return load(cls.package(), stem)
+
+    @classmethod
+    def prompts(cls) -> list[Prompt]:
+        """The prompts that it asks, by name."""
+        return [cls.prompt(stem) for stem in cls.asks] if cls.asks else all_prompts(cls.package())
 
     @classmethod
     def handlers(cls) -> Mapping[str, Handler]:

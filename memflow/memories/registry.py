@@ -16,7 +16,8 @@ from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Tools
-from memflow.memories.systems import SYSTEMS, Parameter, System
+from memflow.memories.system import Parameter, System
+from memflow.memories.systems import SYSTEMS
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 

@@ -1,0 +1,43 @@
+"""`awe_F_N_K`: agentic write, external (AMemGym, section 4): the newest messages word for word, older ones as facts.
+
+AMemGym builds it on Mem0's library. What leaves the buffer, F messages at a time once it holds F + N, is read for
+facts without a summary and without earlier messages; facts are settled by Mem0's four operations. `similar` is the
+library's 5, not the paper of Mem0's 10. AMemGym's code sorts what it recalls by the wall clock of the run; here it
+stands in the order in which it was written.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memflow.memories.mem0.facts import FactMemory
+from memflow.memories.mem0.passages import Passage
+from memflow.memories.memory import Calls, Message, Recall, parameter
+from memflow.memories.verbatim import beside, forget, keep, kept, surplus
+
+BUFFER = "buffer"
+
+
+@dataclass
+class Awe(FactMemory):
+    """Recalls the `k` facts nearest to the query as notes, and the buffer as turns."""
+
+    freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
+    ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
+    k: int = parameter(30, "How many facts are recalled.", low=1)
+    similar: int = parameter(5, "How many facts held a new one is compared with.", low=1)
+
+    calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=2, embed_read=1, per="round")
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Take them into the buffer, and draw facts from what leaves it: all of it at once, settled in order."""
+        keep(self.store, messages, BUFFER)
+        leaving = surplus(kept(self.store, BUFFER), self.freq, self.ns)
+        passages = [Passage(leaving[at : at + self.freq]) for at in range(0, len(leaving), self.freq)]
+        answers = await self.ask_all([self.extraction(passage) for passage in passages])
+        forget(self.store, leaving, BUFFER)
+        await self.settle([self.candidates(*pair) for pair in zip(passages, answers, strict=True)])
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Notes oldest first, then the buffer; entries best first, then the buffer's."""
+        return beside(await self.found(query), kept(self.store, BUFFER))

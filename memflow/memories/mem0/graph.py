@@ -1,0 +1,111 @@
+"""The Mem0^g memory: Mem0's facts, and beside them a graph of entities and relations (section 2.2 of the paper).
+
+Writing: from each new pair a model draws the entities with their types, then the relations between them; a resolver
+names the old relations that the new ones contradict. Reading: a model names the entities of the query; recalled are
+the relations of the nodes they match and those that match the query as a whole, nearest to the query first, added to
+Mem0's facts. The paper leaves its thresholds open. `same` and `anchor` are those of the published code, where nodes
+merge from 0.9 and are found from 0.7 on; `relevant` is ours. The published code never matches whole triplets to the
+query, removes what is contradicted, and recalls the five best by BM25.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memflow.memories.mem0.answers import Entities, Names, Relations
+from memflow.memories.mem0.facts import FACT
+from memflow.memories.mem0.memory import Mem0
+from memflow.memories.mem0.passages import Passage, numbered
+from memflow.memories.mem0.triplets import ENTITY, RELATION, Graph, Triplet
+from memflow.memories.memory import Ask, Calls, Message, Recall, parameter
+from memflow.memories.notes import recalled
+from memflow.tokens import estimate
+
+
+@dataclass
+class Mem0Graph(Mem0):
+    """Recalls the `k` nearest facts, and `relations` relations around the entities of the query."""
+
+    relations: int = parameter(5, "How many relations are recalled beside the facts.", low=1)
+    same: float = parameter(0.9, "From which cosine of their names on two entities are one node.")
+    anchor: float = parameter(0.7, "From which cosine on a node is meant by an entity of the query.")
+    relevant: float = parameter(0.4, "From which cosine on a relation is recalled for the whole query.")
+
+    asks: ClassVar[tuple[str, ...]] = (*Mem0.asks, "entities", "identify", "relations", "resolve")
+    calls: ClassVar[Calls] = Calls(chat_write=6, chat_read=1, embed_write=2, embed_read=1, per="round")
+    bookkeeping: ClassVar[frozenset[str]] = Mem0.bookkeeping | {ENTITY}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.graph = Graph(self.store, self.same)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Draw facts and entities of all new pairs at once, then their relations, then settle pair after pair."""
+        held, passages = self.arrive(messages)
+        asks = [
+            *map(self.extraction, passages),
+            *(Ask("entities", passage.fields(), passage.sources) for passage in passages),
+            *self.refreshing(held),
+        ]
+        answers = await self.ask_all(asks)
+        pairs = len(passages)
+        self.leave(held, answers[2 * pairs :])
+        drawn = [self.candidates(*pair) for pair in zip(passages, answers[:pairs], strict=True)]
+        named: list[Entities] = [answer or Entities(entities=[]) for answer in answers[pairs : 2 * pairs]]
+        related = await self._related(passages, named)
+        vectors = await self.vectors(
+            [
+                *(fact.text for facts in drawn for fact in facts),
+                *(entity.name for entities in named for entity in entities.entities),
+                *(triplet.text for triplets in related for triplet in triplets),
+            ]
+        )
+        for facts, entities, triplets in zip(drawn, named, related, strict=True):
+            met = self.graph.meet(entities.entities, vectors)
+            resolving = self.graph.resolving(triplets, met, vectors, self.similar)
+            vectors = await self.take([self.deciding(facts, vectors), resolving], vectors)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """The facts, and below them the relations, each in the order in which they were written."""
+        if not self.store.live(RELATION):
+            return await self.found(query)
+        meant: Names = await self.ask_to_read("identify", {"query": query})
+        names = list(dict.fromkeys(meant.names))
+        vectors = await self.embed([query, *names])
+        facts = self.index.search(vectors[0], self.k) if self.store.live(FACT) else []
+        relations = self.graph.around(vectors[0], list(vectors[1:]), self.anchor, self.relevant)
+        parts = [recalled(facts), recalled(relations[: self.relations])]
+        notes = "\n".join(part.notes for part in parts if part.notes)
+        entries = tuple(item for part in parts for item in part.entries)
+        return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
+
+    async def _related(self, passages: Sequence[Passage], named: Sequence[Entities]) -> list[list[Triplet]]:
+        """The triplets of each passage; where fewer than two entities are named there is nothing to ask."""
+        asking = [at for at, entities in enumerate(named) if len(entities.entities) > 1]
+        answers = await self.ask_all([self._relating(passages[at], named[at]) for at in asking])
+        related: list[list[Triplet]] = [[] for _ in passages]
+        for at, answer in zip(asking, answers, strict=True):
+            related[at] = _triplets(passages[at], named[at], answer)
+        return related
+
+    def _relating(self, passage: Passage, named: Entities) -> Ask:
+        """How the entities of a passage stand to each other."""
+
+        def wrong(answer: Relations) -> str | None:
+            for each in answer.relations:
+                if max(each.source, each.target) > len(named.entities):
+                    return f"there is no entity {max(each.source, each.target)}; the last is {len(named.entities)}"
+                if each.source == each.target:
+                    return f"a relation joins entity {each.source} to itself"
+            return passage.misses(number for each in answer.relations for number in each.messages)
+
+        entities = numbered(f"{entity.name} ({entity.type})" for entity in named.entities)
+        return Ask("relations", {**passage.fields(), "entities": entities}, passage.sources, wrong)
+
+
+def _triplets(passage: Passage, named: Entities, answer: Relations | None) -> list[Triplet]:
+    names = [entity.name for entity in named.entities]
+    return [
+        Triplet(names[each.source - 1], each.relation, names[each.target - 1], *passage.cited(each.messages))
+        for each in (answer.relations if answer else ())
+    ]

@@ -1,0 +1,138 @@
+"""The scripted chat as Mem0's writer. It is no language model.
+
+Every statement of someone other than the assistant is a fact. A fact about the same subject as a memory replaces it.
+In the graph a statement is a relation from its speaker to its last word, by the name of its subject.
+"""
+
+import re
+from collections.abc import Iterator
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.memories.mem0.answers import (
+    Decision,
+    Decisions,
+    Entities,
+    Entity,
+    Fact,
+    Facts,
+    Names,
+    Obsolete,
+    Relation,
+    Relations,
+    Summary,
+)
+from memflow.memories.plain import statements, subject
+from memflow.words import search_words
+
+_NUMBERED = re.compile(r"^(\d+)\. ?(?:\[[^\]]*\] ?)?(.*)$")
+_SELF = re.compile(r"\b(?:I|[Mm]e|[Mm]y)\b|我")
+_SPEAKER = re.compile(r"([^\s:][^:\n]{0,39}): ")
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a numbered list with their numbers, without their dates; set-in lines have the one before's."""
+    number = 0
+    for line in text.splitlines():
+        match = _NUMBERED.match(line)
+        if match is not None:
+            number = int(match[1])
+        yield number, match[2] if match is not None else line.strip()
+
+
+def _said(messages: str) -> Iterator[tuple[int, str, str]]:
+    """Number, speaker and sentence of each statement that is not the assistant's."""
+    speaker = ""
+    last = 0
+    for number, line in _lines(messages):
+        match = _SPEAKER.match(line)
+        if number != last:
+            speaker, last = match[1] if match else "", number
+        if speaker != "assistant":
+            for sentence in statements(line):
+                yield number, speaker, sentence
+
+
+def _extract(request: ChatRequest) -> Facts:
+    said = {sentence[:200]: number for number, _, sentence in _said(request.fields["messages"])}
+    return Facts(facts=[Fact(text=text, messages=[number]) for text, number in [*said.items()][:8]])
+
+
+def _decide(request: ChatRequest) -> Decisions:
+    memories = dict(_lines(request.fields["memories"]))
+    about = {subject(text): number for number, text in reversed(memories.items())}
+    decisions = []
+    for number, text in dict(_lines(request.fields["facts"])).items():
+        old = about.pop(subject(text), 0)
+        known = old > 0 and memories[old] == text
+        operation = "NOOP" if known else "UPDATE" if old else "ADD"
+        decisions.append(
+            Decision(
+                fact=number,
+                operation=operation,
+                memory=0 if known else old,
+                replaces=operation == "UPDATE",
+                text=text[:240] if operation == "UPDATE" else "",
+            )
+        )
+    return Decisions(decisions=decisions)
+
+
+def _summarise(request: ChatRequest) -> Summary:
+    said = [sentence for _, _, sentence in _said(request.fields["messages"])]
+    return Summary(text="\n".join((request.fields["summary"], *said))[-1500:])
+
+
+def _triplets(messages: str) -> list[tuple[int, str, str, str]]:
+    """Number, speaker, subject and last word of the first four statements that have all three."""
+    found = []
+    for number, speaker, sentence in _said(messages):
+        source, label, target = speaker or "user", subject(sentence)[:60], search_words(sentence)[-1][:60]
+        if source.lower() != target:
+            found.append((number, source, label, target))
+    return found[:4]
+
+
+def _entities(request: ChatRequest) -> Entities:
+    types: dict[str, str] = {}
+    for _, source, label, target in _triplets(request.fields["messages"]):
+        types.setdefault(source, "person")
+        types.setdefault(target, label[:30])
+    return Entities(entities=[Entity(name=name, type=type_) for name, type_ in types.items()])
+
+
+def _relations(request: ChatRequest) -> Relations:
+    # A list of entities reads `1. Caroline (person)`.
+    numbers = {text.rpartition(" (")[0]: number for number, text in _lines(request.fields["entities"])}
+    return Relations(
+        relations=[
+            Relation(source=numbers[source], relation=label, target=numbers[target], messages=[number])
+            for number, source, label, target in _triplets(request.fields["messages"])
+            if source in numbers and target in numbers
+        ]
+    )
+
+
+def _resolve(request: ChatRequest) -> Obsolete:
+    """An old relation is over where a new one has its source and its label."""
+    new = {text.rpartition(" -> ")[0] for _, text in _lines(request.fields["new"])}
+    old = _lines(request.fields["old"])
+    return Obsolete(obsolete=[number for number, text in old if text.rpartition(" -> ")[0] in new][:10])
+
+
+def _identify(request: ChatRequest) -> Names:
+    """The words of the query, and whoever says I."""
+    query = request.fields["query"]
+    who = ["user"] if _SELF.search(query) else []
+    return Names(names=[*who, *(word[:60] for word in search_words(query))][:5])
+
+
+HANDLERS: dict[str, Handler] = {
+    "mem0/extract": _extract,
+    "mem0/decide": _decide,
+    "mem0/summarise": _summarise,
+    "mem0/entities": _entities,
+    "mem0/relations": _relations,
+    "mem0/resolve": _resolve,
+    "mem0/identify": _identify,
+}

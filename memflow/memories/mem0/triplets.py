@@ -1,0 +1,212 @@
+"""The graph of `mem0_graph`: entities as nodes, relations between them as triplets (section 2.2 of the paper).
+
+An entity entry is a node: its name, its type and the vector of its name. A relation entry is a triplet; its `meta`
+names the nodes at its ends. Entities whose names are alike enough are one node, under the name that came first. A
+relation that a later one contradicts is retired, which is the paper's marking it as no longer valid.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.mem0.answers import Entity, Obsolete
+from memflow.memories.mem0.passages import numbered
+from memflow.memories.memory import Ask
+from memflow.memories.search import Dense
+from memflow.memories.verbatim import dated
+
+ENTITY, RELATION = "entity", "relation"
+
+
+@dataclass(frozen=True)
+class Node:
+    """An entity of the graph, or one to be: `item` is None until it is written."""
+
+    name: str
+    type: str
+    item: Item | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Triplet:
+    """A relation that was drawn: the names of its ends, the messages that say it, and when the last was said."""
+
+    source: str
+    relation: str
+    target: str
+    sources: tuple[str, ...]
+    date: str | None
+
+    @property
+    def text(self) -> str:
+        """The triplet in words, for its vector."""
+        return f"{self.source} {self.relation} {self.target}"
+
+    @property
+    def line(self) -> str:
+        """The triplet as a note."""
+        return f"{self.source} -- {self.relation} -> {self.target}"
+
+
+class Graph:
+    """The live entities and relations of a store. Names are one node from a cosine of `same` on."""
+
+    def __init__(self, store: EntryStore, same: float) -> None:
+        self.store = store
+        self.same = same
+        self.entities = Dense(store, ENTITY)
+        self.relations = Dense(store, RELATION)
+
+    def meet(self, entities: Sequence[Entity], vectors: Mapping[str, Vector]) -> dict[str, Node]:
+        """The node of each entity, by its name: one of the graph, or a new one that alike names share."""
+        met: dict[str, Node] = {}
+        new: list[Node] = []
+        for entity in entities:
+            vector = vectors[entity.name]
+            near = self.entities.scored(vector, 1)
+            alike = [node for node in new if _cosine(vectors[node.name], vector) >= self.same]
+            if near and near[0].score >= self.same:
+                item = near[0].item
+                met[entity.name] = Node(item.text, str(item.meta["type"]), item)
+            elif alike:
+                met[entity.name] = alike[0]
+            else:
+                met[entity.name] = Node(entity.name, entity.type)
+                new.append(met[entity.name])
+        return met
+
+    def ends(self, relation: Item) -> set[str]:
+        """The ids of the nodes that a relation joins. A node is never revised, so they stay what they are."""
+        return {relation.meta["source"], relation.meta["target"]}
+
+    def touching(self, nodes: set[str], text: Vector, most: int) -> list[Item]:
+        """The `most` relations nearest to a text among those that go into or out of the nodes."""
+        ranked = self.relations.search(text, len(self.store))
+        return [item for item in ranked if self.ends(item) & nodes][:most]
+
+    def resolving(
+        self, drawn: Sequence[Triplet], met: Mapping[str, Node], vectors: Mapping[str, Vector], similar: int
+    ) -> "Resolving":
+        """What was drawn from one passage, beside the old relations of its nodes that may contradict it."""
+        joined, old = [], {}
+        for triplet in drawn:
+            source, target = met[triplet.source], met[triplet.target]
+            if source.name == target.name:
+                continue  # Two names of one node: nothing stands between them.
+            joined.append(Joined(_renamed(triplet, source.name, target.name), source, target))
+            nodes = {node.item.entry_id for node in (source, target) if node.item is not None}
+            for item in self.touching(nodes, vectors[triplet.text], similar):
+                old[item.entry_id] = item
+        again = {known.entry_id for each in joined if (known := self.known(each)) is not None}
+        contested = sorted((old[key] for key in old.keys() - again), key=lambda item: item.order)
+        return Resolving(self, joined, contested)
+
+    def known(self, new: "Joined") -> Item | None:
+        """The live relation that says the same between the same nodes."""
+        if new.source.item is None or new.target.item is None:
+            return None
+        wanted = (new.source.item.entry_id, new.target.item.entry_id, new.triplet.relation.casefold())
+        for item in self.store.live(RELATION):
+            if (item.meta["source"], item.meta["target"], item.meta["relation"].casefold()) == wanted:
+                return item
+        return None
+
+    def around(self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float) -> list[Item]:
+        """The relations of the nodes that are like a name, from a cosine of `anchor` on, and those that are like
+        the query itself, from `relevant` on: nearest to the query first."""
+        anchors = {
+            found.item.entry_id
+            for name in names
+            for found in self.entities.scored(name, len(self.store))
+            if found.score >= anchor
+        }
+        ranked = self.relations.scored(query, len(self.store))
+        return [found.item for found in ranked if found.score >= relevant or self.ends(found.item) & anchors]
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A triplet under the names of its nodes."""
+
+    triplet: Triplet
+    source: Node
+    target: Node
+
+
+@dataclass(frozen=True)
+class Resolving:
+    """New relations beside the old ones that they may contradict: a step of `FactMemory.take`."""
+
+    graph: Graph
+    new: Sequence[Joined]
+    old: Sequence[Item]
+
+    @property
+    def ask(self) -> Ask | None:
+        """None where the nodes have no other relation."""
+        if not self.new or not self.old:
+            return None
+        fields = {
+            "old": numbered(item.text for item in self.old),
+            "new": numbered(dated(each.triplet.line, each.triplet.date) for each in self.new),
+        }
+        sources = dict.fromkeys(source for each in self.new for source in each.triplet.sources)
+        return Ask("resolve", fields, tuple(sources), self.wrong)
+
+    def wrong(self, answer: Obsolete) -> str | None:
+        """What is wrong with the numbers of an answer; None when nothing is."""
+        for number in answer.obsolete:
+            if number > len(self.old):
+                return f"there is no old relation {number}; the last is {len(self.old)}"
+        return None
+
+    def texts(self, answer: Obsolete | None) -> list[str]:
+        """The triplets and the names of new nodes."""
+        nodes = [node.name for each in self.new for node in (each.source, each.target) if node.item is None]
+        return [*(each.triplet.text for each in self.new), *nodes]
+
+    def apply(self, answer: Obsolete | None, vectors: Mapping[str, Vector]) -> None:
+        """Retire what is obsolete, and join the new relations to their nodes."""
+        for number in dict.fromkeys(answer.obsolete if answer else ()):
+            self.graph.store.retire(self.old[number - 1].entry_id)
+        written: dict[str, Item] = {}
+        for each in self.new:
+            ends = [
+                node.item or written.get(node.name) or self._node(node, each.triplet, vectors)
+                for node in (each.source, each.target)
+            ]
+            written.update((node.text, node) for node in ends)
+            nodes = [Node(node.text, str(node.meta["type"]), node) for node in ends]
+            self._join(Joined(each.triplet, *nodes), vectors)
+
+    def _node(self, node: Node, first: Triplet, vectors: Mapping[str, Vector]) -> Item:
+        return self.graph.store.add(
+            ENTITY, node.name, sources=first.sources, vector=vectors[node.name], meta={"type": node.type}
+        )
+
+    def _join(self, new: Joined, vectors: Mapping[str, Vector]) -> None:
+        """Write a relation; one that is known already also comes from the messages that say it again."""
+        triplet, store = new.triplet, self.graph.store
+        known = self.graph.known(new)
+        if known is not None:
+            sources = tuple(dict.fromkeys((*known.sources, *triplet.sources)))
+            store.revise(known, sources=sources)
+            return
+        assert new.source.item is not None and new.target.item is not None
+        meta = {
+            "source": new.source.item.entry_id,
+            "target": new.target.item.entry_id,
+            "relation": triplet.relation,
+        }
+        text = dated(triplet.line, triplet.date)
+        store.add(RELATION, text, sources=triplet.sources, vector=vectors[triplet.text], meta=meta)
+
+
+def _renamed(triplet: Triplet, source: str, target: str) -> Triplet:
+    return Triplet(source, triplet.relation, target, triplet.sources, triplet.date)
+
+
+def _cosine(one: Vector, other: Vector) -> float:
+    return float(np.einsum("i,i->", one, other))

@@ -1,0 +1,181 @@
+"""Mem0^g: names that are alike meet in one node, contradictions retire, and a node brings its neighbours in."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from remembering import give, said
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler, ScriptedChat
+from memflow.errors import RecallFailed
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.mem0.answers import Entities, Entity, Facts, Names, Obsolete, Relation, Relations
+from memflow.memories.mem0.graph import Mem0Graph
+from memflow.memories.mem0.triplets import ENTITY, RELATION
+from memflow.memories.memory import FAILURE, Tools
+
+
+class Named:
+    """Vectors by the first word that is known: `Al` and `Alice` are 0.96 alike, all others not at all."""
+
+    fingerprint = "named"
+    dimensions = 8
+    words: ClassVar[dict[str, int]] = {"Alice": 0, "Acme": 1, "Beta": 2, "Bob": 3, "Paris": 4}
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            first = text.split()[0] if text else ""
+            if first == "Al":
+                vectors[row, 0], vectors[row, 7] = 0.96, 0.28
+            else:
+                vectors[row, self.words.get(first, 6)] = 1.0
+        return vectors
+
+
+class Author:
+    """A chat that reads `Al works at Acme` as a triplet of first word, the middle and the last word."""
+
+    def __init__(self, obsolete: Sequence[int] = (), names: Sequence[str] = ()) -> None:
+        self.obsolete, self.names = list(obsolete), list(names)
+        self.resolved: list[dict[str, str]] = []
+
+    def chat(self, **more: Handler) -> ScriptedChat:
+        handlers: dict[str, Handler] = {
+            "extract": lambda request: Facts(facts=[]),
+            "entities": self.entities,
+            "relations": self.relations,
+            "resolve": self.resolve,
+            "identify": lambda request: Names(names=self.names),
+            **more,
+        }
+        return ScriptedChat({f"mem0/{stem}": handler for stem, handler in handlers.items()})
+
+    def entities(self, request: ChatRequest) -> Entities:
+        ends = [end for words in _words(request) for end in (words[0], words[-1])]
+        return Entities(entities=[Entity(name=name, type="thing") for name in dict.fromkeys(ends)])
+
+    def relations(self, request: ChatRequest) -> Relations:
+        listed = request.fields["entities"].splitlines()
+        number = {line.split()[1]: at for at, line in enumerate(listed, 1)}
+        return Relations(
+            relations=[
+                Relation(
+                    source=number[words[0]],
+                    relation=" ".join(words[1:-1]),
+                    target=number[words[-1]],
+                    messages=[at],
+                )
+                for at, words in enumerate(_words(request), 1)
+            ]
+        )
+
+    def resolve(self, request: ChatRequest) -> Obsolete:
+        self.resolved.append(dict(request.fields))
+        return Obsolete(obsolete=self.obsolete)
+
+
+def _words(request: ChatRequest) -> list[list[str]]:
+    return [line.partition(": ")[2].split() for line in request.fields["messages"].splitlines()]
+
+
+def graph(chat: ScriptedChat, **parameters: object) -> Mem0Graph:
+    return Mem0Graph(EntryStore(), Tools(chat=chat, embedder=Named()), **parameters)  # type: ignore[arg-type]
+
+
+async def test_alike_names_meet_in_one_node_with_the_name_that_came_first() -> None:
+    memory = graph(Author().chat())
+    await give(memory, said("Alice works at Acme", sent_at="8 May 2023"))
+    await give(memory, said("Al lives in Paris", first=1, sent_at="9 May 2023"))
+    nodes = {node.text: node.entry_id for node in memory.store.live(ENTITY)}
+    assert list(nodes) == ["Alice", "Acme", "Paris"]
+    works, lives = memory.store.live(RELATION)
+    assert works.text == "[8 May 2023] Alice -- works at -> Acme"
+    assert lives.text == "[9 May 2023] Alice -- lives in -> Paris"
+    assert works.meta["source"] == lives.meta["source"] == nodes["Alice"]
+    assert (works.sources, lives.sources) == (("m0",), ("m1",))
+
+
+async def test_names_below_the_threshold_stay_apart() -> None:
+    memory = graph(Author().chat(), same=0.97)
+    await give(memory, said("Alice works at Acme", "Al lives in Paris"))
+    assert [node.text for node in memory.store.live(ENTITY)] == ["Alice", "Acme", "Al", "Paris"]
+
+
+async def test_names_that_are_alike_within_one_passage_meet_too() -> None:
+    memory = graph(Author().chat())
+    await give(memory, said("Alice works at Acme", "Al lives in Paris"))
+    assert [node.text for node in memory.store.live(ENTITY)] == ["Alice", "Acme", "Paris"]
+
+
+async def test_a_contradiction_retires_the_old_relation() -> None:
+    author = Author(obsolete=[1])
+    memory = graph(author.chat())
+    await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
+    assert author.resolved == []  # nothing was held that could contradict
+    await give(memory, said("Al works at Beta", first=2))
+    # Bob's relation has no node in common with the new one, and is not offered.
+    [asked] = author.resolved
+    assert asked == {"old": "1. Alice -- works at -> Acme", "new": "1. Alice -- works at -> Beta"}
+    assert [item.text for item in memory.store.live(RELATION)] == [
+        "Bob -- lives in -> Paris",
+        "Alice -- works at -> Beta",
+    ]
+    [old] = [item for item in memory.store if item.kind == RELATION and item.until is not None]
+    assert (old.text, old.until) == ("Alice -- works at -> Acme", 3)
+
+
+async def test_a_relation_said_again_is_one_relation_of_both_messages() -> None:
+    author = Author()
+    memory = graph(author.chat())
+    await give(memory, said("Alice works at Acme"))
+    await give(memory, said("Al works at Acme", first=1))
+    [relation] = memory.store.live(RELATION)
+    assert relation.sources == ("m0", "m1") and author.resolved == []  # it contradicts nothing
+
+
+async def test_an_entity_of_the_query_brings_its_neighbours_in() -> None:
+    memory = graph(Author(names=["Acme"]).chat())
+    await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
+    # The query's own vector is like no relation's; the node it names is the target of one.
+    recall = await memory.read("Who is at Acme?")
+    assert recall.notes == "Alice -- works at -> Acme"
+    assert recall.sources == ("m0",)
+
+
+async def test_a_query_that_names_nothing_finds_the_triplets_it_is_like() -> None:
+    memory = graph(Author().chat())
+    await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
+    assert (await memory.read("Bob and where he lives")).notes == "Bob -- lives in -> Paris"
+    assert (await memory.read("Beta")).entries == ()
+
+
+async def test_relations_stand_below_the_facts_and_are_bounded() -> None:
+    tools = Tools(chat=ScriptedChat(Mem0Graph.handlers()), embedder=HashingEmbedder())
+    memory = Mem0Graph(EntryStore(), tools, relations=1, relevant=-1.0)
+    await give(memory, said("My car is red.", "My cat is old."))
+    recall = await memory.read("car")
+    assert recall.notes.splitlines() == ["My car is red.", "My cat is old.", "user -- car -> red"]
+    assert [item.kind for item in recall.entries] == ["fact", "fact", RELATION]
+
+
+async def test_a_resolver_that_talks_nonsense_leaves_the_graph_as_it_was() -> None:
+    memory = graph(Author().chat(resolve=lambda request: Obsolete(obsolete=[7])))
+    await give(memory, said("Alice works at Acme"))
+    held = memory.store.live(RELATION, ENTITY)
+    await give(memory, said("Alice works at Beta", first=1))
+    assert memory.store.live(RELATION, ENTITY) == held
+    [lost] = memory.store.live(FAILURE)
+    assert lost.sources == ("m1",) and "there is no old relation 7; the last is 1" in lost.text
+
+
+async def test_a_query_whose_entities_cannot_be_named_fails_and_writes_nothing() -> None:
+    memory = graph(Author().chat(identify=lambda request: "no JSON"))
+    await give(memory, said("Alice works at Acme"))
+    version = memory.store.version
+    with pytest.raises(RecallFailed, match="mem0/identify"):
+        await memory.read("Alice?")
+    assert memory.store.version == version

@@ -1,0 +1,262 @@
+"""Mem0: facts with exact sources, the four operations on them, and what the model is shown beside new messages."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from remembering import give, said
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import ScriptedChat
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.mem0.answers import Decision, Decisions, Fact, Facts, Summary
+from memflow.memories.mem0.decisions import FACT
+from memflow.memories.mem0.memory import SUMMARY, WINDOW, Mem0
+from memflow.memories.memory import FAILURE, Message, Tools
+from memflow.memories.systems import SYSTEMS
+
+
+class Counting(HashingEmbedder):
+    """The hashing embedder, with the texts of each call."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.batches: list[list[str]] = []
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        self.batches.append(list(texts))
+        return await super().embed(texts)
+
+
+def decided(fact: int, operation: str, memory: int = 0, text: str = "", replaces: bool = False) -> Decision:
+    return Decision.model_validate(
+        {"fact": fact, "operation": operation, "memory": memory, "text": text, "replaces": replaces}
+    )
+
+
+class Writer:
+    """A chat for Mem0: each message is a fact of its own, and decisions are taken from a list, in order."""
+
+    def __init__(self, *decisions: Sequence[Decision]) -> None:
+        self.decisions = list(decisions)
+        self.seen: list[ChatRequest] = []
+
+    def extract(self, request: ChatRequest) -> Facts:
+        self.seen.append(request)
+        lines = [line.partition(". ") for line in request.fields["messages"].splitlines()]
+        return Facts(facts=[Fact(text=text.rpartition(": ")[2], messages=[int(at)]) for at, _, text in lines])
+
+    def decide(self, request: ChatRequest) -> Decisions:
+        self.seen.append(request)
+        return Decisions(decisions=list(self.decisions.pop(0)))
+
+    def summarise(self, request: ChatRequest) -> Summary:
+        self.seen.append(request)
+        return Summary(text=f"{request.fields['summary']}+{len(request.fields['messages'].splitlines())}")
+
+    def asked(self, stem: str) -> list[Mapping[str, str]]:
+        """The fields of the requests of one prompt, in order."""
+        return [request.fields for request in self.seen if request.prompt == f"mem0/{stem}"]
+
+    def chat(self) -> ScriptedChat:
+        return ScriptedChat(
+            {"mem0/extract": self.extract, "mem0/decide": self.decide, "mem0/summarise": self.summarise}
+        )
+
+
+def mem0(chat: ScriptedChat, embedder: HashingEmbedder | None = None, **parameters: object) -> Mem0:
+    tools = Tools(chat=chat, embedder=embedder or HashingEmbedder(64))
+    return Mem0(EntryStore(), tools, **parameters)  # type: ignore[arg-type]
+
+
+async def test_an_update_that_replaces_retires_the_old_fact_and_holds_the_newer_source() -> None:
+    writer = Writer([decided(1, "UPDATE", 1, "The car is blue now.", replaces=True)])
+    memory = mem0(writer.chat())
+    await give(memory, said("The car is red.", sent_at="8 May 2023"))
+    await give(memory, said("The car is blue.", first=1, sent_at="9 May 2023"))
+    [fact] = memory.store.live(FACT)
+    assert (fact.text, fact.sources) == ("[9 May 2023] The car is blue now.", ("m1",))
+    [old] = [item for item in memory.store if item.until is not None and item.kind == FACT]
+    assert (old.text, old.sources, old.until) == ("[8 May 2023] The car is red.", ("m0",), 2)
+    assert fact.previous == old.entry_id
+    assert (await memory.read("car")).sources == ("m1",)
+
+
+async def test_an_update_that_adds_keeps_the_sources_of_both() -> None:
+    writer = Writer([decided(1, "UPDATE", 1, "[8 May 2023] The car is red and fast.")])
+    memory = mem0(writer.chat())
+    await give(memory, said("The car is red.", sent_at="8 May 2023"))
+    await give(memory, said("The car is fast.", first=1))
+    [fact] = memory.store.live(FACT)
+    # A message without a date was said at the date before; a date the model copied is not told twice.
+    assert (fact.text, fact.sources) == ("[8 May 2023] The car is red and fast.", ("m0", "m1"))
+    [vector] = await HashingEmbedder(64).embed(["The car is red and fast."])
+    assert fact.vector is not None and np.array_equal(fact.vector, vector)
+
+
+async def test_a_fact_may_delete_what_it_contradicts_and_be_added() -> None:
+    writer = Writer(
+        [decided(1, "DELETE", 1)],
+        [decided(1, "DELETE", 1), decided(1, "ADD")],
+    )
+    memory = mem0(writer.chat())
+    await give(memory, said("The cat is ill.", "The dog is old."))
+    await give(memory, said("Forget the cat.", first=2))
+    assert [fact.text for fact in memory.store.live(FACT)] == ["The dog is old."]
+    await give(memory, said("The dog is dead.", first=3))
+    assert [(fact.text, fact.sources) for fact in memory.store.live(FACT)] == [("The dog is dead.", ("m3",))]
+
+
+async def test_noop_leaves_everything() -> None:
+    memory = mem0(Writer([decided(1, "NOOP")]).chat())
+    await give(memory, said("The car is red."))
+    before = memory.store.live(FACT)
+    await give(memory, said("The car is red, as I said.", first=1))
+    assert memory.store.live(FACT) == before
+
+
+async def test_a_pair_is_read_together_and_a_fact_cites_the_messages_that_say_it() -> None:
+    def extract(request: ChatRequest) -> Facts:
+        if "Rex" not in request.fields["messages"]:
+            return Facts(facts=[])
+        return Facts(facts=[Fact(text="user has a dog", messages=[2, 1]), Fact(text="Rex", messages=[2])])
+
+    memory = mem0(ScriptedChat({"mem0/extract": extract}))
+    await give(memory, said("Nothing.", "At all.", "I have a dog.", "Rex."))
+    assert [(fact.text, fact.sources) for fact in memory.store.live(FACT)] == [
+        ("user has a dog", ("m2", "m3")),
+        ("Rex", ("m3",)),
+    ]
+
+
+async def test_the_model_is_shown_the_last_messages_the_summary_and_the_new_pair() -> None:
+    writer = Writer(*[[decided(1, "NOOP"), decided(2, "NOOP")]] * 4)
+    memory = mem0(writer.chat(), recent=3, refresh=4)
+    await give(memory, said("a one", "b two", "c three", "d four"))
+    first, second = writer.asked("extract")
+    assert (first["summary"], first["recent"]) == ("(none)", "(none)")
+    assert first["messages"] == "1. user: a one\n2. user: b two"
+    assert (second["recent"], second["messages"]) == (
+        "user: a one\nuser: b two",
+        "1. user: c three\n2. user: d four",
+    )
+    # Four messages were not in the summary: it was written beside, and is seen from the next arrival on.
+    [summary] = memory.store.live(SUMMARY)
+    assert (summary.text, summary.sources) == ("(none)+4", ("m0", "m1", "m2", "m3"))
+    assert [item.sources for item in memory.store.live(WINDOW)] == [("m1",), ("m2",), ("m3",)]
+    await give(memory, said("e five", "f six", first=4))
+    third = writer.asked("extract")[2]
+    assert (third["summary"], third["recent"]) == ("(none)+4", "user: b two\nuser: c three\nuser: d four")
+    assert len(writer.asked("summarise")) == 1
+    await give(memory, said("g seven", "h eight", first=6))
+    # The summary takes in what it does not cover, and nothing twice.
+    last = writer.asked("summarise")[1]
+    assert last["summary"] == "(none)+4"
+    assert [line.rpartition(" ")[2] for line in last["messages"].splitlines()] == [
+        "five",
+        "six",
+        "seven",
+        "eight",
+    ]
+    assert memory.store.live(SUMMARY)[0].sources == tuple(f"m{at}" for at in range(8))
+
+
+async def test_a_message_waits_for_the_summary_longer_than_it_is_shown() -> None:
+    writer = Writer(*[[decided(1, "NOOP")]] * 2)
+    memory = mem0(writer.chat(), recent=1, refresh=3)
+    for at, text in enumerate(("one", "two", "three")):
+        await give(memory, said(text, first=at))
+    assert [fields["recent"] for fields in writer.asked("extract")] == ["(none)", "user: one", "user: two"]
+    assert memory.store.live(SUMMARY)[0].sources == ("m0", "m1", "m2")
+    assert [item.sources for item in memory.store.live(WINDOW)] == [("m2",)]
+
+
+async def test_a_summary_that_fails_is_tried_again_and_the_window_does_not_grow() -> None:
+    answers = iter(["no JSON"] * 3)
+
+    def summarise(request: ChatRequest) -> Summary | str:
+        return next(answers, None) or Summary(text=str(len(request.fields["messages"].splitlines())))
+
+    handlers = {"mem0/extract": lambda request: Facts(facts=[]), "mem0/summarise": summarise}
+    memory = mem0(ScriptedChat(handlers), recent=2, refresh=3)
+    await give(memory, said("one", "two", "three"))
+    [lost] = memory.store.live(FAILURE)
+    assert lost.sources == ("m0", "m1", "m2") and len(memory.store.live(WINDOW)) == 2
+    await give(memory, said("four", first=3))
+    [summary] = memory.store.live(SUMMARY)
+    assert (summary.text, summary.sources) == ("3", ("m1", "m2", "m3"))
+
+
+async def test_facts_of_a_session_are_embedded_together_and_pairs_see_what_the_one_before_did() -> None:
+    embedder = Counting()
+    writer = Writer(
+        [decided(1, "UPDATE", 1, "The car is blue.", replaces=True), decided(2, "NOOP")],
+        [decided(1, "NOOP"), decided(2, "ADD")],
+    )
+    memory = mem0(writer.chat(), embedder)
+    facts = ["The car is red.", "A pause.", "The car is blue.", "A pause.", "The car is fine.", "The end."]
+    await give(memory, said(*facts))
+    # The first pair meets an empty memory, so nothing is asked of it; texts known already are not embedded again.
+    assert embedder.batches == [list(dict.fromkeys(facts))]
+    assert [fields["memories"].splitlines() for fields in writer.asked("decide")] == [
+        ["1. The car is red.", "2. A pause."],
+        ["1. A pause.", "2. The car is blue."],
+    ]
+    assert sorted(fact.text for fact in memory.store.live(FACT)) == [
+        "A pause.",
+        "The car is blue.",
+        "The end.",
+    ]
+
+
+async def test_only_the_most_similar_facts_are_shown_and_k_are_recalled() -> None:
+    writer = Writer([decided(1, "ADD")])
+    memory = mem0(writer.chat(), similar=1, k=1, together=3)
+    await give(memory, said("The car is red.", "The cat is old.", "Bread is cheap."))
+    await give(memory, said("The old cat sleeps.", first=3))
+    assert writer.asked("decide")[0]["memories"] == "1. The cat is old."
+    assert (await memory.read("bread")).notes == "Bread is cheap."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ([decided(1, "UPDATE", 2, "x")], "UPDATE needs the number of a memory, from 1 to 1, not 2"),
+        ([decided(1, "DELETE", 0)], "DELETE needs the number"),
+        ([decided(1, "UPDATE", 1, " ")], "says no new text"),
+        ([decided(3, "ADD")], "there is no fact 3"),
+        ([decided(1, "ADD")], "fact 2 is not decided on"),
+        ([decided(1, "DELETE", 1), decided(2, "DELETE", 1)], "memory 1 is changed 2 times"),
+        ([decided(1, "ADD"), decided(1, "NOOP"), decided(2, "ADD")], "fact 1 has 2 of ADD"),
+    ],
+)
+async def test_decisions_that_cannot_be_change_nothing_and_say_why(
+    wrong: list[Decision], reason: str
+) -> None:
+    memory = mem0(Writer(*[wrong] * 3).chat())
+    await give(memory, said("The car is red."))
+    await give(memory, said("The car is blue.", "It is fast.", first=1))
+    assert [fact.text for fact in memory.store.live(FACT)] == ["The car is red."]
+    [lost] = memory.store.live(FAILURE)
+    assert lost.sources == ("m1", "m2") and reason in lost.text
+
+
+async def test_messages_the_model_cannot_read_stay_in_the_window_and_a_failure_names_them() -> None:
+    cites_too_far = Facts(facts=[Fact(text="x", messages=[3])])
+    memory = mem0(ScriptedChat({"mem0/extract": lambda request: cites_too_far}))
+    await give(memory, [*said("The car"), Message("m1", "assistant", "is red.")])
+    [lost] = memory.store.live(FAILURE)
+    assert lost.sources == ("m0", "m1") and "there is no new message 3; the last is 2" in lost.text
+    assert [item.sources for item in memory.store.live(WINDOW)] == [("m0",), ("m1",)]
+    assert (await memory.read("car")).entries == ()
+
+
+def test_each_system_names_the_prompts_it_asks() -> None:
+    stems = {
+        name: [prompt.name.removeprefix("mem0/") for prompt in SYSTEMS[name].prompts]
+        for name in ("awe", "mem0", "mem0_graph")
+    }
+    assert stems["awe"] == ["decide", "extract"]
+    assert stems["mem0"] == ["decide", "extract", "summarise"]
+    assert stems["mem0_graph"] == [*stems["mem0"], "entities", "identify", "relations", "resolve"]
