@@ -89,7 +89,7 @@ async def test_a_recall_makes_recent_again_unless_it_is_frozen(frozen: bool) -> 
 
 
 async def test_a_budget_ends_what_is_recalled() -> None:
-    memory = agent(chat=scripted(), k=3, budget=5)
+    memory = agent(chat=scripted(), k=3, budget=4)
     await give(memory, said("cat", "cat", "cat"))  # "user: cat" is 3 tokens
     recall = await memory.read("cat")
     assert (recall.sources, recall.dropped_tokens) == (("m0",), 6)
