@@ -11,14 +11,13 @@ when a page of it is recalled. A new segment is never the one evicted. A model's
 chain, keywords or a share in the summary, but word for word in its segment; pages whose promotion failed stay there.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.chat.scripted import Handler
 from memflow.memories.entries import Item, Vector
-from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
+from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
 from memflow.memories.memory_os.answers import Facts, Link, Topic, Traits
 from memflow.memories.memory_os.heat import HEAT, Heats
 from memflow.memories.memory_os.long import ASSISTANT, USER, LongTerm
@@ -143,9 +142,11 @@ class MemoryOs(Memory):
 
         traits: Traits | None
         facts: Facts | None
-        traits, facts = await asyncio.gather(
-            self.ask("profile", profile, sources=sources, check=cited),
-            self.ask("knowledge", {"pages": listed}, sources=sources, check=cited),
+        traits, facts = await self.ask_all(
+            [
+                Ask("profile", profile, sources, cited),
+                Ask("knowledge", {"pages": listed}, sources, cited),
+            ]
         )
         for trait in traits.traits if traits else ():
             self.long.describe(trait.label, trait.value, pages[trait.page - 1])
