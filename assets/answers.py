@@ -53,13 +53,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             )
 
         rows = models.run(account(context, "answer"), work)
-        return keep(
-            context,
-            lake,
-            models,
-            "answer.replies",
-            rows,
-            recipes.assistant("answer.replies", name, assistant),
-        )
+        recipe = recipes.assistant("answer.replies", name, assistant)
+        return keep(context, lake, models, "answer.replies", rows, recipe, {"run": context.run.run_id})
 
     return [replies]

@@ -67,6 +67,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         index.rebuild(name, assistant, entries)
         tables: tuple[Sequence[Any], ...] = (said_of(name, assistant, played), entries)
         for table, rows in zip(PLAYED, tables, strict=True):
-            yield keep(context, lake, models, table, rows, recipes.assistant(table, name, assistant))
+            made_from = recipes.assistant(table, name, assistant)
+            yield keep(context, lake, models, table, rows, made_from, {"run": context.run.run_id})
 
     return [memories]

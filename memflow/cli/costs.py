@@ -1,0 +1,135 @@
+"""`show costs`: what a memory asked of its chat model, measured: per message written, and per probe read."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memflow.cli.output import Format, FormatOption, answer, heading, note, table
+from memflow.cli.selection import front_of
+from memflow.errors import BadInput
+from memflow.memories.memory import FAILURE
+
+if TYPE_CHECKING:
+    from resources.accounts import AccountRow
+    from resources.lake import Lake
+    from resources.ledger import SqlLedger
+
+RUN = "run"
+"""Under this name the lake keeps the run in which a partition was made."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a memory asked of its model, over so many messages written or probes read. Tokens and seconds are those of
+    when a request was first asked, also where it was answered from the ledger since."""
+
+    of: int
+    calls: float
+    prompt_tokens: float
+    completion_tokens: float
+    seconds: float
+
+    @classmethod
+    def over(cls, of: int, row: "AccountRow | None") -> "Asked":
+        """The means over `of` messages or probes."""
+        if row is None or not of:
+            return cls(of, 0.0, 0.0, 0.0, 0.0)
+        calls = (row.asked + row.kept + row.failed) / of
+        return cls(of, calls, row.prompt_tokens / of, row.completion_tokens / of, row.latency_s / of)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The costs of one assistant in one domain. `failures` are its entries that say what could not be written."""
+
+    domain: str
+    assistant: str
+    write: Asked
+    read: Asked
+    injected_tokens: float
+    failures: int
+
+
+def costs(
+    ctx: typer.Context,
+    domain: Annotated[
+        list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")
+    ] = None,
+    form: FormatOption = Format.text,
+) -> None:
+    """Show what a memory asked of its chat model: per message written, and per probe read.
+
+    The answers themselves are not counted, which every assistant pays for alike. Where replies are made while an
+    episode is played, reading for them counts as writing.
+    """
+    from resources.lake import Lake
+    from resources.ledger import SqlLedger
+
+    settings = front_of(ctx).load()
+    lake = Lake(settings.lake_root)
+    with SqlLedger(settings.ledger_url) as ledger:
+        found = [one for one in measured(lake, ledger) if not domain or one.domain in domain]
+    if not found:
+        raise BadInput("no memory has been measured there yet: `memflow run --demo` measures some")
+    shown = [part for name in dict.fromkeys(one.domain for one in found) for part in _table(name, found)]
+    answer(form, [asdict(one) for one in found], *shown)
+
+
+def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
+    """The costs of every assistant whose episodes were played and whose probes were asked.
+
+    Left out is what an older memflow made, which does not say in which run.
+    """
+    answered = set(lake.partitions("answer.replies"))
+    for partition in lake.partitions("memory.transcripts"):
+        runs = [_run(lake, table_, partition) for table_ in ("memory.indexes", "answer.replies")]
+        if partition not in answered or not all(runs):
+            continue
+        name, _, assistant = partition.partition("/")
+        said = [line for line in lake.read("memory.transcripts", partition) if line.reason is None]
+        replies = [reply for reply in lake.read("answer.replies", partition) if reply.model is not None]
+        entries = lake.read("memory.indexes", partition)
+        yield Costs(
+            domain=name,
+            assistant=assistant,
+            write=Asked.over(len(said), _booked(ledger, runs[0], "memory")),
+            read=Asked.over(len(replies), _booked(ledger, runs[1], "answer")),
+            injected_tokens=sum(reply.injected_tokens for reply in replies) / max(1, len(replies)),
+            failures=sum(entry.kind == FAILURE for entry in entries),
+        )
+
+
+def _run(lake: "Lake", table_: str, partition: str) -> str | None:
+    facts = lake.facts(table_, partition)
+    return None if facts is None else facts.meta.get(RUN)
+
+
+def _booked(ledger: "SqlLedger", run: str | None, stage: str) -> "AccountRow | None":
+    """What the memory asked in that run and stage; None where it asked nothing."""
+    rows = ledger.accounts(("stage", "role"), run=run)
+    return next((row for row in rows if row.by == {"stage": stage, "role": "memory"}), None)
+
+
+def _table(domain: str, found: list[Costs]) -> Iterator[Any]:
+    titles = {
+        "messages": lambda one: one.write.of,
+        "calls\nper message": lambda one: one.write.calls,
+        "prompt\ntokens": lambda one: round(one.write.prompt_tokens),
+        "answer\ntokens": lambda one: round(one.write.completion_tokens),
+        "seconds": lambda one: one.write.seconds,
+        "probes": lambda one: one.read.of,
+        "calls\nper read": lambda one: one.read.calls,
+        "prompt\ntokens ": lambda one: round(one.read.prompt_tokens),
+        "answer\ntokens ": lambda one: round(one.read.completion_tokens),
+        "seconds ": lambda one: one.read.seconds,
+        "injected\ntokens": lambda one: round(one.injected_tokens),
+        "failures": lambda one: one.failures,
+    }
+    yield heading(domain)
+    rows = [[one.assistant, *(of(one) for of in titles.values())] for one in found if one.domain == domain]
+    yield table("", ["memory", *titles], rows, right=titles)
+    yield note(
+        "Means per message written, and per probe read; injected tokens are those put into a probe's prompt."
+    )
