@@ -5,6 +5,7 @@ query. Its whole state is its EntryStore. It gets a chat model and an embedder a
 file, no gold.
 """
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -160,6 +161,20 @@ class Memory(ABC):
         if answer.value is None:
             self.store.add(FAILURE, answer.reason or "no answer", sources=sources)
         return answer.value
+
+    async def ask_together(
+        self, stem: str, asked: Sequence[Mapping[str, Any]], *, sources: Sequence[Iterable[str]]
+    ) -> list[Any]:
+        """The answers to one prompt about several things, asked all at once; None and a failure as `ask` has them.
+
+        Failures are written in the order of what was asked, not of what was answered: a replay writes the same.
+        """
+        chat, prompt = self._chat(), self.prompt(stem)
+        answers = await asyncio.gather(*(ask(chat, prompt, fields) for fields in asked))
+        for answer, about in zip(answers, sources, strict=True):
+            if answer.value is None:
+                self.store.add(FAILURE, answer.reason or "no answer", sources=about)
+        return [answer.value for answer in answers]
 
     async def ask_to_read(
         self, stem: str, fields: Mapping[str, Any], *, check: Callable[[Any], str | None] | None = None
