@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from memflow.chat.prompts import Prompt, all_prompts
+from memflow.memories.a_mem.memory import AMem
 from memflow.memories.awi.memory import Awi
 from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
@@ -141,6 +142,13 @@ SYSTEMS: dict[str, System] = {
             "A dictionary of facts that a model updates, all of it in context.",
             "AMemGym, AWI",
             ("freq", "ns"),
+        ),
+        System(
+            "a_mem",
+            AMem,
+            "Notes that a model writes, links and rewrites, found by their embeddings and their links.",
+            "Xu et al. 2025; MemoryBench, A-Mem; AMemGym, A-Mem",
+            ("k",),
         ),
     )
 }
