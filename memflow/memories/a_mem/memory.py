@@ -59,7 +59,7 @@ class AMem(Memory):
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Notes oldest message first; entries: those found, nearest first, then those that joined them."""
-        if not self.store.live(NOTE):
+        if self.store.newest(NOTE) is None:
             return Recall()
         if self.query == "keywords":
             wanted: Keywords = await self.ask_to_read("keywords", {"question": query})
@@ -76,9 +76,9 @@ class AMem(Memory):
 
     def _bare(self, messages: Sequence[Message]) -> list[Note]:
         """The messages as notes that nothing is said of. One without a date was said at the date before."""
-        held = self.store.live(NOTE)
         # A message's note is written after those it changes, so the last entry is the newest message's.
-        number, time = (held[-1].meta["number"], held[-1].meta["time"]) if held else (-1, None)
+        newest = self.store.newest(NOTE)
+        number, time = (newest.meta["number"], newest.meta["time"]) if newest else (-1, None)
         notes = []
         for message in messages:
             number, time = number + 1, message.sent_at or time
