@@ -10,7 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PEERS = HERE.parent / ".venv" / "peers"
-ALL = ("metrics_text", "memories_bm25", "ledger_replay", "player")
+ALL = ("metrics_text", "memories_bm25", "memories_growth", "memories_encoder", "ledger_replay", "player")
 
 
 def peers() -> Path:
@@ -19,7 +19,9 @@ def peers() -> Path:
     done = PEERS / ".installed"
     if not done.is_file() or done.read_text() != lock.read_text():
         uv = [str(Path(sys.executable).with_name("uv")), "pip", "install", "-q", "--python", sys.executable]
-        subprocess.run([*uv, "--target", str(PEERS), "--require-hashes", "-r", str(lock)], check=True)
+        # Without what they depend on: numpy beside the environment would stand before the environment's own.
+        only = ["--no-deps", "--require-hashes", "-r", str(lock)]
+        subprocess.run([*uv, "--target", str(PEERS), *only], check=True)
         done.write_text(lock.read_text())
     return PEERS
 

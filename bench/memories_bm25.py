@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +35,17 @@ AT_LEAST = 20.0
 Found = list[list[str]]
 
 
-def drawn() -> tuple[list[str], list[str]]:
+def drawn(messages: int = MESSAGES, asked: int = QUERIES) -> tuple[list[str], list[str]]:
     """Texts and queries from a seed: 20,000 words, the n-th drawn in proportion to 1 / n."""
     chance = random.Random(seeded("bench", "memories_bm25"))
     letters = "etaoinshrdlucmfwypvbgkjqxz"
     words = ["".join(chance.choices(letters, k=chance.randint(2, 10))) for _ in range(20_000)]
-    weights = [1 / rank for rank in range(1, len(words) + 1)]
+    weights = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
 
     def text(low: int, high: int) -> str:
-        return " ".join(chance.choices(words, weights, k=chance.randint(low, high)))
+        return " ".join(chance.choices(words, cum_weights=weights, k=chance.randint(low, high)))
 
-    return [text(5, 40) for _ in range(MESSAGES)], [text(6, 14) for _ in range(QUERIES)]
+    return [text(5, 40) for _ in range(messages)], [text(6, 14) for _ in range(asked)]
 
 
 def locomo(path: Path) -> tuple[list[str], list[str]]:

@@ -133,6 +133,10 @@ class EntryStore:
         ]
         return sorted(found, key=lambda item: item.order)
 
+    def newest(self, kind: str) -> Item | None:
+        """The live entry of that kind that was added last; None where there is none. At once, however many live."""
+        return next(reversed(self._live.get(kind, {}).values()), None)
+
     def get(self, entry_id: str) -> Item | None:
         """The live entry of that id, or None."""
         item = self._items.get(entry_id)

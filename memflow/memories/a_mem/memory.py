@@ -1,0 +1,138 @@
+"""The A-Mem memory: a note for every message, linked with older notes, which it may change.
+
+A model gives each message keywords, a context and tags (section 3.1). The new note is then set beside the `k_links`
+nearest older ones; in one answer, as in the published system, the model says which of them belong with it (3.2) and
+which have to be described anew in its light (3.3). One of those is retired, and its next version is found by its new
+description. A question finds the `k` nearest notes, and up to `linked` more come with them over their links (3.4).
+
+The paper leaves open whether links have a direction: here they lead both ways, as its picture of boxes asks, and
+one step far. A note's words never change, and its source is the one message it holds, whatever evolved it. Without
+a usable description a note has its words alone; without a usable decision it has no links. MemoryBench's published
+code has neither descriptions nor links nor evolution, and searches for keywords that a model makes of the question:
+of these only the last is offered here (`query`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from memflow.chat.scripted import Handler
+from memflow.memories.a_mem.answers import LINKED, Decision, Evolved, Keywords
+from memflow.memories.a_mem.boxes import Boxes
+from memflow.memories.a_mem.note import NOTE, Note
+from memflow.memories.a_mem.scripted import HANDLERS
+from memflow.memories.entries import Item, Vector
+from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
+from memflow.memories.notes import joined
+from memflow.memories.search import Dense
+from memflow.tokens import estimate
+
+
+@dataclass
+class AMem(Memory):
+    """Recalls the notes nearest to the query, and those linked with them, in the order in which they were said."""
+
+    k: int = parameter(10, "How many notes are found by the query.", low=1)
+    linked: int = parameter(10, "How many notes join them over their links, at most.")
+    k_links: int = parameter(5, f"How many older notes a new one is set beside; it links {LINKED} at most.")
+    query: str = parameter(
+        "question", "What is searched for: the question, or keywords.", choices=("question", "keywords")
+    )
+
+    calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
+
+    def __post_init__(self) -> None:
+        self.index = Dense(self.store, NOTE)
+        self.boxes = Boxes(self.store)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """A note for each message: described and embedded together, then linked one after the other."""
+        notes = self._bare(messages)
+        sources = [(message.message_id,) for message in messages]
+        answers = await self.ask_all(
+            Ask("describe", {"message": note.content}, about)
+            for note, about in zip(notes, sources, strict=True)
+        )
+        notes = [note.described(by) if by else note for note, by in zip(notes, answers, strict=True)]
+        vectors = await self.embed([note.embedded for note in notes])
+        for note, source, vector in zip(notes, sources, vectors, strict=True):
+            await self._connect(note, source, vector)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Notes oldest message first; entries: those found, nearest first, then those that joined them."""
+        if self.store.newest(NOTE) is None:
+            return Recall()
+        if self.query == "keywords":
+            wanted: Keywords = await self.ask_to_read("keywords", {"question": query})
+            query = ", ".join(wanted.keywords)
+        vectors = await self.embed([query])
+        found = self.index.search(vectors[0], self.k)
+        entries = (*found, *self._joining(found))
+        notes = joined(sorted(entries, key=lambda item: item.meta["number"]))
+        return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
+
+    @classmethod
+    def handlers(cls) -> Mapping[str, Handler]:
+        return HANDLERS
+
+    def _bare(self, messages: Sequence[Message]) -> list[Note]:
+        """The messages as notes that nothing is said of. One without a date was said at the date before."""
+        # A message's note is written after those it changes, so the last entry is the newest message's.
+        newest = self.store.newest(NOTE)
+        number, time = (newest.meta["number"], newest.meta["time"]) if newest else (-1, None)
+        notes = []
+        for message in messages:
+            number, time = number + 1, message.sent_at or time
+            notes.append(Note(number, message.line(), time))
+        return notes
+
+    async def _connect(self, note: Note, source: tuple[str, ...], vector: Vector) -> None:
+        """Write a note, with its links, after its neighbours have been changed by it."""
+        near = self.index.search(vector, self.k_links)
+        decision: Decision | None = None
+        if near:
+            fields = {"neighbours": numbered(near), "note": note.text}
+            decision = await self.ask("connect", fields, sources=source, check=_named(len(near)))
+        if decision is not None:
+            linked = dict.fromkeys(near[number - 1].entry_id for number in decision.links)
+            note = replace(note, links=[*linked])
+            await self._evolve(near, decision.evolved, source[0])
+        self.store.add(NOTE, note.text, sources=source, vector=vector, meta=note.meta)
+
+    async def _evolve(self, near: Sequence[Item], evolved: Sequence[Evolved], by: str) -> None:
+        """The next versions of the neighbours that are described otherwise now; embedded in one call."""
+        changed = []
+        for change in evolved:
+            old = near[change.note - 1]
+            new = replace(Note.of(old).described(change), evolved_by=by)
+            if new.text != old.text:
+                changed.append((old, new))
+        vectors = await self.embed([new.embedded for _, new in changed])
+        for (old, new), vector in zip(changed, vectors, strict=True):
+            self.store.revise(old, text=new.text, vector=vector, meta=new.meta)
+
+    def _joining(self, found: Sequence[Item]) -> list[Item]:
+        """The first `linked` notes that links of the found ones lead to, the best one's before the next one's."""
+        around = {item.entry_id: item for one in found for item in self.boxes.around(one)}
+        for one in found:
+            around.pop(one.entry_id, None)
+        return [*around.values()][: self.linked]
+
+
+def numbered(notes: Sequence[Item]) -> str:
+    """The notes under headings with their numbers, from 1."""
+    return "\n\n".join(f"## Note {number}\n{item.text}" for number, item in enumerate(notes, 1))
+
+
+def _named(count: int) -> Callable[[Decision], str | None]:
+    """A check of a decision on `count` notes: it names only these, and changes each once."""
+
+    def check(decision: Decision) -> str | None:
+        changed = [change.note for change in decision.evolved]
+        if unknown := sorted({number for number in [*decision.links, *changed] if number > count}):
+            return f"there is no note {unknown[0]}: the notes are numbered 1 to {count}"
+        if len(set(changed)) < len(changed):
+            return "a note is changed once at most"
+        return None
+
+    return check

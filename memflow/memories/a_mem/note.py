@@ -1,0 +1,57 @@
+"""A note: a message word for word, what a model says of it, and its links (A-Mem, section 3.1)."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from memflow.memories.a_mem.answers import Described, Evolved
+from memflow.memories.entries import Item
+from memflow.memories.verbatim import dated
+
+NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What an entry of kind `note` holds, as its `meta`.
+
+    `number` counts notes in the order of their messages, and stays when a note evolves. `links` are the entries
+    that it was linked with when it was written, as they were then. `evolved_by` is the message whose note last
+    changed its keywords, context and tags.
+    """
+
+    number: int
+    content: str
+    time: str | None = None
+    keywords: Sequence[str] = ()
+    context: str = ""
+    tags: Sequence[str] = ()
+    links: Sequence[str] = field(default=())
+    evolved_by: str | None = None
+
+    @classmethod
+    def of(cls, item: Item) -> "Note":
+        """The note that an entry holds."""
+        return cls(**item.meta)
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """As an entry holds it."""
+        return asdict(self)
+
+    @property
+    def embedded(self) -> str:
+        """What its vector is of: content, keywords, tags and context (equation 3), not the time."""
+        described = (", ".join(self.keywords), ", ".join(self.tags), self.context)
+        return "\n".join(part for part in (self.content, *described) if part)
+
+    @property
+    def text(self) -> str:
+        """As a model sees it, in the prompt of an answer as of a link: a line for each part that it has."""
+        parts = {"context": self.context, "keywords": ", ".join(self.keywords), "tags": ", ".join(self.tags)}
+        lines = [f"{name}: {part}" for name, part in parts.items() if part]
+        return "\n".join([dated(self.content, self.time), *lines])
+
+    def described(self, by: Described | Evolved) -> "Note":
+        """The note with what a model says of it, in place of what was said before."""
+        return replace(self, keywords=by.keywords, context=by.context, tags=by.tags)

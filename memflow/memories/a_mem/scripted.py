@@ -1,0 +1,74 @@
+"""The scripted chat as A-Mem's writer: words of a message, links where notes share some. No language model."""
+
+import re
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.memories.a_mem.answers import LINKED, Decision, Described, Evolved, Keywords
+from memflow.memories.plain import likeness, statements, subject
+from memflow.words import search_words
+
+ALIKE = 0.2
+"""Share of words in common from which two notes are linked."""
+
+_HEADING = re.compile(r"^## Note (\d+)\n", re.MULTILINE)
+
+
+def _words(text: str, count: int) -> list[str]:
+    """The first different words, none of them longer than a keyword may be."""
+    return [*dict.fromkeys(word[:32] for word in search_words(text))][:count]
+
+
+def _describe(request: ChatRequest) -> Described:
+    message = request.fields["message"]
+    said = statements(message) or [" ".join(message.split())]
+    return Described(
+        keywords=_words(" ".join(said), 6),
+        context=said[0][:160] or "(empty)",
+        tags=_words(subject(said[0]), 4),
+    )
+
+
+def _connect(request: ChatRequest) -> Decision:
+    """Links what is alike, and gives the most alike of all the new note's first tag."""
+    note = request.fields["note"]
+    pieces = _HEADING.split(request.fields["neighbours"])[1:]
+    texts: list[str] = []
+    for number, text in zip(pieces[::2], pieces[1::2], strict=True):
+        # A heading that is out of turn was said by someone: it belongs to the note before.
+        if int(number) == len(texts) + 1:
+            texts.append(text)
+    alike = [likeness(text, note) for text in texts]
+    links = [number for number, share in enumerate(alike, 1) if share >= ALIKE][:LINKED]
+    evolved = []
+    if links:
+        best = max(links, key=lambda number: alike[number - 1])
+        old, tags = _parts(texts[best - 1]), _parts(note)["tags"].split(", ")
+        known = [tag for tag in old["tags"].split(", ") if tag]
+        if tags[0] and tags[0] not in known and len(known) < 4:
+            keywords = [word for word in old["keywords"].split(", ") if word]
+            context = old["context"] or "(empty)"
+            evolved = [Evolved(note=best, keywords=keywords, context=context, tags=[*known, tags[0]])]
+    return Decision(links=links, evolved=evolved)
+
+
+def _parts(note: str) -> dict[str, str]:
+    """Keywords, tags and context of a note's text, as far as it has them: they stand at its end."""
+    parts = {"keywords": "", "tags": "", "context": ""}
+    for line in note.strip().splitlines()[-3:]:
+        name, colon, part = line.partition(": ")
+        if colon and name in parts:
+            parts[name] = part
+    return parts
+
+
+def _keywords(request: ChatRequest) -> Keywords:
+    question = request.fields["question"]
+    return Keywords(keywords=_words(question, 8) or [question.strip()[:32] or "(nothing)"])
+
+
+HANDLERS: dict[str, Handler] = {
+    "a_mem/connect": _connect,
+    "a_mem/describe": _describe,
+    "a_mem/keywords": _keywords,
+}

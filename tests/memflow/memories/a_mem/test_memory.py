@@ -1,0 +1,218 @@
+"""A-Mem: links bring in what the query does not find, and evolution leaves words, links and sources as they were."""
+
+from collections.abc import Mapping
+
+import pytest
+from remembering import give, said
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler, ScriptedChat
+from memflow.errors import RecallFailed
+from memflow.hashing import HashingEmbedder
+from memflow.memories.a_mem.answers import Decision, Described, Evolved, Keywords
+from memflow.memories.a_mem.memory import AMem
+from memflow.memories.a_mem.note import NOTE
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.memory import FAILURE, Message, Recall, Tools
+
+PLAIN = Described(keywords=["word"], context="Said.", tags=["talk"])
+
+
+def describe(request: ChatRequest) -> Described:
+    return PLAIN
+
+
+def nothing(request: ChatRequest) -> Decision:
+    return Decision(links=[], evolved=[])
+
+
+def linking(**links: str) -> Handler:
+    """Links a new note that has the word on the left with every note that has the word on the right."""
+
+    def connect(request: ChatRequest) -> Decision:
+        notes = request.fields["neighbours"].split("## Note ")[1:]
+        wanted = [there for here, there in links.items() if here in request.fields["note"]]
+        named = [number for number, note in enumerate(notes, 1) if any(word in note for word in wanted)]
+        return Decision(links=named, evolved=[])
+
+    return connect
+
+
+def a_mem(handlers: Mapping[str, Handler], **parameters: object) -> AMem:
+    chat = ScriptedChat({"a_mem/describe": describe, "a_mem/connect": nothing, **handlers})
+    return AMem(EntryStore(), Tools(chat, HashingEmbedder()), **parameters)  # type: ignore[arg-type]
+
+
+def shown(recall: Recall) -> list[str]:
+    """The messages of what was recalled, in order."""
+    return [item.meta["content"].removeprefix("user: ") for item in recall.entries]
+
+
+def note_of(memory: AMem, message_id: str) -> Item:
+    [item] = [item for item in memory.store.live(NOTE) if item.sources == (message_id,)]
+    return item
+
+
+async def test_a_link_brings_in_what_the_query_alone_does_not_find() -> None:
+    texts = ("Luna sleeps all day.", "Trains were late.", "Bread is baked.", "Our kitten likes tuna.")
+    alone = a_mem({}, k=1)
+    linked = a_mem({"a_mem/connect": linking(kitten="Luna")}, k=1)
+    for memory in (alone, linked):
+        await give(memory, said(*texts))
+    assert shown(await alone.read("kitten and tuna")) == ["Our kitten likes tuna."]
+    recall = await linked.read("kitten and tuna")
+    assert shown(recall) == ["Our kitten likes tuna.", "Luna sleeps all day."]
+    assert recall.sources == ("m3", "m0")
+    assert recall.notes.index("Luna") < recall.notes.index("kitten")  # as it was said
+
+
+async def test_links_lead_both_ways_one_step_and_to_no_more_than_asked() -> None:
+    texts = ("apple", "pear", "plum", "fig")
+    memory = a_mem({"a_mem/connect": linking(pear="apple", plum="pear", fig="pear")}, k=1)
+    for number, text in enumerate(texts):
+        await give(memory, said(text, first=number))
+    assert shown(await memory.read("pear")) == ["pear", "apple", "plum", "fig"]
+    assert shown(await memory.read("apple")) == ["apple", "pear"]
+    memory.linked = 2
+    assert shown(await memory.read("pear")) == ["pear", "apple", "plum"]
+    memory.k, memory.linked = 4, 0
+    assert len((await memory.read("pear")).entries) == 4
+
+
+async def test_evolution_retires_a_neighbour_and_the_new_version_is_found_by_its_new_tags() -> None:
+    def connect(request: ChatRequest) -> Decision:
+        change = Evolved(note=1, keywords=["Zanzibar"], context="A journey.", tags=["honeymoon"])
+        wanted = "early" in request.fields["note"]
+        return Decision(links=[1] if wanted else [], evolved=[change] if wanted else [])
+
+    memory = a_mem({"a_mem/connect": connect}, k=1, linked=0, k_links=1)
+    await give(memory, said("We booked a flight.", "Trains were late."))
+    before = note_of(memory, "m0")
+    assert shown(await memory.read("honeymoon Zanzibar late")) == ["Trains were late."]
+    await give(memory, said("The flight we booked is early.", first=2))
+    after = note_of(memory, "m0")
+    [old] = [item for item in memory.store if item.entry_id == before.entry_id]
+    assert (old.until, after.since, after.previous, after.sources) == (3, 3, before.entry_id, ("m0",))
+    assert after.meta["evolved_by"] == "m2" and after.meta["content"] == before.meta["content"]
+    assert after.text.splitlines()[1:] == ["context: A journey.", "keywords: Zanzibar", "tags: honeymoon"]
+    assert [vector_of(memory, after)] == [await embedded(memory, after)] != [await embedded(memory, before)]
+    assert shown(await memory.read("honeymoon Zanzibar late")) == ["We booked a flight."]
+
+
+def vector_of(memory: AMem, item: Item) -> list[float]:
+    assert item.vector is not None
+    return list(map(float, item.vector))
+
+
+async def embedded(memory: AMem, item: Item) -> list[float]:
+    meta = item.meta
+    text = [meta["content"], ", ".join(meta["keywords"]), ", ".join(meta["tags"]), meta["context"]]
+    return list(map(float, (await memory.embed(["\n".join(text)]))[0]))
+
+
+async def test_links_outlive_the_versions_they_were_made_with() -> None:
+    """pear links apple; then fig changes both, apple twice: both ends have other ids, and the link holds."""
+
+    def connect(request: ChatRequest) -> Decision:
+        if "pear" in request.fields["note"]:
+            return Decision(links=[1], evolved=[])
+        count = request.fields["neighbours"].count("## Note")
+        tags = ["fruit"] if "fig" in request.fields["note"] else ["food"]
+        evolved = [
+            Evolved(note=number, keywords=[], context="New.", tags=tags) for number in range(1, count + 1)
+        ]
+        return Decision(links=[], evolved=evolved)
+
+    memory = a_mem({"a_mem/connect": connect}, k=1, k_links=2)
+    await give(memory, said("apple", "pear", "fig"))
+    made = {item.sources[0]: item.entry_id for item in memory.store if item.previous is None}
+    assert {made["m0"], made["m1"]}.isdisjoint(item.entry_id for item in memory.store.live(NOTE))
+    for query, other in (("apple", "pear"), ("pear", "apple")):
+        assert shown(await memory.read(query)) == [query, other]
+    again = AMem(memory.store.fork(), memory.tools, k=1)
+    assert (await again.read("apple")).entries == (await memory.read("apple")).entries
+
+
+async def test_a_note_that_does_not_exist_is_asked_again_and_then_a_failure_and_the_note_is_kept() -> None:
+    asked: list[ChatRequest] = []
+
+    def connect(request: ChatRequest) -> Decision:
+        asked.append(request)
+        return Decision(links=[9], evolved=[])
+
+    memory = a_mem({"a_mem/connect": connect})
+    await give(memory, said("one", "two"))
+    assert [request.attempt for request in asked] == [0, 1, 2]
+    assert "numbered 1 to 1" in asked[1].messages[-1].content
+    [failure] = memory.store.live(FAILURE)
+    assert failure.sources == ("m1",) and "no note 9" in failure.text
+    assert note_of(memory, "m1").meta["links"] == [] and note_of(memory, "m1").meta["tags"] == ["talk"]
+
+
+async def test_a_message_that_cannot_be_described_is_a_note_of_its_words_that_is_still_linked() -> None:
+    def some(request: ChatRequest) -> Described | str:
+        return "no JSON" if "two" in request.fields["message"] else PLAIN
+
+    memory = a_mem({"a_mem/describe": some, "a_mem/connect": linking(two="one")})
+    await give(memory, said("one", "two", sent_at="8 May 2023"))
+    [failure] = memory.store.live(FAILURE)
+    assert failure.sources == ("m1",) and "JSON" in failure.text
+    one, two = note_of(memory, "m0"), note_of(memory, "m1")
+    assert two.text == "[8 May 2023] user: two" and two.meta["links"] == [one.entry_id]
+
+
+async def test_failures_stand_in_the_order_of_the_messages() -> None:
+    memory = a_mem({"a_mem/describe": lambda request: "no JSON"})
+    await give(memory, said("one", "two", "three"))
+    assert [item.sources for item in memory.store.live(FAILURE)] == [("m0",), ("m1",), ("m2",)]
+    assert len(memory.store.live(NOTE)) == 3
+
+
+async def test_keywords_are_searched_for_instead_of_the_question() -> None:
+    def keywords(request: ChatRequest) -> Keywords:
+        assert request.fields == {"question": "Who naps?"}
+        return Keywords(keywords=["Luna", "sleeps"])
+
+    texts = ("Luna sleeps.", "Who naps?")
+    plain, made = a_mem({}, k=1), a_mem({"a_mem/keywords": keywords}, k=1, query="keywords")
+    for memory in (plain, made):
+        await give(memory, said(*texts))
+    assert shown(await plain.read("Who naps?")) == ["Who naps?"]
+    assert shown(await made.read("Who naps?")) == ["Luna sleeps."]
+    broken = a_mem({"a_mem/keywords": lambda request: "no JSON"}, query="keywords")
+    await give(broken, said(*texts))
+    with pytest.raises(RecallFailed, match="JSON"):
+        await broken.read("Who naps?")
+
+
+async def test_a_note_is_dated_by_the_message_before_where_it_has_no_date() -> None:
+    memory = a_mem({})
+    await give(memory, said("one", sent_at="8 May 2023"))
+    await give(memory, [Message("m1", "assistant", "two", speaker="Mel")])
+    assert note_of(memory, "m1").text.splitlines()[0] == "[8 May 2023] Mel: two"
+
+
+async def test_a_session_is_described_at_once_and_embedded_in_one_call() -> None:
+    asked: list[str] = []
+
+    class Counting(HashingEmbedder):
+        calls = 0
+
+        async def embed(self, texts):  # type: ignore[no-untyped-def]
+            self.calls += 1
+            return await super().embed(texts)
+
+    def told(request: ChatRequest) -> Described:
+        asked.append(request.prompt)
+        return PLAIN
+
+    def connect(request: ChatRequest) -> Decision:
+        asked.append(request.prompt)
+        return nothing(request)
+
+    embedder = Counting()
+    chat = ScriptedChat({"a_mem/describe": told, "a_mem/connect": connect})
+    memory = AMem(EntryStore(), Tools(chat, embedder))
+    await give(memory, said("one", "two", "three"))
+    assert asked == ["a_mem/describe"] * 3 + ["a_mem/connect"] * 2
+    assert embedder.calls == 1
