@@ -1,0 +1,124 @@
+"""Every system that ships, on both demos: it plays, it is asked, and what it held is what it answers from.
+
+At every checkpoint the living memory is read with every probe's query. Afterwards the tables are taken for what they
+are, rows of transcripts and entries: a memory restored from them has to recall the same, vectors apart.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+
+import pytest
+
+from memflow.answer import answer_all
+from memflow.benchmarks.benchmark import Benchmark
+from memflow.benchmarks.registry import benchmark
+from memflow.chat.requests import Sampling
+from memflow.chat.scripted import ScriptedChat
+from memflow.domains import Domain, find
+from memflow.handlers import handlers
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import FAILURE, Memory, Recall, Tools
+from memflow.memories.registry import remember
+from memflow.memories.systems import SYSTEMS
+from memflow.play import Episode, Played, play
+from memflow.records import Probe
+from memflow.rehearsal import Cast, Part, Rehearsal, Users
+from memflow.transcripts import entries_of, pasts_of, said_of
+from resources.library import Library
+
+DEMOS = ("amemgym_demo", "memorybench_demo")
+CHAT = ScriptedChat(handlers())
+TOOLS = Tools(CHAT, HashingEmbedder())
+
+
+@dataclass
+class Lived:
+    """What a memory played, and what it recalled while it lived: probe to Recall."""
+
+    played: list[Played]
+    recalls: dict[str, Recall]
+
+
+@cache
+def users(name: str) -> tuple[Benchmark, Users]:
+    """A demo domain up to its probes, as the scripted chat makes it."""
+    cast = Cast(
+        {"scripted": Part(Sampling())},
+        dict.fromkeys(("simulator", "backbone"), "scripted"),
+        lambda _: "scripted",
+    )
+    domain = find(name)
+    domain = domain.limited(1) if domain.benchmark == "amemgym" else domain
+    bench, library = benchmark(domain.benchmark), Library(None)
+    found, _ = library.of(domain)
+    records = [row for each in found for row in bench.records(each, library.paths(each))]
+    return bench, Rehearsal(cast, handlers()).build(bench, domain, records)
+
+
+def query(bench: Benchmark, domain: Domain, probe: Probe) -> str:
+    return bench.question(domain, probe, Recall(), None).query
+
+
+async def live(bench: Benchmark, made: Users, probes: Sequence[Probe], name: str) -> Lived:
+    """Play the episodes checkpoint by checkpoint, and read the living memory at each."""
+    new, lived = remember(name, TOOLS), Lived([], {})
+    replier = bench.replier(made.domain, CHAT)
+    stores: dict[str, EntryStore] = {}
+    for episode in bench.episodes(made.domain, made.states, made.turns, made.feedback, CHAT):
+        memory: Memory = new(stores[episode.base].fork() if episode.base else EntryStore())
+        stores[episode.episode_id] = memory.store
+        lines = []
+        for checkpoint, events in groupby(episode.events, key=lambda event: event.checkpoint):
+            part = await play(Episode(episode.episode_id, tuple(events)), memory, replier)
+            lines += part.lines
+            for probe in probes:
+                if (probe.episode_id, probe.checkpoint) == (episode.episode_id, checkpoint):
+                    lived.recalls[probe.probe_id] = await memory.read(query(bench, made.domain, probe))
+        lived.played.append(Played(episode.episode_id, lines, memory.store))
+    return lived
+
+
+@pytest.mark.parametrize("demo", DEMOS)
+@pytest.mark.parametrize("name", [name for name, system in SYSTEMS.items() if system.plays])
+def test_what_is_restored_from_the_tables_answers_as_what_lived(name: str, demo: str) -> None:
+    asyncio.run(_restored(name, demo, *users(demo)))
+
+
+async def _restored(name: str, demo: str, bench: Benchmark, made: Users) -> None:
+    probes = [probe for probe in made.probes if probe.split == "test"]
+    lived = await live(bench, made, probes, name)
+    entries, said = entries_of(demo, name, lived.played), said_of(demo, name, lived.played)
+    assert not [line for line in said if line.reason is not None]
+    assert not [entry for entry in entries if entry.kind == FAILURE]
+    assert len(lived.recalls) == len(probes)
+
+    pasts, new = pasts_of(entries, said, probes), remember(name, TOOLS)
+    for probe in probes:
+        memory = new(pasts[probe.episode_id].at(probe.checkpoint))
+        assert await memory.read(query(bench, made.domain, probe)) == lived.recalls[probe.probe_id]
+
+    replies = await answer_all(bench, made.domain, name, probes, pasts, new, CHAT)
+    assert all(reply.parsed is not None for reply in replies)
+    for reply in replies:
+        recall = lived.recalls[reply.probe_id]
+        assert (reply.recalled, reply.injected_tokens) == (
+            [item.entry_id for item in recall.entries],
+            recall.injected_tokens,
+        )
+
+
+@pytest.mark.parametrize("name", [name for name, system in SYSTEMS.items() if system.recalls])
+def test_every_system_recalls_something_that_leads_to_messages(name: str) -> None:
+    """Provenance: of everything recalled on a demo, all names messages that were said."""
+    bench, made = users("amemgym_demo")
+    probes = [probe for probe in made.probes if probe.split == "test"]
+    lived = asyncio.run(live(bench, made, probes, name))
+    said = {line.message.message_id for played in lived.played for line in played.lines}
+    found = [item for recall in lived.recalls.values() for item in recall.entries]
+    assert found
+    assert all(item.sources and said.issuperset(item.sources) for item in found)
+    assert not {item.kind for item in found} & SYSTEMS[name].memory.bookkeeping
