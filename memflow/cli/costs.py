@@ -94,8 +94,8 @@ def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
         yield Costs(
             domain=name,
             assistant=assistant,
-            write=Asked.over(len(said), _booked(ledger, runs[0], "memory")),
-            read=Asked.over(len(replies), _booked(ledger, runs[1], "answer")),
+            write=Asked.over(len(said), _booked(ledger, runs[0], "memory", name, assistant)),
+            read=Asked.over(len(replies), _booked(ledger, runs[1], "answer", name, assistant)),
             injected_tokens=sum(reply.injected_tokens for reply in replies) / max(1, len(replies)),
             failures=sum(entry.kind == FAILURE for entry in entries),
         )
@@ -106,10 +106,12 @@ def _run(lake: "Lake", table_: str, partition: str) -> str | None:
     return None if facts is None else facts.meta.get(RUN)
 
 
-def _booked(ledger: "SqlLedger", run: str | None, stage: str) -> "AccountRow | None":
+def _booked(
+    ledger: "SqlLedger", run: str | None, stage: str, domain: str, assistant: str
+) -> "AccountRow | None":
     """What the memory asked in that run and stage; None where it asked nothing."""
-    rows = ledger.accounts(("stage", "role"), run=run)
-    return next((row for row in rows if row.by == {"stage": stage, "role": "memory"}), None)
+    wanted = {"domain": domain, "assistant": assistant, "stage": stage, "role": "memory"}
+    return next((row for row in ledger.accounts((*wanted,), run=run) if row.by == wanted), None)
 
 
 def _table(domain: str, found: list[Costs]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""A home with one measured domain: one user of amemgym_demo, with the scripted chat, under three memories."""
+"""A home with one measured domain: one user of amemgym_demo, with the scripted chat, under four memories."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +10,10 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from memflow.answer import answer_all
+from memflow.attribution import attribute
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import Measured
+from memflow.board import Terms, evidence_figures, on_terms
 from memflow.chat.ledger import Account
 from memflow.cli import app
 from memflow.datasets import dataset
@@ -25,7 +27,7 @@ from resources.models import Chats, Models
 from resources.settings import Settings, load
 
 DOMAIN = "amemgym_demo"
-ASSISTANTS = ("none", "oracle", "full")
+ASSISTANTS = ("none", "oracle", "full", "awi")
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
 
     states, turns, probes = staged("state", users)
     lake.write("question.probes", DOMAIN, probes, recipe="test")
-    verdicts = {}
+    verdicts, attributed, terms = {}, {}, {}
     for assistant in ASSISTANTS:
 
         async def play(chats: Chats, assistant: str = assistant) -> Any:
@@ -114,11 +116,21 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
             ("answer.replies", replies),
             ("score.verdicts", verdicts[assistant]),
         ):
-            lake.write(table, f"{DOMAIN}/{assistant}", rows, recipe="test")
-    figures = [
-        figure
-        for assistant in ASSISTANTS
-        for figure in benchmark.figures(
+            lake.write(table, f"{DOMAIN}/{assistant}", rows, recipe="test", meta={"run": "test"})
+        terms[assistant] = Terms.of(replies, budget=find(assistant).values.get("budget"))
+        attributed[assistant] = attribute(
+            DOMAIN,
+            assistant,
+            find(assistant).system,
+            said=said,
+            entries=entries,
+            probes=probes,
+            replies=replies,
+            verdicts=verdicts[assistant],
+        )
+    figures = []
+    for assistant in ASSISTANTS:
+        own = benchmark.figures(
             domain,
             Measured(
                 domain=DOMAIN,
@@ -133,5 +145,5 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
                 scripted=True,
             ),
         )
-    ]
-    lake.write("score.leaderboard", "all", figures, recipe="test")
+        figures += [*own, *evidence_figures(attributed[assistant], own[0], seed=0)]
+    lake.write("score.leaderboard", "all", on_terms(figures, terms), recipe="test")

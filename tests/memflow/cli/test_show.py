@@ -18,6 +18,44 @@ def test_the_leaderboard_has_values_denominators_and_the_label(measured) -> None
     assert {figure["slice"] for figure in told["figures"]} == {"all"}
 
 
+def test_beside_the_board_stands_what_becomes_of_evidence(measured) -> None:
+    shown = measured("show", "leaderboard").stdout
+    [full] = [
+        line.split() for line in shown.partition("By evidence")[2].splitlines() if line.startswith("full")
+    ]
+    assert full[1] == "1.000" and full[-1] == "100,000"  # recall of evidence, and the budget of its terms
+    [none] = [line for line in shown.partition("By evidence")[2].splitlines() if line.startswith("none")]
+    assert "recalls nothing" in none
+    told = json.loads(measured("show", "leaderboard", "--format", "json").stdout)["figures"]
+    failures = {
+        figure["metric"]: figure["value"]
+        for figure in told
+        if (figure["assistant"], figure["variant"]) == ("awi", "by_evidence")
+    }
+    accuracy = next(f["value"] for f in told if (f["assistant"], f["metric"]) == ("awi", "accuracy"))
+    assert sum(failures.values()) == pytest.approx(1 - accuracy)
+    assert len(failures) == 3
+
+
+def test_costs_are_per_message_written_and_per_probe_read(measured) -> None:
+    told = {row["assistant"]: row for row in json.loads(measured("show", "costs", "--format", "json").stdout)}
+    assert told["full"]["write"]["calls"] == 0 and told["full"]["injected_tokens"] > 0
+    awi = told["awi"]
+    booked = measured("accounts", "--by", "assistant", "--by", "role", "--format", "json").stdout
+    [asked] = [
+        row for row in json.loads(booked)["accounts"] if (row["assistant"], row["role"]) == ("awi", "memory")
+    ]
+    assert awi["write"]["calls"] * awi["write"]["of"] == pytest.approx(asked["calls"] + asked["replayed"])
+    assert awi["read"]["calls"] == 0 and awi["failures"] == 0
+    shown = measured("show", "costs", "--domain", "amemgym_demo").stdout
+    assert "per message" in shown and "awi" in shown
+
+
+def test_costs_of_what_was_never_measured(measured) -> None:
+    result = measured("show", "costs", "--domain", "beauty")
+    assert result.exit_code == 1 and "no memory has been measured there yet" in result.stderr
+
+
 def test_slices_are_shown_when_asked_for(measured) -> None:
     told = json.loads(measured("show", "leaderboard", "--slices", "--format", "json").stdout)
     assert {"all", "period 0", "period 3"} <= {figure["slice"] for figure in told["figures"]}
@@ -108,7 +146,7 @@ def test_accounts_of_an_unknown_run(measured) -> None:
 def test_sql_answers_with_plain_rows(measured) -> None:
     statement = "SELECT assistant, count(*) AS n FROM answer.replies GROUP BY 1 ORDER BY 1"
     told = json.loads(measured("sql", statement, "--format", "json").stdout)
-    assert [row["assistant"] for row in told] == ["full", "none", "oracle"]
+    assert [row["assistant"] for row in told] == ["awi", "full", "none", "oracle"]
     assert "3 rows" in measured("sql", statement).stdout
     assert "3 rows" in measured("sql", "-", input=statement).stdout
 
