@@ -147,8 +147,8 @@ def test_sql_answers_with_plain_rows(measured) -> None:
     statement = "SELECT assistant, count(*) AS n FROM answer.replies GROUP BY 1 ORDER BY 1"
     told = json.loads(measured("sql", statement, "--format", "json").stdout)
     assert [row["assistant"] for row in told] == ["awi", "full", "none", "oracle"]
-    assert "3 rows" in measured("sql", statement).stdout
-    assert "3 rows" in measured("sql", "-", input=statement).stdout
+    assert "4 rows" in measured("sql", statement).stdout
+    assert "4 rows" in measured("sql", "-", input=statement).stdout
 
 
 def test_sql_changes_nothing(measured) -> None:
