@@ -7,6 +7,7 @@
     search.py      BM25 and dense search over a store, in process
     systems.py     the systems that ship with memflow, as data
     registry.py    names and parameters: `rag_2_4_30` -> a Memory
+    own.py         a user's own: by import path, by a line in memflow.toml, by an installed package
     <system>.py    one memory system, with its paper in the docstring
 
 No memory sees gold: the messages of the protocol have no field for it. Only `oracle` is told the gold,
