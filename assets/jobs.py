@@ -25,7 +25,8 @@ def build() -> list[Any]:
         ),
         dg.define_asset_job(
             "measure_memories",
-            groups("memory", "answer") | dg.AssetSelection.assets(["score", "verdicts"]),
+            groups("memory", "answer")
+            | dg.AssetSelection.assets(["score", "verdicts"], ["score", "attributions"]),
             description="Play, ask and score, a domain and an assistant a partition.",
         ),
         dg.define_asset_job(

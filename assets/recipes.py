@@ -13,6 +13,7 @@ from typing import Any
 from memflow.benchmarks import registry
 from memflow.domains import Domain
 from memflow.fingerprint import digest
+from memflow.memories.registry import find
 from memflow.memories.registry import fingerprint as memory_fingerprint
 from resources.lake import Lake
 from resources.library import Library
@@ -33,6 +34,7 @@ BY_ASSISTANT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(PLAYED, (*STATES, "utterance.turns", "feedback.sessions")),
     "answer.replies": (*PLAYED, "question.probes"),
     "score.verdicts": ("answer.replies", "question.probes"),
+    "score.attributions": ("score.verdicts", "answer.replies", *PLAYED, "question.probes"),
 }
 """Tables partitioned by domain and assistant, in the order of the walk, and the tables each is made from."""
 
@@ -71,7 +73,7 @@ class Recipes:
     def leaderboard(self) -> str:
         """The recipe of the leaderboard: every verdict and every probe there is, and what stands behind them."""
         made_from = {}
-        for table in ("score.verdicts", "question.probes"):
+        for table in ("score.attributions", "score.verdicts", "question.probes"):
             for partition in self.lake.partitions(table):
                 facts = self.lake.facts(table, partition)
                 if facts is not None:
@@ -90,8 +92,8 @@ class Recipes:
         )
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """What stands behind an assistant's verdicts in a domain: the models, and the probes that were asked. It is
-        kept with the verdicts, since settings and probes change."""
+        """What stands behind an assistant's verdicts in a domain: the models, the probes that were asked, and how much
+        the memory may recall. It is kept with the verdicts, since settings and probes change."""
         roles = self.settings.roles
         stages = sorted(registry.benchmark(domain.benchmark).simulated(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
@@ -102,7 +104,11 @@ class Recipes:
             *([roles.backbone] if "feedback" in stages else []),
         }
         scripted = any(self.settings.model(name).kind == "scripted" for name in names)
+        values = find(assistant.partition("@")[0], self.settings.own_memories()).values
+        # A memory of a user's own may mean something else by the names.
+        bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
         return {
+            **bounds,
             "model": answering,
             "simulator": next((each for each in simulated if each), "the data set"),
             "scripted": "yes" if scripted else "no",

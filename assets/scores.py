@@ -6,11 +6,14 @@ import dagster as dg
 
 from assets.automation import when_inputs_settle, when_scores_settle
 from assets.partitions import Partitions, parts, place
-from assets.recipes import Recipes
+from assets.recipes import PLAYED, Recipes
 from assets.report import described, report
 from assets.step import keep
+from memflow.attribution import attribute
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import Measured
+from memflow.board import Terms, evidence_figures, on_terms
+from memflow.memories.registry import find
 from memflow.records import Figure, Verdict
 from resources.lake import Lake
 from resources.models import Models
@@ -42,9 +45,45 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         return keep(context, lake, models, "score.verdicts", rows, recipe, recipes.behind(domain, assistant))
 
     @dg.asset(
+        **described("score.attributions", "By the sources of entries; write + read + utilisation = loss."),
+        deps=[
+            ["score", "verdicts"],
+            ["answer", "replies"],
+            *(table.split(".") for table in PLAYED),
+            ["question", "probes"],
+        ],
+        partitions_def=partitions.domain_assistant,
+        automation_condition=when_inputs_settle,
+    )
+    def attributions(
+        context: dg.AssetExecutionContext,
+        lake: dg.ResourceParam[Lake],
+        models: dg.ResourceParam[Models],
+        recipes: dg.ResourceParam[Recipes],
+    ) -> dg.MaterializeResult:
+        name, assistant = parts(context)
+        said, entries, replies, verdicts = (
+            lake.read(table, place(name, assistant))
+            for table in (*PLAYED, "answer.replies", "score.verdicts")
+        )
+        rows = attribute(
+            name,
+            assistant,
+            find(assistant.partition("@")[0], settings.own_memories()).system,
+            said=said,
+            entries=entries,
+            probes=[probe for probe in lake.read("question.probes", name) if probe.split == "test"],
+            replies=replies,
+            verdicts=verdicts,
+        )
+        recipe = recipes.assistant("score.attributions", name, assistant)
+        return keep(context, lake, models, "score.attributions", rows, recipe)
+
+    @dg.asset(
         **described("score.leaderboard", "Figures with their intervals, denominators and coverage."),
         deps=[
             ["score", "verdicts"],
+            ["score", "attributions"],
             dg.AssetDep(["question", "probes"], partition_mapping=dg.AllPartitionMapping()),
         ],
         automation_condition=when_scores_settle,
@@ -59,11 +98,11 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         path = warehouse.publish()
         return report("score.leaderboard", rows, facts.digest, duckdb=dg.MetadataValue.path(str(path)))
 
-    return [verdicts, leaderboard]
+    return [verdicts, attributions, leaderboard]
 
 
 def figures_of(name: str, settings: Settings, lake: Lake) -> list[Figure]:
-    """The figures of every assistant measured in one domain, each beside the bounds of its own model.
+    """The figures of every assistant measured in one domain, each beside the bounds of its own model, and on its terms.
 
     Verdicts on probes that have been made anew since are left out: they are of another domain by now.
     """
@@ -80,6 +119,7 @@ def figures_of(name: str, settings: Settings, lake: Lake) -> list[Figure]:
             verdicts[assistant], behind[assistant] = lake.read("score.verdicts", partition), facts.meta
     probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
     figures: list[Figure] = []
+    terms: dict[str, Terms] = {}
     for assistant, rows in verdicts.items():
         memory, at, model = assistant.partition("@")
         bound = {other: verdicts.get(f"{other}{at}{model}", []) for other in ("oracle", "none")}
@@ -95,5 +135,11 @@ def figures_of(name: str, settings: Settings, lake: Lake) -> list[Figure]:
             simulator=behind[assistant]["simulator"],
             scripted=behind[assistant]["scripted"] == "yes",
         )
-        figures += registry.benchmark(domain.benchmark).figures(domain, measured)
-    return figures
+        own = registry.benchmark(domain.benchmark).figures(domain, measured)
+        where = place(name, assistant)
+        if own and lake.facts("score.attributions", where) is not None:
+            own += evidence_figures(lake.read("score.attributions", where), own[0], domain.seed)
+        figures += own
+        k, budget = (int(behind[assistant].get(each, 0)) or None for each in ("k", "budget"))
+        terms[assistant] = Terms.of(lake.read("answer.replies", where), k, budget)
+    return on_terms(figures, terms)

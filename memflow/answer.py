@@ -79,6 +79,8 @@ async def _answer(
     question = benchmark.question(domain, probe, recall, told)
     answer = await ask(chat, question.prompt, question.fields, recall.messages)
     reply = _reply(domain, assistant, probe, recall, reason=answer.reason)
+    prompt = question.prompt
+    reply = replace(reply, prompt=f"{prompt.name}@{prompt.digest[:8]}", model=chat.fingerprint)
     completion = answer.completion
     if completion is not None:
         reply = replace(

@@ -11,9 +11,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from memflow.board import unequal
+from memflow.memories.memory import FAILURE
 from memflow.records import (
     KEYS,
     TABLES,
+    Attributed,
     FeedbackRound,
     Figure,
     Probe,
@@ -203,6 +206,24 @@ def _several_simulators(figures: Sequence[Figure]) -> list[int]:
     return [at for at, figure in enumerate(figures) if figure.simulator != most[figure.domain]]
 
 
+def _adds_up(row: Attributed) -> bool:
+    if row.loss is None or row.write is None or row.read is None or row.utilisation is None:
+        return False
+    return abs(row.write + row.read + row.utilisation - row.loss) < 1e-9
+
+
+def _hidden_terms(figures: Sequence[Figure]) -> list[int]:
+    """Figures whose terms differ from others' in their comparison, and that do not say so."""
+    return [at for at, said in enumerate(unequal(figures)) if said != figures[at].unequal]
+
+
+def _mixed(figures: Sequence[Figure]) -> list[int]:
+    """Figures that were answered with another version of a prompt, or of the model, than others beside them."""
+    return [
+        at for at, said in enumerate(unequal(figures)) if said and ("prompt " in said or "model " in said)
+    ]
+
+
 def _interval_holds(figure: Figure) -> bool:
     if figure.value is None or figure.low is None or figure.high is None:
         return True
@@ -225,9 +246,15 @@ _WHAT = {
     "memory.indexes": "entries",
     "answer.replies": "replies",
     "score.verdicts": "verdicts",
+    "score.attributions": "attributions",
     "score.leaderboard": "figures",
 }
 """What the rows of a table are called in sentences."""
+
+SCORES = ("verdicts", "attributions", "leaderboard")
+
+UNQUARANTINED = ("score.attributions", "score.leaderboard")
+"""Tables whose rows may have a reason without anything being wrong: not every probe has evidence to follow."""
 
 
 def _of_every_table() -> list[Expectation]:
@@ -235,10 +262,10 @@ def _of_every_table() -> list[Expectation]:
     for table, what in _WHAT.items():
         found.append(Expectation(table, f"{what}_are_unique", Unique(KEYS[table])))
         found.append(Expectation(table, f"{what}_lack_no_required_column", Filled(_given(table))))
-        if "reason" in {column.name for column in columns(table)} and table != "score.leaderboard":
+        if "reason" in {column.name for column in columns(table)} and table not in UNQUARANTINED:
             few = Each(lambda row: row.reason is None, but=QUARANTINED)
             found.append(Expectation(table, f"few_{what}_are_quarantined", few, "warn"))
-    never_empty = ("raw.records", "question.probes", "answer.replies", "score.verdicts", "score.leaderboard")
+    never_empty = ("raw.records", "question.probes", "answer.replies", *(f"score.{name}" for name in SCORES))
     found += [Expectation(table, f"there_are_{_WHAT[table]}", Rows()) for table in never_empty]
     return found
 
@@ -326,6 +353,12 @@ def _of_one_table() -> list[Expectation]:
             "memory.indexes", "sources_were_said", Refers(("sources",), "memory.transcripts", ("message_id",))
         ),
         Expectation(
+            "memory.indexes",
+            "few_writes_failed",
+            Each(lambda row: row.kind != FAILURE, but=QUARANTINED),
+            "warn",
+        ),
+        Expectation(
             "answer.replies",
             "every_probe_has_a_reply",
             Covers(("probe_id",), "question.probes", lambda row: row.split == "test"),
@@ -355,12 +388,25 @@ def _of_one_table() -> list[Expectation]:
             "verdicts_have_a_value_or_a_reason",
             Each(lambda row: (row.value is None) == (row.reason is not None)),
         ),
+        Expectation(
+            "score.attributions",
+            "attributions_are_of_verdicts",
+            Refers(("probe_id",), "score.verdicts", ("probe_id",)),
+        ),
+        Expectation("score.attributions", "failures_add_up_to_the_loss", _sound(_adds_up)),
+        Expectation(
+            "score.attributions",
+            "what_is_recalled_was_held",
+            _sound(lambda row: row.recalled <= row.held <= row.evidence),
+        ),
         Expectation("score.leaderboard", "coverage_lies_in_the_unit_interval", Between("coverage", 0, 1)),
         Expectation(
             "score.leaderboard", "figures_rest_on_probes", Each(lambda row: row.value is None or row.n > 0)
         ),
         Expectation("score.leaderboard", "intervals_hold_their_figure", Each(_interval_holds), "warn"),
         Expectation("score.leaderboard", "one_simulator_per_board", Together(_several_simulators), "warn"),
+        Expectation("score.leaderboard", "unequal_terms_are_shown", Together(_hidden_terms)),
+        Expectation("score.leaderboard", "one_prompt_and_model_per_comparison", Together(_mixed), "warn"),
     ]
 
 

@@ -10,7 +10,7 @@ Times are logical: `tick` is the number of messages that an episode's memory had
 """
 
 import typing
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Annotated, Any
 
 Reason = Annotated[str | None, "Why this row is quarantined; null when all is well."]
@@ -201,6 +201,8 @@ class Reply:
     latency_s: Annotated[float | None, "Seconds the completion took when it was first asked."] = None
     completion: Annotated[str | None, "The ledger's digest of the completion."] = None
     attempts: Annotated[int, "How often the model was asked until its answer parsed."] = 0
+    prompt: Annotated[str | None, "The answer prompt as `name@digest`; null where nothing was asked."] = None
+    model: Annotated[str | None, "Fingerprint of the chat model that was asked."] = None
     reason: Reason = None
 
 
@@ -218,6 +220,28 @@ class Verdict:
     metric: Annotated[str, "The metric."]
     variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
     value: Annotated[float | None, "The score; null where there is none, and never 0 for that."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attributed:
+    """One row per scored probe of an assistant: where its evidence was lost, and what that cost."""
+
+    domain: Domain
+    assistant: Assistant
+    probe_id: Annotated[str, "The probe."]
+    episode_id: Episode
+    checkpoint: Checkpoint
+    category: Annotated[str | None, "The data set's own category."] = None
+    evidence: Annotated[int, "Messages that the answer rests on, and that had been said by then."]
+    held: Annotated[int | None, "How many of them a live entry of the memory came from."] = None
+    recalled: Annotated[int | None, "How many of them a recalled entry came from."] = None
+    entries: Annotated[int | None, "Entries that were recalled."] = None
+    relevant: Annotated[int | None, "Recalled entries that came from evidence."] = None
+    loss: Annotated[float | None, "What the answer lacks: 1 minus its value under the probe's metric."] = None
+    write: Annotated[float | None, "Part of the loss that is a write failure."] = None
+    read: Annotated[float | None, "Part of the loss that is a read failure."] = None
+    utilisation: Annotated[float | None, "Part of the loss that is a utilisation failure."] = None
     reason: Reason = None
 
 
@@ -240,6 +264,18 @@ class Figure:
     coverage: Annotated[float, "Share of the probes asked that have a verdict."]
     simulator: Annotated[str, "Fingerprint of the simulator behind the row; null model: the data set."]
     scripted: Annotated[bool, "A scripted chat, not a language model, answered, simulated or judged."]
+    fingerprint: Annotated[str | None, "Fingerprint of the chat model that answered."] = None
+    prompts: Annotated[list[str], "The answer prompts behind it, as `name@digest`."] = field(
+        default_factory=list
+    )
+    k: Annotated[int | None, "Entries that the memory recalls at most, where it has such a parameter."] = None
+    budget: Annotated[
+        int | None, "Tokens that the memory injects at most, where it has such a parameter."
+    ] = None
+    injected_tokens: Annotated[float | None, "Mean tokens that the memory put into a prompt (estimated)."] = (
+        None
+    )
+    unequal: Annotated[str | None, "In what its terms differ from most others' that it stands beside."] = None
     reason: Reason = None
 
 
@@ -255,6 +291,7 @@ TABLES: dict[str, type] = {
     "memory.indexes": Entry,
     "answer.replies": Reply,
     "score.verdicts": Verdict,
+    "score.attributions": Attributed,
     "score.leaderboard": Figure,
 }
 
@@ -270,6 +307,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "memory.indexes": ("domain", "assistant", "episode_id", "entry_id"),
     "answer.replies": ("domain", "assistant", "probe_id"),
     "score.verdicts": ("domain", "assistant", "probe_id", "metric", "variant"),
+    "score.attributions": ("domain", "assistant", "probe_id"),
     "score.leaderboard": ("domain", "assistant", "metric", "variant", "slice"),
 }
 """What identifies a row of each table."""
@@ -293,11 +331,11 @@ def columns(table: str) -> list[Column]:
     row = TABLES[table]
     hints = typing.get_type_hints(row, include_extras=True)
     found = []
-    for field in fields(row):
-        plain, description = typing.get_args(hints[field.name])[:2]
+    for each in fields(row):
+        plain, description = typing.get_args(hints[each.name])[:2]
         options = [option for option in typing.get_args(plain) if option is not type(None)]
         nullable = type(None) in typing.get_args(plain)
-        found.append(Column(field.name, options[0] if nullable else plain, nullable, description))
+        found.append(Column(each.name, options[0] if nullable else plain, nullable, description))
     return found
 
 

@@ -112,6 +112,7 @@ def _parameters(system: "System", values: Mapping[str, Any]) -> list[dict[str, A
             "default": each.default,
             "description": each.description,
             "low": each.low if isinstance(each.default, int | float) else None,
+            "high": each.high,
             "choices": list(each.choices),
             "in_name": each.name in system.numbers,
         }
@@ -145,7 +146,9 @@ def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     if row["summary"]:
         yield _line(row["summary"])
     values = ", ".join(f"{each['name']} {_short(each['value'])}" for each in row["parameters"])
-    yield _line(f"{values}{' | ' if values else ''}asks {_at_most(row)}", "dim")
+    if values:
+        yield _line(values, "dim")
+    yield _line(f"asks {_at_most(row)}", "dim")
 
 
 def _whole(row: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -196,7 +199,8 @@ def _may_be(parameter: Mapping[str, Any]) -> str:
     if isinstance(parameter["default"], bool):
         return "true, false"
     if isinstance(parameter["default"], int | float):
-        return f"{parameter['low']:g} or more"
+        low, high = parameter["low"], parameter["high"]
+        return f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
     return "words" if isinstance(parameter["default"], Sequence) else ""
 
 

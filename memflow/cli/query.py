@@ -23,7 +23,7 @@ def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = F
 
     Tables are stage.name: raw.records, state.profiles, state.variables, state.changes, utterance.turns,
     question.probes, feedback.sessions, memory.transcripts, memory.indexes, answer.replies, score.verdicts,
-    score.leaderboard. Nothing can be changed.
+    score.attributions, score.leaderboard. Nothing can be changed.
     """
     from resources.lake import Lake
     from resources.warehouse import Warehouse

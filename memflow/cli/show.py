@@ -1,4 +1,4 @@
-"""`show`: the leaderboard and the verdicts. One probe, shown whole, is probe.py."""
+"""`show`: the leaderboard and the verdicts. One probe, shown whole, is probe.py; what a memory held, memory.py."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -8,6 +8,8 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from memflow.cli.evidence import evidence, told_by_evidence
+from memflow.cli.memory import memory
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.probe import probe
 from memflow.cli.selection import front_of
@@ -20,9 +22,10 @@ if TYPE_CHECKING:
 LONGEST_REASON, LONGEST_ANSWER = 60, 30
 
 show = typer.Typer(
-    no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole."
+    no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole, a memory."
 )
 show.command("probe")(probe)
+show.command("memory")(memory)
 
 DomainFilter = Annotated[
     list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")
@@ -69,7 +72,7 @@ def leaderboard(
         and _wanted(figure.assistant, assistant)
         and _wanted(figure.metric, metric)
         and (slices or figure.slice == "all")
-        and (variants or figure.variant == "standard")
+        and (variants or figure.variant == "standard" or told_by_evidence(figure))
     ]
     scripted = any(figure.scripted for figure in figures)
     label = Text(
@@ -137,9 +140,12 @@ def verdicts(
 
 
 def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
-    """A table for each domain: metrics in their order, best assistants first."""
+    """Two tables for each domain: metrics in their order, best assistants first; then what failures are due to."""
     for domain in dict.fromkeys(figure.domain for figure in figures):
         of_domain = [figure for figure in figures if figure.domain == domain]
+        beside = [*evidence(of_domain)]
+        if not slices:  # what stands in the second table stands there only
+            of_domain = [figure for figure in of_domain if not told_by_evidence(figure)]
         order = {metric: place for place, metric in enumerate(dict.fromkeys(f.metric for f in of_domain))}
         slice_order = {name: place for place, name in enumerate(dict.fromkeys(f.slice for f in of_domain))}
         of_domain.sort(
@@ -166,7 +172,9 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
             last = group
             rows.append([*head, figure.assistant, figure.model, figure.value, *_rest(figure)])
         yield heading(domain)
-        yield table("", columns, rows, right=("value", "95 % interval", "n", "episodes", "coverage"))
+        if rows:
+            yield table("", columns, rows, right=("value", "95 % interval", "n", "episodes", "coverage"))
+        yield from beside
 
 
 def _rest(figure: "Figure") -> list[Any]:

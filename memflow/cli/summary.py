@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memflow.chat.scripted import LABEL
+from memflow.cli.evidence import evidence, told_by_evidence
 from memflow.cli.output import heading, table
 from memflow.cli.progress import name_of
 from memflow.cli.selection import Selection
@@ -80,7 +81,8 @@ class Summary:
         """What a person is shown of it."""
         shown: list[RenderableType] = []
         for domain in dict.fromkeys(figure.domain for figure in self.figures):
-            shown += [heading(domain), board([figure for figure in self.figures if figure.domain == domain])]
+            of_domain = [figure for figure in self.figures if figure.domain == domain]
+            shown += [heading(domain), board(of_domain), *evidence(of_domain)]
         if self.accounts:
             shown += [heading("accounts of this run"), _accounts(self.accounts)]
         for domain, lacking in self.missing.items():
@@ -100,7 +102,9 @@ def board(figures: Sequence[Figure]) -> Table:
     whole = [
         figure
         for figure in figures
-        if (figure.slice, figure.variant) == ("all", "standard") and figure.metric not in SIDE
+        if (figure.slice, figure.variant) == ("all", "standard")
+        and figure.metric not in SIDE
+        and not told_by_evidence(figure)
     ]
     metrics = list(dict.fromkeys(figure.metric for figure in whole))
     by_assistant: dict[str, dict[str, Figure]] = {}

@@ -4,6 +4,7 @@
     entries.py     EntryStore: entries that are only added and retired, so that any moment can be seen again
     verbatim.py    messages kept word for word, shown again as turns with their dates
     notes.py       messages or sessions as text to search, and what was found as notes
+    chunks.py      what leaves a buffer, cut into messages, pairs or chunks of so many tokens
     search.py      BM25 and dense search over a store, in process
     systems.py     the systems that ship with memflow, as data
     registry.py    names and parameters: `rag_2_4_30` -> a Memory

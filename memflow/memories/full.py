@@ -2,7 +2,8 @@
 
 AMemGym's native LLM (section 4) and MemoryBench's vanilla (section 5.1): no memory but the context.
 MemoryBench keeps the first sessions that fit; here the oldest are dropped, since the newest hold what is true
-now.
+now. No message is cut: one that does not fit is left out with all before it, and the recall says how many
+tokens that were. So a last message longer than the whole budget leaves nothing.
 """
 
 from collections.abc import Sequence

@@ -5,6 +5,7 @@ query. Its whole state is its EntryStore. It gets a chat model and an embedder a
 file, no gold.
 """
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -96,14 +97,31 @@ class Calls:
     per: Literal["arrival", "message", "round"] = "arrival"
 
 
-def parameter(default: Any, description: str, *, low: float = 0, choices: Sequence[str] = ()) -> Any:
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question of a write to the chat model: what `Memory.ask` takes, for several at once."""
+
+    stem: str
+    fields: Mapping[str, Any]
+    sources: Iterable[str] = ()
+    check: Callable[[Any], str | None] | None = None
+
+
+def parameter(
+    default: Any,
+    description: str,
+    *,
+    low: float = 0,
+    high: float | None = None,
+    choices: Sequence[str] = (),
+) -> Any:
     """A field of a Memory that is one of its parameters: a number, a word, or a tuple of words.
 
-    A number is at least `low`; a word is one of `choices`, where there are any.
+    A number is at least `low`, and at most `high` where that is given; a word is one of `choices`, where there
+    are any.
     """
-    return field(
-        default=default, metadata={"description": description, "low": low, "choices": tuple(choices)}
-    )
+    bounds = {"low": low, "high": high, "choices": tuple(choices)}
+    return field(default=default, metadata={"description": description, **bounds})
 
 
 @dataclass
@@ -116,13 +134,17 @@ class Memory(ABC):
     plays: ClassVar[bool] = True
     """False for a memory that nothing is ever written to: its episodes need no playing."""
     recalls: ClassVar[bool] = True
-    """False where what is recalled does not depend on evidence (none, oracle): no attribution."""
+    """False where nothing is recalled (none, oracle): it has no attribution."""
     calls: ClassVar[Calls] = Calls()
     """What it asks of the tools: for plans, and to refuse early where a tool is missing."""
     version: ClassVar[int] = 1
     """Part of its fingerprint: raise it when what it writes or recalls changes."""
     bookkeeping: ClassVar[frozenset[str]] = frozenset({FAILURE, DATE})
     """Kinds of entries that are no memory of anything: when something was recalled, what failed."""
+
+    broad: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of entries that sum up everything (a global summary): that they came from a message says nothing of
+    whether they still hold it, so attribution by evidence passes over them."""
 
     @abstractmethod
     async def write(self, messages: Sequence[Message]) -> None:
@@ -156,10 +178,22 @@ class Memory(ABC):
         None where no usable answer was to be had: an entry of kind `failure` then says why, and which
         messages (`sources`) it was about. The memory goes on without.
         """
-        answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
-        if answer.value is None:
-            self.store.add(FAILURE, answer.reason or "no answer", sources=sources)
-        return answer.value
+        [value] = await self.ask_all([Ask(stem, fields, sources, check)])
+        return value
+
+    async def ask_all(self, asks: Iterable[Ask]) -> list[Any]:
+        """The answers to questions that do not wait for one another, asked at once, in the order given.
+
+        Failures are written in that order too, whichever came first: so a replay writes the same entries.
+        """
+        asks = list(asks)
+        answers = await asyncio.gather(
+            *(ask(self._chat(), self.prompt(one.stem), one.fields, check=one.check) for one in asks)
+        )
+        for one, answer in zip(asks, answers, strict=True):
+            if answer.value is None:
+                self.store.add(FAILURE, answer.reason or "no answer", sources=one.sources)
+        return [answer.value for answer in answers]
 
     async def ask_to_read(
         self, stem: str, fields: Mapping[str, Any], *, check: Callable[[Any], str | None] | None = None

@@ -3,7 +3,7 @@
 MemoryBench (section 5.1) indexes both grains; how they are searched is the memory's own business.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
@@ -11,7 +11,7 @@ from typing import Literal
 from memflow.memories.entries import Item
 from memflow.memories.memory import Message, Recall
 from memflow.memories.verbatim import dated
-from memflow.tokens import estimate
+from memflow.tokens import estimate, quarters
 
 Grain = Literal["message", "session"]
 
@@ -33,15 +33,24 @@ def pieces(messages: Sequence[Message], grain: Grain) -> list[Piece]:
     found, session = [], []
     date: str | None = None
     for message in messages:
-        line, before = message.line(), date
         date = message.sent_at or date
-        found.append(Piece(dated(line, date), (message.message_id,), message.role))
-        if date is not None and date != before and date not in line:
-            session.append(f"[{date}]")
-        session.append(line)
+        found.append(Piece(dated(message.line(), date), (message.message_id,), message.role))
+        session.append((message.line(), date))
     if grain == "message" or not found:
         return found
-    return [Piece("\n".join(session), tuple(message.message_id for message in messages))]
+    return [Piece(passage(session), tuple(message.message_id for message in messages))]
+
+
+def passage(lines: Iterable[tuple[str, str | None]]) -> str:
+    """Lines with their dates, one below the other; a date stands where it changes and the line does not say it."""
+    shown = []
+    before: str | None = None
+    for line, date in lines:
+        if date is not None and date != before and date not in line:
+            shown.append(f"[{date}]")
+        shown.append(line)
+        before = date
+    return "\n".join(shown)
 
 
 def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
@@ -52,8 +61,9 @@ def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
     """
     kept = list(found)
     if budget is not None:
-        sizes = [estimate(item.text) for item in found]
-        kept = [item for item, sum_ in zip(found, accumulate(sizes), strict=True) if sum_ <= budget]
+        # Each with the line break that joins it to the next; what is joined has one less.
+        sums = accumulate(quarters(item.text) + 1 for item in found)
+        kept = [item for item, sum_ in zip(found, sums, strict=True) if sum_ - 1 <= 4 * budget]
     notes = joined(sorted(kept, key=lambda item: item.order))
     dropped = sum(estimate(item.text) for item in found[len(kept) :])
     return Recall(notes=notes, entries=tuple(kept), injected_tokens=estimate(notes), dropped_tokens=dropped)
@@ -62,3 +72,14 @@ def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
 def joined(items: Sequence[Item]) -> str:
     """The entries' texts, one below the other."""
     return "\n".join(item.text for item in items)
+
+
+def numbered(items: Sequence[Item]) -> str:
+    """The entries' texts for a model that refers to them by number: `3. Caroline: Hey!`, each on one line."""
+    return "\n".join(f"{number}. {' '.join(item.text.split())}" for number, item in enumerate(items, 1))
+
+
+def fitting(items: Sequence[Item], budget: int) -> Sequence[Item]:
+    """The first of `items` that fit into `budget` tokens together: at least the very first."""
+    sums = accumulate(estimate(item.text) for item in items)
+    return items[: max(1, sum(total <= budget for total in sums))]

@@ -4,48 +4,73 @@ Once the buffer holds F + N messages, the oldest F leave it and are written, eac
 its vector. So N to N + F - 1 messages are only in the buffer, and (2, 0) writes every round. What is recalled
 is shown in the order in which it was said: AMemGym's code sorts by the wall clock of the run, which only
 coincides.
+
+Its variants: `rag_pair` and `rag_chunk` are CoMem's RAG (section 4), which embeds pairs of messages, or overlapping
+chunks of 300 tokens; what fills none yet stays in the buffer. `retrieval` is MemBench's RetrievalMemory: no buffer,
+every message ranked, and the best of them as far as a budget goes.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from memflow.errors import BadSettings
+from memflow.memories.chunks import UNITS, cut
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import beside, forget, keep, kept, surplus
 
-BUFFER, MESSAGE = "buffer", "message"
+BUFFER = "buffer"
 
 
 @dataclass
 class Rag(Memory):
-    """Recalls the `k` older messages nearest to the query as notes, and the buffer as turns."""
+    """Recalls the `k` older entries nearest to the query as notes, and the buffer as turns.
+
+    The kind of what is written is the value of `chunk`.
+    """
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
     ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
-    k: int = parameter(30, "How many older messages are recalled.", low=1)
+    k: int = parameter(30, "How many older entries are recalled; 0 is all.")
+    chunk: str = parameter("message", "What of all that leaves makes an entry.", choices=UNITS)
+    size: int = parameter(300, "Tokens of a chunk (chunk = tokens).", low=1)
+    overlap: int = parameter(0, "Tokens that a chunk has in common with the one before (chunk = tokens).")
+    budget: int = parameter(0, "Tokens of notes, the best entries first; 0 is no limit.")
 
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)
 
     def __post_init__(self) -> None:
-        self.index = Dense(self.store, MESSAGE)
+        if self.overlap >= self.size:
+            raise BadSettings(
+                f"chunks of {self.size} tokens cannot have {self.overlap} in common; take fewer"
+            )
+        self.index = Dense(self.store, self.chunk)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into the buffer, and write what leaves it: embedded in one call, however many leave."""
         keep(self.store, messages, BUFFER)
-        leaving = surplus(kept(self.store, BUFFER), self.freq, self.ns)
-        notes = [message.note() for message in leaving]
-        vectors = await self.embed(notes)
-        forget(self.store, leaving, BUFFER)
-        for message, note, vector in zip(leaving, notes, vectors, strict=True):
-            item = message.item
-            self.store.add(MESSAGE, note, sources=item.sources, role=item.role, vector=vector)
+        held = kept(self.store, BUFFER)
+        leaving = len(surplus(held, self.freq, self.ns))
+        made = cut(held, leaving, self.chunk, self.size, self.overlap, self._start())
+        vectors = await self.embed([piece.text for piece in made.pieces])
+        forget(self.store, held[: made.gone], BUFFER)
+        for piece, start, vector in zip(made.pieces, made.starts, vectors, strict=True):
+            meta = {"start": start} if self.chunk == "tokens" else None
+            self.store.add(
+                self.chunk, piece.text, sources=piece.sources, role=piece.role, vector=vector, meta=meta
+            )
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Notes oldest first, then the buffer; entries best first, then the buffer's."""
-        found = []
-        if self.store.live(MESSAGE):
+        found, written = [], len(self.store.live(self.chunk))
+        if written:
             vectors = await self.embed([query])
-            found = self.index.search(vectors[0], self.k)
-        return beside(recalled(found), kept(self.store, BUFFER))
+            found = self.index.search(vectors[0], self.k or written)
+        return beside(recalled(found, self.budget or None), kept(self.store, BUFFER))
+
+    def _start(self) -> int:
+        """Where, in the buffer's first message, the next chunk of tokens begins: the last one says it."""
+        written = self.store.live(self.chunk)
+        return int(written[-1].meta.get("start", 0)) if written else 0

@@ -169,6 +169,8 @@ def _checked(what: str, value: Any, known: Parameter) -> Any:
         raise BadSettings(f"{what} is of type {wanted.__name__}, not {value!r}")
     if isinstance(value, int | float) and value < known.low:
         raise BadSettings(f"{what} is at least {known.low}, not {value}")
+    if known.high is not None and value > known.high:
+        raise BadSettings(f"{what} is at most {known.high}, not {value}")
     words = value if isinstance(value, tuple) else (value,)
     if known.choices and not set(words) <= set(known.choices):
         raise BadSettings(f"{what} is one of {', '.join(known.choices)}, not {value!r}")

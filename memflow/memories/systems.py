@@ -11,12 +11,19 @@ from memflow.chat.prompts import Prompt, all_prompts
 from memflow.memories.awi.memory import Awi
 from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
+from memflow.memories.generative_agent.memory import GenerativeAgent
 from memflow.memories.lexical import Lexical
+from memflow.memories.mem_gpt.memory import MemGpt
 from memflow.memories.memory import Calls, Memory
+from memflow.memories.memory_bank.memory import MemoryBank
+from memflow.memories.memory_os.memory import MemoryOs
+from memflow.memories.memp.memory import Memp
+from memflow.memories.nemori.memory import Nemori
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
 from memflow.memories.rag import Rag
 from memflow.memories.recent import Recent
+from memflow.memories.sc_memory.memory import ScMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +34,16 @@ class Parameter:
     default: Any
     description: str
     low: float = 0
+    high: float | None = None
     choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class System:
-    """A memory system. `numbers` are the parameters that a name gives; `fixed` is what it stands for."""
+    """A memory system. `numbers` are the parameters that a name gives; `fixed` is what it stands for.
+
+    `defaults` go over the memory's own, where the system is one of several variants of a memory.
+    """
 
     name: str
     memory: type[Memory]
@@ -40,6 +51,7 @@ class System:
     paper: str
     numbers: tuple[str, ...] = ()
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def pattern(self) -> str:
@@ -50,15 +62,25 @@ class System:
     def parameters(self) -> list[Parameter]:
         """The parameters that are free, in order."""
         return [
-            Parameter(one.name, one.default, **one.metadata)
+            Parameter(one.name, self.defaults.get(one.name, one.default), **one.metadata)
             for one in fields(self.memory)
-            if "description" in one.metadata
+            if "description" in one.metadata and one.name not in self.fixed
         ]
 
     @property
     def plays(self) -> bool:
         """Whether anything is ever written to it, so that its episodes have to be played."""
         return self.memory.plays
+
+    @property
+    def recalls(self) -> bool:
+        """Whether it recalls entries, so that evidence can be followed through it."""
+        return self.memory.recalls
+
+    @property
+    def silent(self) -> frozenset[str]:
+        """Kinds of its entries whose sources say nothing of what it holds."""
+        return self.memory.bookkeeping | self.memory.broad
 
     @property
     def calls(self) -> Calls:
@@ -141,6 +163,98 @@ SYSTEMS: dict[str, System] = {
             "A dictionary of facts that a model updates, all of it in context.",
             "AMemGym, AWI",
             ("freq", "ns"),
+        ),
+        System(
+            "memory_os",
+            MemoryOs,
+            "Pages of dialogue that move through a short, a middle and a long term, by age and by heat.",
+            "MemoryBench, MemoryOS",
+            ("k",),
+        ),
+        System(
+            "generative_agent",
+            GenerativeAgent,
+            "Rated observations and reflections on them, by recency, importance and relevance.",
+            "MemBench, GenerativeAgent",
+            ("k",),
+        ),
+        System(
+            "memory_bank",
+            MemoryBank,
+            "Messages and daily summaries that fade, a global summary and a portrait.",
+            "MemBench, MemoryBank",
+            ("k",),
+        ),
+        System(
+            "rag_pair",
+            Rag,
+            "Pairs of a user's message and its answer, found by their embeddings.",
+            "CoMem, RAG on PersonaMem",
+            ("freq", "ns", "k"),
+            {"chunk": "pair"},
+            {"freq": 1, "ns": 0, "k": 5},
+        ),
+        System(
+            "rag_chunk",
+            Rag,
+            "Overlapping chunks of so many tokens, found by their embeddings.",
+            "CoMem, RAG on DialSim",
+            ("size", "overlap", "k"),
+            {"chunk": "tokens", "freq": 1, "ns": 0},
+            {"overlap": 75, "k": 5},
+        ),
+        System(
+            "retrieval",
+            Rag,
+            "Every message ranked by its embedding, the best as far as a budget of tokens goes.",
+            "MemBench, RetrievalMemory",
+            ("budget",),
+            {"chunk": "message", "freq": 1, "ns": 0, "k": 0},
+            {"budget": 1024},
+        ),
+        System(
+            "memp",
+            Memp,
+            "Procedures distilled from what was said, found by when they are of use.",
+            "CoMem, Memp",
+            ("size", "k"),
+        ),
+        System(
+            "memp_validation",
+            Memp,
+            "Memp that learns nothing from what failed.",
+            "Memp, validation",
+            ("size", "k"),
+            {"update": "validation"},
+        ),
+        System(
+            "memp_reflection",
+            Memp,
+            "Memp that rewrites its procedures where they failed.",
+            "Memp, reflection",
+            ("size", "k"),
+            {"update": "reflection"},
+        ),
+        System(
+            "nemori",
+            Nemori,
+            "Episodes cut where the topic changes, and statements of what a model did not expect.",
+            "AMemGym, Nemori",
+            ("k",),
+        ),
+        System(
+            "sc_memory",
+            ScMemory,
+            "The newest messages, and older ones when a model that sees the query asks for them.",
+            "MemBench, SCMemory",
+            ("flash", "k"),
+        ),
+        System(
+            "mem_gpt",
+            MemGpt,
+            "A small context that a model manages by functions, the rest in storage that it searches.",
+            "Packer et al. 2023; MemBench, MemGPT",
+            ("budget",),
         ),
     )
 }

@@ -1,14 +1,18 @@
-"""AMemGym's memory score, and its attribution of wrong answers to write, read and utilisation.
+"""What a wrong answer is due to: write, read and utilisation failures, and AMemGym's memory score.
 
-Paper, section 3.3. Numbers in, numbers out; which replies they come from is the benchmark's scores.py. The
-attribution is the one that the paper's figures follow; the published code stops at the counts.
+Two attributions: AMemGym's own by state probes (paper, section 3.3; the one its figures follow, where the
+published code stops at the counts), and one by evidence, which serves every benchmark. Numbers in, numbers
+out; which replies they come from is the benchmark's scores.py, and attribution.py.
 """
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from memflow.errors import BadInput
 
 Array = npt.NDArray[np.float64]
 Values = Mapping[str, str]
@@ -44,6 +48,24 @@ class Unattributed:
     """No attribution is to be had, and why."""
 
     reason: str
+
+
+def by_evidence(
+    evidence: AbstractSet[str], held: AbstractSet[str], recalled: AbstractSet[str], loss: float
+) -> Attribution:
+    """Divide the loss of one answer (1 minus its score) by what became of its evidence.
+
+    All of it recalled: a utilisation failure. Otherwise each message that was not recalled is a write failure
+    where no live entry came from it, else a read failure, and the loss is shared between the two in
+    proportion: AMemGym's rule, with messages for state variables. Raises BadInput without evidence.
+    """
+    if not evidence:
+        raise BadInput("without evidence nothing can be attributed")
+    missing = evidence - recalled
+    if not missing:
+        return Attribution(utilisation=loss)
+    unwritten = len(missing - held) / len(missing)
+    return Attribution(write=loss * unwritten, read=loss * (1 - unwritten))
 
 
 def attribution(

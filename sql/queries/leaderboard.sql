@@ -1,26 +1,56 @@
--- How does every assistant do? The figures of one slice (all, unless another is named), best first.
+-- How does every assistant do, on what terms, and what are its failures due to? The figures of one slice (all, unless
+-- another is named), best first. Failures are those by evidence, over all; AMemGym's own stand among the metrics.
 -- Parameters, each null for all: $domain, $memory, $model, $metric, $variant; $slice is `all` when null.
+WITH failures AS (
+    SELECT
+        domain,
+        assistant,
+        max(value) FILTER (WHERE metric = 'evidence_recall') AS evidence_recall,
+        max(value) FILTER (WHERE metric = 'evidence_precision') AS evidence_precision,
+        max(value) FILTER (WHERE metric = 'write_failure') AS write_failure,
+        max(value) FILTER (WHERE metric = 'read_failure') AS read_failure,
+        max(value) FILTER (WHERE metric = 'utilisation_failure') AS utilisation_failure
+    FROM score.leaderboard
+    WHERE
+        slice = 'all'
+        AND (variant = 'by_evidence' OR metric IN ('evidence_recall', 'evidence_precision'))
+    GROUP BY domain, assistant
+)
+
 SELECT
-    domain,
-    memory,
-    model,
-    metric,
-    variant,
-    slice,
-    value,
-    low,
-    high,
-    n,
-    n_episodes AS episodes,
-    coverage,
-    scripted,
-    reason
-FROM score.leaderboard
+    board.domain,
+    board.memory,
+    board.model,
+    board.metric,
+    board.variant,
+    board.slice,
+    board.value,
+    board.low,
+    board.high,
+    board.n,
+    board.n_episodes AS episodes,
+    board.coverage,
+    failures.evidence_recall,
+    failures.evidence_precision,
+    failures.write_failure,
+    failures.read_failure,
+    failures.utilisation_failure,
+    board.injected_tokens,
+    board.k,
+    board.budget,
+    board.unequal,
+    board.scripted,
+    board.reason
+FROM score.leaderboard AS board
+LEFT JOIN failures
+    ON board.domain = failures.domain AND board.assistant = failures.assistant
 WHERE
-    slice = coalesce($slice, 'all')
-    AND ($domain IS NULL OR domain = $domain)
-    AND ($memory IS NULL OR memory = $memory)
-    AND ($model IS NULL OR model = $model)
-    AND ($metric IS NULL OR metric = $metric)
-    AND ($variant IS NULL OR variant = $variant)
-ORDER BY domain ASC, metric ASC, variant ASC, value DESC NULLS LAST, memory ASC, model ASC
+    board.slice = coalesce($slice, 'all')
+    AND ($domain IS NULL OR board.domain = $domain)
+    AND ($memory IS NULL OR board.memory = $memory)
+    AND ($model IS NULL OR board.model = $model)
+    AND ($metric IS NULL OR board.metric = $metric)
+    AND ($variant IS NULL OR board.variant = $variant)
+ORDER BY
+    board.domain ASC, board.metric ASC, board.variant ASC, board.value DESC NULLS LAST, board.memory ASC,
+    board.model ASC

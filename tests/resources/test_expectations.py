@@ -8,6 +8,7 @@ from memflow.errors import BadInput, MemflowError, MissingData
 from memflow.expectations import EXPECTATIONS, Between, Expectation, Together
 from memflow.records import (
     TABLES,
+    Attributed,
     Change,
     Entry,
     FeedbackRound,
@@ -113,6 +114,11 @@ def sound():
         "score.verdicts": [
             Verdict(**PLAYED, probe_id=each.probe_id, dataset="set", metric="f1", value=1.0) for each in asked
         ],
+        "score.attributions": [
+            Attributed(**PLAYED, probe_id="p1", evidence=2, held=2, recalled=1, entries=3, relevant=1, loss=1.0,
+                       write=0.0, read=1.0, utilisation=0.0),
+            Attributed(**PLAYED, probe_id="p5", evidence=0, reason="no evidence"),
+        ],
         "score.leaderboard": [
             Figure(**figure, assistant="full", memory="full", value=0.5, low=0.25, high=0.75),
             Figure(**figure, assistant="x", memory="x", value=None, reason="too few verdicts"),
@@ -199,6 +205,12 @@ FAULTS = [
     ("score.verdicts", "values_lie_in_the_unit_interval", {"value": 1.5}),
     ("score.verdicts", "verdicts_have_a_value_or_a_reason", {"value": None}),
     ("score.verdicts", "verdicts_have_a_value_or_a_reason", {"reason": "and a value"}),
+    ("score.attributions", "attributions_are_of_verdicts", {"probe_id": "p99"}),
+    ("score.attributions", "failures_add_up_to_the_loss", {"loss": 0.5}),
+    ("score.attributions", "failures_add_up_to_the_loss", {"read": None}),
+    ("score.attributions", "what_is_recalled_was_held", {"recalled": 3}),
+    ("score.attributions", "what_is_recalled_was_held", {"held": 3}),
+    ("score.leaderboard", "unequal_terms_are_shown", {"unequal": "k 5, others 30"}),
     ("score.leaderboard", "coverage_lies_in_the_unit_interval", {"coverage": 1.1}),
     ("score.leaderboard", "figures_rest_on_probes", {"n": 0}),
     ("score.leaderboard", "intervals_hold_their_figure", {"value": 0.9}),
@@ -223,6 +235,8 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
     tested = {(table, name) for table, name, _ in FAULTS} | {
         ("question.probes", "gold_stands_at_every_place_alike"),
         ("score.leaderboard", "one_simulator_per_board"),
+        ("score.leaderboard", "one_prompt_and_model_per_comparison"),  # tests/memflow/test_board.py
+        ("memory.indexes", "few_writes_failed"),
         ("answer.replies", "every_probe_has_a_reply"),
         ("score.verdicts", "every_reply_has_a_verdict"),
     }
@@ -267,6 +281,17 @@ def test_a_tenth_may_be_quarantined(quarantined, passed):
     ]
     outcome = outcomes(world, "memory.transcripts")["few_messages_are_quarantined"]
     assert (outcome.passed, outcome.unexpected, outcome.severity) == (passed, quarantined, "warn")
+
+
+@pytest.mark.parametrize(("failed", "passed"), [(1, True), (2, False)])
+def test_a_tenth_of_what_a_memory_writes_may_fail(failed, passed):
+    world = sound()
+    entry = world["memory.indexes"][0]
+    world["memory.indexes"] = [
+        replace(entry, entry_id=f"e{n}", kind="failure" if n < failed else entry.kind) for n in range(10)
+    ]
+    outcome = outcomes(world, "memory.indexes")["few_writes_failed"]
+    assert (outcome.passed, outcome.unexpected, outcome.severity) == (passed, failed, "warn")
 
 
 def test_gold_that_always_stands_first_is_found():
@@ -316,7 +341,12 @@ def test_a_partition_is_checked_with_the_tables_it_refers_to(tmp_path):
     world = sound()
     del world["score.verdicts"][0]
     for table, rows in world.items():
-        place = "d/full" if table.split(".")[0] in ("memory", "answer") or table == "score.verdicts" else "d"
+        place = (
+            "d/full"
+            if table.split(".")[0] in ("memory", "answer")
+            or table in ("score.verdicts", "score.attributions")
+            else "d"
+        )
         lake.write(table, "all" if table == "score.leaderboard" else place, rows, recipe="")
     failed = [each.name for each in check("score.verdicts", "d/full", warehouse) if not each.passed]
     assert failed == ["every_reply_has_a_verdict"]

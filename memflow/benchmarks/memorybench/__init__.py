@@ -5,6 +5,7 @@ with a corpus on top where the data set has one; then test cases are asked. Off-
 
     conversations.py            the published shapes, typed
     records.py                  files -> raw records
+    parameters.py               what a domain may settle
     split.py, selection.py      the published sampling and split; what a domain takes
     utterances.py, probes.py    corpora -> turns; questions and cases -> probes
     questions.py                how a probe is put to a model
@@ -29,6 +30,7 @@ from memflow.benchmarks.memorybench import (
     selection,
     utterances,
 )
+from memflow.benchmarks.memorybench.parameters import parameters_of
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -53,6 +55,7 @@ class MemoryBench:
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
+        parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
         return utterances.turns(domain.name, selection.select(domain, records).corpora)
 
     async def probes(
@@ -90,9 +93,10 @@ class MemoryBench:
         return None
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        """The query is the bare question; the published code reads memories with the whole prompt."""
+        """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""
         prompt, fields = questions.put(probe, recall.notes if told is None else told)
-        return Question(prompt, fields, probe.question)
+        bare = parameters_of(domain).query == "question"
+        return Question(prompt, fields, probe.question if bare else questions.whole(probe))
 
     def parse(self, probe: Probe, value: Any) -> str:
         return str(value)

@@ -18,6 +18,7 @@ import yaml
 
 from memflow.benchmarks.memorybench.actions import action_probabilities, draw
 from memflow.benchmarks.memorybench.answers import Reaction
+from memflow.benchmarks.memorybench.parameters import parameters_of
 from memflow.benchmarks.memorybench.probes import LOCOMO_F1
 from memflow.benchmarks.memorybench.questions import PACKAGE, put, retry, spoken
 from memflow.benchmarks.memorybench.selection import DIALOGUES
@@ -37,8 +38,6 @@ from memflow.tokens import estimate
 __all__ = ["action_probabilities", "feedback", "satisfaction"]
 
 ANSWERS = 3
-CONTEXT_TOKENS = 30_000
-"""Estimated tokens of a corpus that the backbone is shown; a domain's `context_tokens` goes over it."""
 RIGHT = 0.5
 """F1 from which an answer counts as right: the paper's `>=`. The published code has `>`."""
 LANGUAGES = {"en": "English", "zh": "Chinese"}
@@ -105,7 +104,7 @@ async def _context(reader: Memory, question: str, tokens: int) -> str:
 async def _dialogue(
     domain: Domain, probe: Probe, reader: Memory | None, backbone: Chat, simulator: Chat
 ) -> list[FeedbackRound]:
-    context = int(domain.parameters.get("context_tokens", CONTEXT_TOKENS))
+    context = parameters_of(domain).context_tokens
     notes = await _context(reader, probe.question, context) if reader else ""
     rows: list[FeedbackRound] = []
     history: list[ChatMessage] = []

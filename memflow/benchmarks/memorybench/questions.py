@@ -27,6 +27,12 @@ def put(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
     return load(PACKAGE, stem), fields
 
 
+def whole(probe: Probe) -> str:
+    """The words around the question and the question, as a model is asked them by one who knows nothing."""
+    prompt, fields = put(probe, "")
+    return prompt.render(fields)[-1].content
+
+
 def retry(probe: Probe, notes: str, critique: str) -> tuple[Prompt, Mapping[str, Any]]:
     """The prompt for another answer after a critique; the dialogue so far is its history."""
     return load(PACKAGE, f"retry_{probe.language}"), {"notes": notes, "critique": critique}

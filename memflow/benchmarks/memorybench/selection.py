@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from memflow.benchmarks.memorybench import split
 from memflow.benchmarks.memorybench.conversations import Asked, Case, Conversation, cases, conversations
+from memflow.benchmarks.memorybench.parameters import parameters_of
 from memflow.benchmarks.memorybench.split import Split
 from memflow.domains import Domain
 from memflow.records import Record
@@ -33,9 +34,11 @@ class Selection:
 
 def select(domain: Domain, records: Sequence[Record]) -> Selection:
     """What `domain` takes. The limit is dealt out over conversations and data sets in turn; a training case
-    that a taken test case rests on is taken too.
+    that a taken test case rests on is taken too. The domain's parameter `conversations` takes the first so
+    many conversations only: a cheap way to a real one, since every message of a conversation is played.
     """
     talks = conversations(records)
+    talks = talks[: parameters_of(domain).conversations or len(talks)]
     all_cases = cases(records)
     datasets = list(dict.fromkeys(case.dataset for case in all_cases))
     pools = [[case for case in all_cases if case.dataset == dataset] for dataset in datasets]

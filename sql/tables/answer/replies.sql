@@ -18,6 +18,8 @@ CREATE TABLE IF NOT EXISTS answer.replies (
     latency_s DOUBLE,
     completion VARCHAR,
     attempts BIGINT NOT NULL,
+    prompt VARCHAR,
+    model VARCHAR,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, probe_id)
 );

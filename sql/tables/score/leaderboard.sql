@@ -17,6 +17,12 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     coverage DOUBLE NOT NULL,
     simulator VARCHAR NOT NULL,
     scripted BOOLEAN NOT NULL,
+    fingerprint VARCHAR,
+    prompts VARCHAR[] NOT NULL,
+    k BIGINT,
+    budget BIGINT,
+    injected_tokens DOUBLE,
+    unequal VARCHAR,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, metric, variant, slice)
 );

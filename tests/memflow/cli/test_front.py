@@ -9,7 +9,8 @@ COMMANDS = ("run", "plan", "dev", "accounts", "show", "sql", "domains", "memorie
 
 
 @pytest.mark.parametrize(
-    "command", [(), *((name,) for name in COMMANDS), ("show", "leaderboard"), ("show", "probe")]
+    "command",
+    [(), *((name,) for name in COMMANDS), ("show", "leaderboard"), ("show", "probe"), ("show", "memory")],
 )
 def test_every_command_has_help(empty, command) -> None:
     result = empty(*command, "--help")

@@ -42,6 +42,7 @@ def test_every_system_is_listed_with_what_it_asks(empty) -> None:
         "default": 2,
         "description": "How many messages leave the buffer at a time.",
         "low": 1,
+        "high": None,
         "choices": [],
         "in_name": True,
     }

@@ -1,14 +1,17 @@
 """BM25 and embedding memories: what their entries are, and what they find."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memflow.errors import BadInput
 from memflow.hashing import HashingEmbedder
 from memflow.memories.dense import Embedded
-from memflow.memories.entries import Vector
+from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Memory, Message, Tools
-from memflow.memories.notes import pieces
+from memflow.memories.notes import pieces, recalled
+from memflow.tokens import estimate
 
 SESSION = [
     Message("m0", "user", "I adopted a puppy", "Caroline", "8 May 2023"),
@@ -93,3 +96,19 @@ async def test_embeddings_find_the_nearest_first_and_k_of_them() -> None:
     assert recall.sources[0] == "m1" and len(recall.entries) == 2
     said = sorted(recall.entries, key=lambda item: item.order)
     assert said != list(recall.entries) and recall.notes.splitlines() == [item.text for item in said]
+
+
+@given(
+    texts=st.lists(st.text("ab 北", min_size=1, max_size=30), min_size=1, max_size=9),
+    budget=st.integers(0, 40),
+)
+def test_a_budget_is_for_the_notes_as_they_are_injected(texts: list[str], budget: int) -> None:
+    store = EntryStore()
+    found = [store.add("message", text, sources=()) for text in texts]
+    recall = recalled(found, budget)
+    assert recall.injected_tokens == estimate(recall.notes) <= budget
+    shown = len(recall.entries)
+    assert recall.entries == tuple(found[:shown])
+    assert recall.dropped_tokens == sum(map(estimate, texts[shown:]))
+    if shown < len(found):
+        assert estimate("\n".join(texts[: shown + 1])) > budget

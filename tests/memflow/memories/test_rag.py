@@ -4,9 +4,12 @@ from collections import Counter
 
 import pytest
 
+from memflow.errors import BadSettings
 from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Message, Tools
 from memflow.memories.rag import Rag
+from memflow.memories.registry import fingerprint, remember
 
 TOOLS = Tools(embedder=HashingEmbedder())
 
@@ -70,3 +73,101 @@ async def test_what_leaves_takes_its_own_date_along() -> None:
         "[1 May] Mel: 3",
     ]
     assert rag.store.live("buffer") == []
+
+
+async def stream(rag: Rag, *arrivals: list[Message]) -> Rag:
+    for arrival in arrivals:
+        rag.store.advance(len(arrival))
+        await rag.write(arrival)
+    return rag
+
+
+def alternating(count: int) -> list[Message]:
+    return [
+        Message(f"m{at}", "user" if at % 2 == 0 else "assistant", f"word{at} more", sent_at="8 May")
+        for at in range(count)
+    ]
+
+
+async def test_a_pair_is_one_entry_and_half_a_pair_stays_in_the_buffer() -> None:
+    rag = await stream(Rag(tools=TOOLS, chunk="pair", freq=1, ns=0), alternating(5))
+    assert [(item.text, item.sources, item.role) for item in rag.store.live("pair")] == [
+        ("[8 May]\nuser: word0 more\nassistant: word1 more", ("m0", "m1"), None),
+        ("[8 May]\nuser: word2 more\nassistant: word3 more", ("m2", "m3"), None),
+    ]
+    recall = await rag.read("word4")
+    assert [turn.content for turn in recall.messages] == ["[8 May]\nword4 more"]
+
+
+async def test_pairs_leave_the_buffer_as_its_law_allows() -> None:
+    rag = await stream(Rag(tools=TOOLS, chunk="pair", freq=1, ns=3), alternating(6))
+    assert [item.sources for item in rag.store.live("pair")] == [("m0", "m1")]
+    assert [item.sources for item in rag.store.live("buffer")] == [("m2",), ("m3",), ("m4",), ("m5",)]
+
+
+async def test_chunks_overlap_and_what_fills_none_is_still_visible() -> None:
+    """Lines of `user: word0 more ` are 4 tokens, `assistant: word1 more` 5 and a half: cut at 10 with 2 in common."""
+    rag = Rag(tools=TOOLS, chunk="tokens", size=10, overlap=2, freq=1, ns=0)
+    await stream(rag, alternating(5))
+    assert [(item.text, item.sources) for item in rag.store.live("tokens")] == [
+        ("[8 May]\nuser: word0 more\nassistant: word1 more", ("m0", "m1")),
+        ("[8 May]\nassistant: more\nuser: word2 more\nassistant: word3 ", ("m1", "m2", "m3")),
+    ]
+    recall = await rag.read("word4")
+    assert [turn.content for turn in recall.messages] == ["[8 May]\nword3 more", "word4 more"]
+    assert {"m0", "m1", "m2", "m3", "m4"} == set(recall.sources)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 11])
+@pytest.mark.parametrize(("freq", "ns"), [(1, 0), (2, 4), (3, 1)])
+async def test_chunks_are_the_same_however_messages_arrive(batch: int, freq: int, ns: int) -> None:
+    said = alternating(33)
+    once = await stream(Rag(tools=TOOLS, chunk="tokens", size=12, overlap=5, freq=freq, ns=ns), said)
+    rag = Rag(tools=TOOLS, chunk="tokens", size=12, overlap=5, freq=freq, ns=ns)
+    await stream(rag, *(said[at : at + batch] for at in range(0, len(said), batch)))
+    texts = [(item.text, item.sources) for item in rag.store.live("tokens")]
+    want = [(item.text, item.sources) for item in once.store.live("tokens")]
+    assert len(want) > 8 and abs(len(texts) - len(want)) <= 2  # freq decides when they are cut, not where
+    assert texts[: len(want)] == want[: len(texts)]
+    seen = {source for item in rag.store.live() for source in item.sources}
+    assert seen == {message.message_id for message in said}
+
+
+async def test_a_budget_takes_the_best_that_fit() -> None:
+    """`user: fresh bread` is 17 characters, 5 tokens with the line break; two of three notes fit into 10."""
+    rag = Rag(tools=TOOLS, freq=1, ns=0, k=0, budget=10)
+    await stream(rag, [Message(f"m{at}", "user", text) for at, text in enumerate(
+        ["fresh bread", "grey weather", "fresh bread"]
+    )])  # fmt: skip
+    recall = await rag.read("fresh bread")
+    assert recall.notes == "user: fresh bread\nuser: fresh bread"
+    assert recall.sources == ("m0", "m2")
+    assert (recall.injected_tokens, recall.dropped_tokens) == (9, 5)
+
+
+async def test_retrieval_ranks_everything_and_has_no_buffer() -> None:
+    rag = remember("retrieval_10", TOOLS)(EntryStore())
+    assert isinstance(rag, Rag)
+    await stream(rag, [Message(f"m{at}", "user", f"note {at}") for at in range(40)])
+    recall = await rag.read("note 7")
+    assert recall.messages == () and recall.injected_tokens <= 10
+    assert recall.sources[0] == "m7" and len(recall.entries) == 3
+    assert len((await Rag(rag.store, TOOLS, k=0, ns=0).read("note 7")).entries) == 40
+
+
+def test_an_overlap_as_long_as_a_chunk_is_refused() -> None:
+    with pytest.raises(BadSettings, match="chunks of 75 tokens cannot have 75 in common"):
+        remember("rag_chunk_75_75_5", TOOLS)(EntryStore())
+
+
+def test_named_variants_are_what_the_papers_use() -> None:
+    pair, chunk = (remember(name, TOOLS)(EntryStore()) for name in ("rag_pair", "rag_chunk"))
+    assert isinstance(pair, Rag) and (pair.chunk, pair.freq, pair.ns, pair.k) == ("pair", 1, 0, 5)
+    assert isinstance(chunk, Rag) and (chunk.chunk, chunk.size, chunk.overlap, chunk.k) == (
+        "tokens",
+        300,
+        75,
+        5,
+    )
+    shared = {fingerprint(name) for name in ("rag", "rag_pair", "rag_pair_2_4_30", "rag_chunk", "retrieval")}
+    assert len(shared) == 5

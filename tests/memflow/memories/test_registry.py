@@ -28,7 +28,7 @@ TOOLS = Tools(chat=ScriptedChat({}), embedder=HashingEmbedder())
 class Diary(Memory):
     """Keeps a diary."""
 
-    pages: int = parameter(3, "Pages.", low=1)
+    pages: int = parameter(3, "Pages.", low=1, high=1000)
     tone: str = parameter("dry", "Tone.", choices=("dry", "warm"))
     moods: tuple[str, ...] = parameter((), "Moods.", choices=("good", "bad"))
 
@@ -109,6 +109,8 @@ def test_a_memory_of_ones_own(shelf: str) -> None:
     assert len({fingerprint(name, own) for name in ("diary_long", "diary", "full")}) == 3
     with pytest.raises(BadSettings, match=r"full_80 has the name of one of ours; .* memflow\.toml"):
         find("full_80", {"full_80": Own(f"{shelf}:Diary")})
+    with pytest.raises(BadSettings, match="pages is at most 1000, not 1001"):
+        find("diary", {"diary": Own(f"{shelf}:Diary", {"pages": 1001})})
     with pytest.raises(BadSettings, match=r"there are none, .*, diary_long, diary$"):
         find("diaries", own)
 
@@ -118,20 +120,25 @@ def test_a_system_with_other_parameters_under_a_name_of_ones_own() -> None:
         "pets": Own(system="awi", parameters={"kinds": ["pets"], "ns": 2}),
         "pets_again": Own(system="awi_2_2", parameters={"kinds": ("pets",)}),
         "plain": Own(system="rag"),
+        "chunks": Own(
+            system="rag", parameters={"chunk": "tokens", "freq": 1, "ns": 0, "overlap": 75, "k": 5}
+        ),
     }
     memory = remember("pets", TOOLS, own)(EntryStore())
     assert isinstance(memory, Awi) and (memory.freq, memory.ns, memory.kinds) == (2, 2, ("pets",))
     assert fingerprint("pets", own) == fingerprint("pets_again", own) != fingerprint("awi")
     assert fingerprint("plain", own) == fingerprint("rag")
+    assert fingerprint("chunks", own) == fingerprint("rag_chunk")
     assert find("pets", own).system.pattern == "pets"
     for name, wrong, said in (
         ("mine", Own(system="rga"), "the memory mine: there is no memory 'rga'"),
         ("mine", Own(system="mine"), "there is no memory 'mine'"),
         (
             "mine",
-            Own(system="rag", parameters={"chunk": "x"}),
-            "mine has no parameter 'chunk'; it takes freq",
+            Own(system="rag", parameters={"chunks": "x"}),
+            "mine has no parameter 'chunks'; it takes freq",
         ),
+        ("mine", Own(system="rag_pair", parameters={"chunk": "tokens"}), "mine has no parameter 'chunk'"),
         ("mine", Own(system="awi", parameters={"kinds": "pets"}), "kinds is of type tuple, not 'pets'"),
     ):
         with pytest.raises(BadSettings, match=said):

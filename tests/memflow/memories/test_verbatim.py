@@ -93,6 +93,19 @@ async def test_full_shows_all_that_was_said_and_drops_the_oldest_first() -> None
     assert (recall.injected_tokens, recall.dropped_tokens) == (20, 40)
 
 
+async def test_a_message_longer_than_the_whole_budget_is_not_cut_but_counted() -> None:
+    """A hundred letters are 25 tokens, the budget 20: it, and all before it, is left out and said to be."""
+    memory = Full(budget=20)
+    await memory.write([said(0, "a" * 8), said(1, "b" * 100), said(2, "c" * 40)])
+    recall = await memory.read("?")
+    assert [turn.content for turn in recall.messages] == ["c" * 40]
+    assert (recall.injected_tokens, recall.dropped_tokens) == (10, 25 + 2)
+    await memory.write([said(3, "d" * 100)])
+    recall = await memory.read("?")
+    assert (recall.messages, recall.entries) == ((), ())
+    assert (recall.injected_tokens, recall.dropped_tokens) == (0, 25 + 10 + 25 + 2)
+
+
 async def test_full_reads_again_after_a_write() -> None:
     memory = Full()
     await memory.write([said(0, "a")])

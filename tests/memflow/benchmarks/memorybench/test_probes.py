@@ -1,19 +1,25 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from memflow.benchmarks.benchmark import States
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.conversations import conversations
-from memflow.benchmarks.memorybench.probes import probes
+from memflow.benchmarks.memorybench.probes import LOCOMO_F1, probes
 from memflow.benchmarks.memorybench.selection import DIALOGUES, select
 from memflow.benchmarks.memorybench.utterances import turns
+from memflow.chat.scripted import ScriptedChat
 from memflow.domains import find
+from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
 from memflow.metrics.text import locomo_f1
-from memflow.records import Record
+from memflow.records import Figure, Record, Reply
 
 OPEN = find("memorybench_open")
 DEMO = find("memorybench_demo")
@@ -138,6 +144,45 @@ def test_each_category_and_language_has_its_prompt(sample: list[Record]) -> None
         ("4", "en"): "locomo_short", ("5", "en"): "locomo_choice",
         (None, "en"): "answer_en", (None, "zh"): "answer_zh",
     }  # fmt: skip
+
+
+def test_a_domain_may_search_with_the_whole_prompt(sample: list[Record]) -> None:
+    """As the published code: boilerplate, question and options, but nothing that was recalled or told."""
+    bench, prompted = MemoryBench(), replace(DEMO, parameters={"query": "prompt"})
+    for probe in probes(DEMO.name, select(DEMO, sample)):
+        bare = bench.question(prompted, probe, Recall(), None)
+        assert bare.query == bare.prompt.render(bare.fields)[-1].content
+        assert probe.question in bare.query and all(option in bare.query for option in probe.options)
+        recalled = bench.question(prompted, probe, Recall(notes="what is known"), None)
+        told = bench.question(prompted, probe, Recall(), "the gold")
+        assert recalled.query == told.query == bare.query
+        assert recalled.fields["notes"] == "what is known" and told.fields["notes"] == "the gold"
+        if probe.metric == LOCOMO_F1:
+            assert bare.query != probe.question
+
+
+async def test_with_the_whole_prompt_a_memory_recalls_otherwise(
+    demo: Any, scored: Callable[[Any, str], Awaitable[tuple[list[Reply], list[Figure]]]]
+) -> None:
+    """Its words are searched with, so that the same memory recalls otherwise."""
+    prompted = replace(demo, domain=replace(demo.domain, parameters={"query": "prompt"}))
+    bare, _ = await scored(demo, "bm25_message")
+    whole, _ = await scored(prompted, "bm25_message")
+    assert [reply.probe_id for reply in bare] == [reply.probe_id for reply in whole]
+    assert any(one.recalled != other.recalled for one, other in zip(bare, whole, strict=True))
+    assert all(reply.reason is None for reply in whole)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [({"query": "all"}, "parameter query: .*'question' or 'prompt'"), ({"k": 5}, "parameter k")],
+)
+async def test_a_wrong_parameter_is_told_before_anything_is_played(
+    sample: list[Record], parameters: dict[str, object], said: str
+) -> None:
+    wrong = replace(DEMO, parameters=parameters)
+    with pytest.raises(BadSettings, match=f"domain memorybench_demo, {said}"):
+        await MemoryBench().turns(wrong, sample, States([], [], []), ScriptedChat({}))
 
 
 def test_no_gold_stands_in_the_prompt_of_an_assistant(sample: list[Record]) -> None:

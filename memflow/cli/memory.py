@@ -1,0 +1,195 @@
+"""`show memory`: what a memory held at a checkpoint, entry by entry, or what changed between two."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from memflow.cli.held import Held, held_of, row_of
+from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
+from memflow.cli.selection import front_of
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from memflow.memories.entries import Item
+
+FIRST_SOURCES, LONGEST_SOURCES = 3, 48
+
+
+def memory(
+    ctx: typer.Context,
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain it was played in.")],
+    assistant: Annotated[
+        str, typer.Argument(metavar="MEMORY", help="The memory, or MEMORY@MODEL: the assistant's name.")
+    ],
+    episode: Annotated[
+        str | None, typer.Option("--episode", metavar="ID", help="Where there are several.")
+    ] = None,
+    checkpoint: Annotated[
+        int | None, typer.Option("--checkpoint", metavar="C", min=0, help="As it was then; else at the last.")
+    ] = None,
+    diff: Annotated[
+        tuple[int, int] | None,
+        typer.Option("--diff", metavar="C1 C2", help="What changed from one checkpoint to a later one."),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", help="Entries of this kind; may be repeated."),
+    ] = None,
+    form: FormatOption = Format.text,
+) -> None:
+    """Show what a memory held at a checkpoint: its entries by kind, and the messages that each came from.
+
+    With --diff: what was added, retired and changed between two checkpoints. Nothing is played again.
+    """
+    from resources.lake import Lake
+
+    if diff is not None and checkpoint is not None:
+        raise BadInput("--diff names its own checkpoints: leave out --checkpoint")
+    lake = Lake(front_of(ctx).load().lake_root)
+    held = held_of(lake, domain, assistant, episode)
+    for name in kind or ():
+        if name not in held.kinds:
+            known = ", ".join(held.kinds) or "none"
+            raise BadInput(f"{assistant} never held an entry of kind {name!r}; its kinds are {known}")
+    title = {"domain": domain, "assistant": assistant, "episode": held.episode}
+    if diff is None:
+        _show(form, title, held, held.checkpoints[-1] if checkpoint is None else checkpoint, kind or ())
+    else:
+        _compare(form, title, held, *diff, kind or ())
+
+
+def _show(form: Format, title: dict[str, str], held: Held, checkpoint: int, kinds: Sequence[str]) -> None:
+    items = held.at(checkpoint, kinds)
+    data = {**title, "checkpoint": checkpoint, "tick": held.tick(checkpoint)}
+    where = f"checkpoint {checkpoint} of {held.checkpoints[-1]}, tick {held.tick(checkpoint):,}"
+    answer(
+        form,
+        {**data, "entries": [row_of(item) for item in items]},
+        Text(f"{title['assistant']} in {title['domain']}", "bold"),
+        note(f"episode {title['episode']}, {where}: {_count(len(items), 'entry', 'entries')}"),
+        *_by_kind(items),
+    )
+
+
+def _compare(
+    form: Format, title: dict[str, str], held: Held, first: int, last: int, kinds: Sequence[str]
+) -> None:
+    from memflow.memories.memory import FAILURE
+
+    found = held.between(first, last, kinds)
+    failed = [item for item in found.added if item.kind == FAILURE]
+    added = [item for item in found.added if item.kind != FAILURE]
+    data = {
+        **title,
+        "from": {"checkpoint": first, "tick": held.tick(first)},
+        "to": {"checkpoint": last, "tick": held.tick(last)},
+        "added": [row_of(item) for item in added],
+        "retired": [row_of(item) for item in found.retired],
+        "changed": [{"before": row_of(old), "after": row_of(new)} for old, new in found.changed],
+        "passed": [row_of(item) for item in found.passed],
+        "failures": _reasons(failed),
+    }
+    ticks = f"tick {held.tick(first):,} to {held.tick(last):,}"
+    answer(
+        form,
+        data,
+        Text(f"{title['assistant']} in {title['domain']}", "bold"),
+        note(f"episode {title['episode']}, from checkpoint {first} to {last}, {ticks}"),
+        *_part("Added", added),
+        *_part("Retired", found.retired),
+        *_changes(found.changed),
+        *_failures(failed),
+        note(f"\n{_count(len(found.passed), 'entry', 'entries')} more came and went in between."),
+    )
+
+
+def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
+    from memflow.memories.memory import FAILURE
+
+    for kind in dict.fromkeys(item.kind for item in items if item.kind != FAILURE):
+        yield from _part(kind, [item for item in items if item.kind == kind], of_kind=True)
+    yield from _failures([item for item in items if item.kind == FAILURE])
+
+
+def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iterator[RenderableType]:
+    """Entries as a table, under a heading that counts them; their kind only where it is not the heading."""
+    yield heading(f"{title}: {len(items):,}")
+    if not items:
+        return
+    versions = any(item.previous for item in items)
+    ends = any(item.until is not None for item in items)
+    columns = ["entry", *([] if of_kind else ["kind"]), "since", *(["until"] if ends else [])]
+    columns += [*(["version of"] if versions else []), "sources", "text"]
+    rows = [
+        [
+            item.entry_id,
+            *([] if of_kind else [item.kind]),
+            item.since,
+            *([item.until] if ends else []),
+            *([item.previous] if versions else []),
+            _line(_sources(item.sources)),
+            _line(item.text),
+        ]
+        for item in items
+    ]
+    yield table("", columns, rows, right=("since", "until"))
+
+
+def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableType]:
+    """A change in two lines: what was held, and below it what it has become."""
+    yield heading(f"Changed: {len(changed):,}")
+    if not changed:
+        return
+    rows = []
+    for old, new in changed:
+        rows.append([_line(f"- {old.entry_id}", "red"), old.since, "", _line(old.text)])
+        more = len([source for source in new.sources if source not in old.sources])
+        rows.append([_line(f"+ {new.entry_id}", "green"), new.since, f"{more} new", _line(new.text)])
+    yield table("", ("entry", "since", "sources", "text"), rows, right=("since", "sources"))
+
+
+def _failures(failed: Sequence["Item"]) -> Iterator[RenderableType]:
+    """What could not be written, a line for each reason."""
+    if not failed:
+        return
+    yield heading(f"Failures: {len(failed):,}")
+    rows = [
+        [each["count"], _line(_sources(each["sources"])), Text(each["reason"])] for each in _reasons(failed)
+    ]
+    yield table("", ("count", "about", "reason"), rows, right=("count",))
+
+
+def _reasons(failed: Iterable["Item"]) -> list[dict[str, Any]]:
+    """Each reason with how often it was met, and the messages that it was about; the commonest first."""
+    met: dict[str, list[Item]] = defaultdict(list)
+    for item in failed:
+        met[item.text].append(item)
+    return [
+        {
+            "reason": reason,
+            "count": len(items),
+            "sources": list(dict.fromkeys(source for item in items for source in item.sources)),
+        }
+        for reason, items in sorted(met.items(), key=lambda each: -len(each[1]))
+    ]
+
+
+def _sources(sources: Sequence[str]) -> str:
+    """`m4`, or `6: m0, m1, m2 …`: how many there are, and the first."""
+    if len(sources) < 2:
+        return cut(", ".join(sources), LONGEST_SOURCES)
+    rest = " …" if len(sources) > FIRST_SOURCES else ""
+    return cut(f"{len(sources):,}: {', '.join(sources[:FIRST_SOURCES])}{rest}", LONGEST_SOURCES)
+
+
+def _line(text: str, style: str = "") -> Text:
+    """A text in one line, cut where the terminal ends."""
+    return Text(" ".join(text.split()), style, no_wrap=True, overflow="ellipsis")
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"

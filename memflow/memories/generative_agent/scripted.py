@@ -1,0 +1,43 @@
+"""The scripted chat as a generative agent's model: statements counted, and gathered by subject. No language model."""
+
+import re
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
+from memflow.memories.plain import statements, subject
+
+_NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
+
+
+def _importance(request: ChatRequest) -> Rating:
+    """The more is stated, the more it matters; a mere question is everyday."""
+    return Rating(importance=min(10, 1 + 3 * len(statements(request.fields["memory"]))))
+
+
+def _questions(request: ChatRequest) -> Questions:
+    """What the newest statements are about."""
+    said = reversed(statements(request.fields["memories"]))
+    subjects = [*dict.fromkeys(subject(sentence) for sentence in said), "all this"]
+    asked = [f"What is there to say about {about[:100]}?" for about in subjects[: request.fields["count"]]]
+    return Questions(questions=asked)
+
+
+def _insights(request: ChatRequest) -> Insights:
+    """What was stated of each subject, together."""
+    found: dict[str, dict[int, str]] = {}
+    for number, line in _NUMBERED.findall(request.fields["statements"]):
+        for sentence in statements(line):
+            found.setdefault(subject(sentence)[:60], {})[int(number)] = sentence
+    insights = [
+        Insight(insight=f"On {about}: {' '.join([*said.values()][:6])}"[:200], because=[*said][:6])
+        for about, said in [*found.items()][: request.fields["count"]]
+    ]
+    return Insights(insights=insights)
+
+
+HANDLERS: dict[str, Handler] = {
+    "generative_agent/importance": _importance,
+    "generative_agent/questions": _questions,
+    "generative_agent/insights": _insights,
+}

@@ -1,0 +1,143 @@
+"""MemGPT's main context: what is in a model's view, how large it is, and the numbers by which its lines are called.
+
+It holds the working context, the summary of what was evicted, the queue of messages, and in a read what was found so
+far. Everything is numbered through, so that a function call can say which lines it rests on.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.mem_gpt.answers import (
+    Acts,
+    Keeping,
+    Saves,
+    Searches,
+    Searching,
+    WorkingAppend,
+    WorkingReplace,
+)
+from memflow.memories.memory import Recall
+from memflow.memories.notes import joined
+from memflow.memories.verbatim import Kept, beside, kept, turns
+from memflow.tokens import estimate
+
+WORKING, SUMMARY, QUEUE = "working", "summary", "queue"
+
+NOTHING = "(nothing)"
+
+
+@dataclass(frozen=True)
+class Context:
+    """The main context at one moment. `size` is the most tokens of its working context."""
+
+    working: Sequence[Item]
+    summary: Sequence[Item]
+    """The one summary, or none."""
+    queue: Sequence[Kept]
+    size: int
+    found: Sequence[Item] = ()
+
+    @classmethod
+    def of(cls, store: EntryStore, size: int, found: Sequence[Item] = ()) -> "Context":
+        """What a store holds in view now."""
+        return cls(store.live(WORKING), store.live(SUMMARY), kept(store, QUEUE), size, found)
+
+    @cached_property
+    def tokens(self) -> int:
+        """Its size, without what was found: just what a read puts into the prompt."""
+        return estimate(self._notes()) + sum(self._sizes)
+
+    @property
+    def room(self) -> int:
+        """Tokens that may still be added to the working context."""
+        return self.size - sum(estimate(item.text) for item in self.working)
+
+    def leaving(self, share: float, limit: float) -> Sequence[Kept]:
+        """The oldest messages: so many that `share` of the queue's tokens leave, and that the rest fits `limit`.
+
+        At least one, be it as large as it may: so a message beyond the whole budget passes through the queue.
+        """
+        goal = max(share * sum(self._sizes), self.tokens - limit)
+        count, gone = 0, 0
+        while count < len(self.queue) and (count == 0 or gone < goal):
+            gone += self._sizes[count]
+            count += 1
+        return self.queue[:count]
+
+    def fields(self) -> dict[str, str]:
+        """The parts as a prompt shows them: each on one line with its number, so that none can pass for another."""
+        lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(self._texts, 1)]
+        fields, start = {}, 0
+        for name, part in (
+            ("working", self.working),
+            ("summary", self.summary),
+            ("messages", self.queue),
+            ("found", self.found),
+        ):
+            fields[name] = "\n".join(lines[start : start + len(part)]) or NOTHING
+            start += len(part)
+        return fields
+
+    def sources(self, numbers: Iterable[int]) -> list[str]:
+        """Ids of the messages that the lines of these numbers came from."""
+        return list(dict.fromkeys(source for number in numbers for source in self._items[number - 1].sources))
+
+    def line(self, number: int) -> Item:
+        """The line of the working context that has this number."""
+        return self.working[number - 1]
+
+    def complaint(self, told: Saves | Searches | Acts) -> str | None:
+        """What a model got wrong in its calls, told so that it can put it right; None, where nothing."""
+        calls = told.calls
+        complaint = next((wrong for wrong in map(self._wrong, calls) if wrong), None)
+        if complaint:
+            return complaint
+        replaced = [call.line for call in calls if isinstance(call, WorkingReplace)]
+        if len(set(replaced)) < len(replaced):
+            return "a line of the working context is replaced twice"
+        added = [call.text for call in calls if isinstance(call, WorkingAppend | WorkingReplace)]
+        freed = [self.line(number).text for number in replaced]
+        room = self.room + sum(map(estimate, freed)) - sum(map(estimate, added))
+        if room < min(0, self.room):
+            return f"the working context would be {-room} tokens too large: shorten it, or use the archive"
+        return None
+
+    def recall(self) -> Recall:
+        """Sections as notes, and the queue as turns; the entries found come first, then the rest of what is held."""
+        notes = self._notes(sorted(self.found, key=lambda item: item.order))
+        entries = (*self.found, *self.working, *self.summary)
+        return beside(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), self.queue)
+
+    def _wrong(self, call: Keeping | Searching) -> str | None:
+        if isinstance(call, Searching):
+            return None if call.query.strip() else f"{call.function} has an empty query"
+        if not call.text.strip() and not isinstance(call, WorkingReplace):
+            return f"{call.function} has an empty text"
+        if max(call.rests_on) > len(self._items):
+            return f"there is no line {max(call.rests_on)}; they are numbered 1 to {len(self._items)}"
+        if isinstance(call, WorkingReplace) and call.line > len(self.working):
+            return f"line {call.line} is none of the {len(self.working)} lines of the working context"
+        return None
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [estimate(turn.content) for turn in turns(self.queue)]
+
+    @cached_property
+    def _items(self) -> list[Item]:
+        return [*self.working, *self.summary, *(message.item for message in self.queue), *self.found]
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        held = [item.text for item in (*self.working, *self.summary)]
+        return [*held, *(message.note() for message in self.queue), *(item.text for item in self.found)]
+
+    def _notes(self, found: Sequence[Item] = ()) -> str:
+        sections = (
+            ("Working context", self.working),
+            ("Summary of earlier messages", self.summary),
+            ("Retrieved", found),
+        )
+        return "\n\n".join(f"{title}:\n{joined(items)}" for title, items in sections if items)

@@ -1,0 +1,166 @@
+"""The MemGPT memory (Packer et al. 2023; MemBench, section 4.1): a main context of `budget` tokens, and storage beyond.
+
+The main context is the working context, written only by functions; a summary of all that was evicted; and a queue of
+messages. Over `warning_threshold` of the budget the model is told once, and may keep what matters; over
+`flush_threshold` the oldest messages leave: they join the summary, written anew from the former one, and recall
+storage. Messages are taken in one by one, so that it does not matter how many arrive together. In a read the model
+calls functions, `steps` times at most; what it finds is in this read's notes.
+
+Ours: what is still in the queue is in view, so recall storage is searched for what left it. Both storages are searched
+by embeddings, as in MemBench. A frozen read is offered no function that writes, and asks nobody while there is
+nothing to search. Functions name the lines they rest on, and so have exact sources. MemBench's defects are not copied:
+it evaluates what the model says, cuts a single found text to nothing, and archives into recall storage.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memflow.chat.scripted import Handler
+from memflow.memories.entries import Item
+from memflow.memories.mem_gpt.answers import (
+    Acts,
+    ArchivalInsert,
+    ArchivalSearch,
+    Keeping,
+    RecallSearch,
+    Saves,
+    Searches,
+    Searching,
+    Summary,
+    WorkingAppend,
+)
+from memflow.memories.mem_gpt.context import NOTHING, QUEUE, SUMMARY, WORKING, Context
+from memflow.memories.mem_gpt.scripted import HANDLERS
+from memflow.memories.memory import Calls, Memory, Message, Recall, Vector, parameter
+from memflow.memories.notes import joined
+from memflow.memories.search import Dense
+from memflow.memories.verbatim import forget, keep
+
+RECALL, ARCHIVAL, WARNING = "recall", "archival", "warning"
+
+
+@dataclass
+class MemGpt(Memory):
+    """Recalls its main context, and what the model looks up in recall and archival storage."""
+
+    budget: int = parameter(1500, "Tokens of the main context; MemEngine's is 1,024 words.", low=1)
+    working: float = parameter(0.25, "Share of the budget that is the working context's.", high=1)
+    warning_threshold: float = parameter(0.7, "Share of the budget over which the model is warned.")
+    flush_threshold: float = parameter(1.0, "Share of the budget over which messages are evicted.")
+    flush_evicted: float = parameter(0.5, "Share of the queue, oldest first, that is evicted.", high=1)
+    k: int = parameter(5, "How many entries one search finds.", low=1)
+    steps: int = parameter(1, "Rounds of function calls in one read.", low=1)
+
+    calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
+    """Those of a read are for each of its `steps`."""
+    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {WARNING}
+    broad: ClassVar[frozenset[str]] = frozenset({SUMMARY})
+
+    def __post_init__(self) -> None:
+        self.recall = Dense(self.store, RECALL)
+        self.archive = Dense(self.store, ARCHIVAL)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Queue each, and after each see to the main context's size."""
+        for message in messages:
+            keep(self.store, [message], QUEUE)
+            context = self._context()
+            if context.tokens > self.warning_threshold * self.budget and not self.store.live(WARNING):
+                self.store.add(WARNING, f"{context.tokens} of {self.budget} tokens", sources=())
+                await self._save(context)
+                context = self._context()
+            if context.tokens > self.flush_threshold * self.budget:
+                await self._flush(context)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """The main context, and what `steps` rounds of function calls found; best first, search after search."""
+        found: list[Item] = []
+        for _ in range(self.steps):
+            if frozen and not (self.store.live(RECALL) or self.store.live(ARCHIVAL)):
+                break
+            context = self._context(found)
+            fields = context.fields() | {"question": query}
+            if not frozen:
+                fields["room"] = str(max(0, context.room))
+            answer: Searches | Acts = await self.ask_to_read(
+                "search" if frozen else "act", fields, check=context.complaint
+            )
+            found += [item for item in await self._call(context, answer.calls) if item not in found]
+            if not any(isinstance(call, Searching) for call in answer.calls):
+                break
+        return self._context(found).recall()
+
+    @classmethod
+    def handlers(cls) -> Mapping[str, Handler]:
+        return HANDLERS
+
+    def _context(self, found: Sequence[Item] = ()) -> Context:
+        return Context.of(self.store, int(self.working * self.budget), found)
+
+    async def _save(self, context: Context) -> None:
+        """Memory pressure: the model may keep what matters before it is evicted."""
+        fields = context.fields()
+        del fields["found"]
+        fields["room"] = str(max(0, context.room))
+        sources = [source for message in context.queue for source in message.item.sources]
+        saves: Saves | None = await self.ask("save", fields, sources=sources, check=context.complaint)
+        if saves is not None:
+            await self._call(context, saves.calls)
+
+    async def _flush(self, context: Context) -> None:
+        """Evict the oldest messages; where no summary of them is to be had, the former one stays."""
+        leaving = context.leaving(self.flush_evicted, self.flush_threshold * self.budget)
+        notes = [message.note() for message in leaving]
+        evicted = [source for message in leaving for source in message.item.sources]
+        fields = {"summary": joined(context.summary) or NOTHING, "messages": "\n".join(notes)}
+        answer, vectors = await asyncio.gather(
+            self.ask("summarise", fields, sources=evicted), self.embed(notes)
+        )
+        told: Summary | None = answer
+        forget(self.store, leaving, QUEUE)
+        for message, note, vector in zip(leaving, notes, vectors, strict=True):
+            item = message.item
+            self.store.add(
+                RECALL, note, sources=item.sources, role=item.role, vector=vector, previous=item.entry_id
+            )
+        if told is not None:
+            former = context.summary[0] if context.summary else None
+            if former is None:
+                self.store.add(SUMMARY, told.summary, sources=evicted)
+            else:
+                sources = dict.fromkeys((*former.sources, *evicted))
+                self.store.revise(former, text=told.summary, sources=sources)
+        for warning in self.store.live(WARNING):
+            self.store.retire(warning.entry_id)
+
+    async def _call(self, context: Context, calls: Iterable[Keeping | Searching]) -> list[Item]:
+        """Do what the functions say, in order, and give what they found; one call to the embedder."""
+        calls = list(calls)
+        texts = {
+            place: call.query if isinstance(call, Searching) else call.text
+            for place, call in enumerate(calls)
+            if isinstance(call, Searching | ArchivalInsert)
+        }
+        vectors = dict(zip(texts, await self.embed([*texts.values()]), strict=True))
+        found: list[Item] = []
+        for place, call in enumerate(calls):
+            if isinstance(call, ArchivalSearch):
+                found += self.archive.search(vectors[place], self.k)
+            elif isinstance(call, RecallSearch):
+                found += self.recall.search(vectors[place], self.k)
+            else:
+                self._keep(context, call, vectors.get(place))
+        return list({item.entry_id: item for item in found}.values())
+
+    def _keep(self, context: Context, call: Keeping, vector: Vector | None) -> None:
+        sources = context.sources(call.rests_on)
+        if isinstance(call, ArchivalInsert):
+            self.store.add(ARCHIVAL, call.text, sources=sources, vector=vector)
+        elif isinstance(call, WorkingAppend):
+            self.store.add(WORKING, call.text, sources=sources)
+        elif call.text.strip():
+            self.store.revise(context.line(call.line), text=call.text, sources=sources)
+        else:
+            self.store.retire(context.line(call.line).entry_id)

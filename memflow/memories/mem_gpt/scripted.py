@@ -1,0 +1,97 @@
+"""The scripted chat as MemGPT's model: it keeps what users state, and searches for the question. No language model."""
+
+import re
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.memories.mem_gpt.answers import (
+    Acts,
+    ArchivalInsert,
+    ArchivalSearch,
+    Keeping,
+    RecallSearch,
+    Saves,
+    Searches,
+    Searching,
+    Summary,
+    WorkingAppend,
+    WorkingReplace,
+)
+from memflow.memories.mem_gpt.context import NOTHING
+from memflow.memories.plain import likeness, statements, subject
+from memflow.tokens import estimate
+
+_NUMBERED = re.compile(r"^(\d{1,4})\. (.*)$", re.MULTILINE)
+
+
+def _lines(part: str) -> dict[int, str]:
+    return {int(number): text for number, text in _NUMBERED.findall(part)}
+
+
+def _stated(request: ChatRequest) -> list[tuple[int, str]]:
+    """The users' statements in the messages in view, each with the number of its message."""
+    return [
+        (number, sentence[:200])
+        for number, line in _lines(request.fields["messages"]).items()
+        if not re.match(r"(\[[^\]]*\] )?assistant:", line)
+        for sentence in statements(line)
+    ]
+
+
+def _save(request: ChatRequest) -> Saves:
+    known = {subject(text): (number, text) for number, text in _lines(request.fields["working"]).items()}
+    room = int(request.fields["room"])
+    calls: dict[str, Keeping] = {}
+    for number, text in _stated(request):
+        about = subject(text)
+        line, before = known.get(about, (0, ""))
+        left = room + estimate(before) - estimate(text)
+        if before == text or about in calls:
+            continue
+        if left < 0:
+            calls[about] = ArchivalInsert(function="archival_insert", text=text, rests_on=[number])
+            continue
+        room = left
+        if line:
+            calls[about] = WorkingReplace(function="working_replace", line=line, text=text, rests_on=[number])
+        else:
+            calls[about] = WorkingAppend(function="working_append", text=text, rests_on=[number])
+    return Saves(calls=[*calls.values()][:4])
+
+
+def _searches(request: ChatRequest) -> list[Searching]:
+    query = request.fields["question"].strip()[:120]
+    if not query.strip():
+        return []
+    return [
+        RecallSearch(function="recall_search", query=query),
+        ArchivalSearch(function="archival_search", query=query),
+    ]
+
+
+def _search(request: ChatRequest) -> Searches:
+    return Searches(calls=_searches(request))
+
+
+def _act(request: ChatRequest) -> Acts:
+    """The same searches; and what was stated and is like the question goes into the archive."""
+    asked = request.fields["question"]
+    like = [(number, text) for number, text in _stated(request) if likeness(text, asked) > 0]
+    kept = [
+        ArchivalInsert(function="archival_insert", text=text, rests_on=[number]) for number, text in like[:1]
+    ]
+    return Acts(calls=[*_searches(request), *kept])
+
+
+def _summarise(request: ChatRequest) -> Summary:
+    parts = (request.fields["summary"], request.fields["messages"])
+    said = " ".join(sentence for part in parts if part != NOTHING for sentence in statements(part))
+    return Summary(summary=said[-400:].strip() or "Nothing was stated.")
+
+
+HANDLERS: dict[str, Handler] = {
+    "mem_gpt/act": _act,
+    "mem_gpt/save": _save,
+    "mem_gpt/search": _search,
+    "mem_gpt/summarise": _summarise,
+}

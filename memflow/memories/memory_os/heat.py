@@ -1,0 +1,83 @@
+"""Heat: how much a segment of mid-term memory is in use.
+
+heat = alpha * visits + beta * length + gamma * exp(-age / mu). `visits` are the reads that found a page in it,
+`length` is the number of its pages that have not been promoted, and `age` the messages since it was last visited or
+joined. What heat is reckoned from is bookkeeping: one entry a segment, of kind `heat`, that is revised.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memflow.memories.entries import EntryStore, Item
+
+HEAT = "heat"
+
+
+@dataclass(frozen=True)
+class Heats:
+    """The heats of the segments in a store, by the segments' first ids. `mu` is in messages."""
+
+    store: EntryStore
+    alpha: float
+    beta: float
+    gamma: float
+    mu: float
+
+    def all(self) -> dict[str, float]:
+        """Every segment's heat now."""
+        return {segment: self._heat(item) for segment, item in self._items().items()}
+
+    def hottest(self, tau: float) -> str | None:
+        """The hottest segment above `tau` that has pages to promote; None where there is none."""
+        items = self._items()
+        hot = {segment: heat for segment, heat in self.all().items() if heat > tau}
+        waiting = [segment for segment in hot if items[segment].meta["length"] > 0]
+        return max(waiting, key=lambda segment: hot[segment], default=None)
+
+    def length(self, segment: str) -> int:
+        """How many of a segment's pages have not been promoted: its newest ones."""
+        return int(self._items()[segment].meta["length"])
+
+    def join(self, segment: str) -> None:
+        """A page has joined a segment, or opened it."""
+        item = self._items().get(segment)
+        if item is None:
+            self._write(None, segment, visits=0, length=1)
+        else:
+            self._write(item, segment, visits=item.meta["visits"], length=item.meta["length"] + 1)
+
+    def visit(self, segments: Iterable[str]) -> None:
+        """A read has found pages in these segments."""
+        items = self._items()
+        for segment in segments:
+            meta = items[segment].meta
+            self._write(items[segment], segment, visits=meta["visits"] + 1, length=meta["length"])
+
+    def reset(self, segment: str, *, visits: bool) -> None:
+        """A segment has been promoted: its length starts anew, and so do its `visits` if that is asked for."""
+        item = self._items()[segment]
+        self._write(item, segment, visits=0 if visits else item.meta["visits"], length=0, touched=False)
+
+    def forget(self, segment: str) -> None:
+        """A segment is gone."""
+        self.store.retire(self._items()[segment].entry_id)
+
+    def _items(self) -> dict[str, Item]:
+        return {item.meta["segment"]: item for item in self.store.live(HEAT)}
+
+    def _heat(self, item: Item) -> float:
+        age = self.store.tick - item.meta["last"]
+        recency = math.exp(-age / self.mu)
+        return self.alpha * item.meta["visits"] + self.beta * item.meta["length"] + self.gamma * recency
+
+    def _write(
+        self, item: Item | None, segment: str, *, visits: int, length: int, touched: bool = True
+    ) -> None:
+        last = self.store.tick if touched or item is None else item.meta["last"]
+        meta = {"segment": segment, "visits": visits, "length": length, "last": last}
+        text = f"{segment}: {visits} visits, {length} pages, last at {last}"
+        if item is None:
+            self.store.add(HEAT, text, sources=(), meta=meta)
+        else:
+            self.store.revise(item, text=text, meta=meta)

@@ -1,0 +1,189 @@
+"""MemoryOS (Kang et al. 2025, arXiv 2506.06326), as MemoryBench evaluates it (section 5.1).
+
+The newest pages stay as they were said (short.py). The oldest leaves when there are too many: a model says whether it
+goes on from the page before, and it joins the segment of its topic (mid.py). A segment in much use (heat.py) is
+promoted: a model draws the user's profile and knowledge from its new pages (long.py), and its length starts anew.
+
+Decisions: time is counted in messages, and mu is the 300 that the paper's 1e7 seconds amount to in LoCoMo. One request
+links a page, summarises its chain and names its keywords. After each page that moves, at most one segment is
+promoted, the hottest. The segments of a read are found by cosine alone, so that no read asks a model; one is visited
+when a page of it is recalled. A new segment is never the one evicted. A model's nonsense leaves the page without
+chain, keywords or a share in the summary, but word for word in its segment; pages whose promotion failed stay there.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memflow.chat.scripted import Handler
+from memflow.memories.entries import Item, Vector
+from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
+from memflow.memories.memory_os.answers import Facts, Link, Topic, Traits
+from memflow.memories.memory_os.heat import HEAT, Heats
+from memflow.memories.memory_os.long import ASSISTANT, USER, LongTerm
+from memflow.memories.memory_os.mid import NOTHING, PAGE, MidTerm, folded
+from memflow.memories.memory_os.scripted import HANDLERS
+from memflow.memories.memory_os.short import SHORT, date_of, keep, note, said
+from memflow.memories.notes import joined
+from memflow.memories.search import Found
+from memflow.memories.verbatim import dated
+from memflow.tokens import estimate
+
+
+@dataclass
+class MemoryOs(Memory):
+    """Recalls profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns."""
+
+    k: int = parameter(7, "How many older pages are recalled: MemoryBench's queue.", low=1)
+    segments: int = parameter(5, "How many segments those pages are looked for in.", low=1)
+    facts: int = parameter(10, "How many facts of the user, and of the assistant, are recalled.")
+    short: int = parameter(7, "How many pages stay in short-term memory.", low=1)
+    theta: float = parameter(0.6, "Score above which a page joins a segment: cosine + Jaccard of keywords.")
+    capacity: int = parameter(200, "How many segments mid-term memory holds.", low=1)
+    tau: float = parameter(5.0, "Heat above which a segment is promoted.")
+    alpha: float = parameter(1.0, "Weight of a segment's visits in its heat.")
+    beta: float = parameter(1.0, "Weight of its number of pages.")
+    gamma: float = parameter(1.0, "Weight of its recency, exp(-age / mu).")
+    mu: float = parameter(300.0, "Messages in which recency falls to 1/e.", low=1)
+    reset: str = parameter(
+        "length",
+        "What a promotion sets to zero: the length (paper), or the visits too (published code).",
+        choices=("length", "length_and_visits"),
+    )
+    traits: int = parameter(90, "How many lines the profile has: the paper's number of traits.", low=1)
+    knowledge: int = parameter(100, "How many facts each queue of knowledge holds.", low=1)
+
+    calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=3, embed_read=1, per="message")
+    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {HEAT}
+
+    def __post_init__(self) -> None:
+        self.heats = Heats(self.store, self.alpha, self.beta, self.gamma, self.mu)
+        self.mid = MidTerm(self.store, self.heats, self.theta, self.capacity)
+        self.long = LongTerm(self.store, self.traits, self.knowledge)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Keep them as pages, and move the oldest on until `short` are left, each before the next."""
+        keep(self.store, messages)
+        held = self.store.live(SHORT)
+        leaving = held[: max(0, len(held) - self.short)]
+        notes = [note(page) for page in leaving]
+        vectors = await self.embed(notes)
+        for page, text, vector in zip(leaving, notes, vectors, strict=True):
+            await self._move(page, text, vector)
+            hot = self.heats.hottest(self.tau)
+            if hot is not None:
+                await self._promote(hot)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Notes in sections, each oldest first; entries by their nearness, then chains, profile and short term."""
+        pages: list[Found] = []
+        user: list[Found] = []
+        assistant: list[Found] = []
+        if self.store.live(PAGE, USER, ASSISTANT):
+            [vector] = await self.embed([query])
+            pages = self.mid.search(vector, self.segments, self.k)
+            user = self.long.search(USER, vector, self.facts)
+            assistant = self.long.search(ASSISTANT, vector, self.facts)
+        recall = self._recall(pages, user, assistant)
+        if not frozen:
+            self.heats.visit(dict.fromkeys(found.item.meta["segment"] for found in pages))
+        return recall
+
+    @classmethod
+    def handlers(cls) -> Mapping[str, Handler]:
+        return HANDLERS
+
+    async def _move(self, page: Item, text: str, vector: Vector) -> None:
+        """From short-term to mid-term memory: link it to the page before, find its segment, summarise that."""
+        before = self.mid.newest()
+        chain = self.mid.chain_of(before)
+        fields = {
+            "previous": before.text if before else NOTHING,
+            "chain": chain.text if chain else NOTHING,
+            "page": text,
+        }
+        link: Link | None = await self.ask("link", fields, sources=page.sources)
+        keywords = folded(link.keywords) if link else []
+        if link is None or not link.continues:
+            chain = None
+        if link is not None:
+            chain = self.mid.chain(chain, link.chain, page.sources)
+        segment = await self._segment(page, text, vector, keywords)
+        self.mid.take(page, text, vector, date_of(page), segment, chain)
+
+    async def _segment(self, page: Item, text: str, vector: Vector, keywords: list[str]) -> Item:
+        """The segment that the page belongs to, with its summary brought up to date: an old one, or a new."""
+        known = self.mid.topic(vector, keywords)
+        fields = {
+            "summary": known.text if known else NOTHING,
+            "keywords": ", ".join(known.meta["keywords"] if known else keywords) or NOTHING,
+            "page": text,
+        }
+        topic: Topic | None = await self.ask("segment", fields, sources=page.sources)
+        if topic is not None:
+            [summarised] = await self.embed([topic.summary])
+            return self.mid.segment(known, topic.summary, folded(topic.keywords), summarised, page.sources)
+        if known is not None:
+            return known
+        # Without a summary a new segment is found by its page's own words, until a page that joins brings one.
+        return self.mid.segment(None, text, keywords, vector, page.sources)
+
+    async def _promote(self, segment: str) -> None:
+        """Draw profile and knowledge from a segment's new pages; two requests that go together."""
+        pages = self.mid.waiting(segment)
+        sources = [source for page in pages for source in page.sources]
+        listed = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))
+        profile = {"profile": joined(self.long.profile()) or NOTHING, "pages": listed}
+
+        def cited(answer: Traits | Facts) -> str | None:
+            told = answer.traits if isinstance(answer, Traits) else (*answer.user, *answer.assistant)
+            wrong = [one.page for one in told if one.page > len(pages)]
+            return f"there is no page {wrong[0]}; there are {len(pages)}" if wrong else None
+
+        traits: Traits | None
+        facts: Facts | None
+        traits, facts = await asyncio.gather(
+            self.ask("profile", profile, sources=sources, check=cited),
+            self.ask("knowledge", {"pages": listed}, sources=sources, check=cited),
+        )
+        for trait in traits.traits if traits else ():
+            self.long.describe(trait.label, trait.value, pages[trait.page - 1])
+        if facts is not None:
+            told = [(USER, fact) for fact in facts.user] + [(ASSISTANT, fact) for fact in facts.assistant]
+            texts = [f"- {dated(fact.text, pages[fact.page - 1].meta['date'])}" for _, fact in told]
+            for (kind, fact), text, vector in zip(told, texts, await self.embed(texts), strict=True):
+                self.long.learn(kind, text, vector, pages[fact.page - 1])
+        self.heats.reset(segment, visits=self.reset == "length_and_visits")
+
+    def _recall(self, pages: list[Found], user: list[Found], assistant: list[Found]) -> Recall:
+        said_before = sorted((found.item for found in pages), key=lambda page: page.order)
+        lines: list[str] = []
+        chains: dict[str, Item] = {}
+        for page in said_before:
+            chain = self.mid.chain_of(page)
+            if chain is not None and chain.entry_id not in chains:
+                chains[chain.entry_id] = chain
+                lines.append(f"({chain.text})")
+            lines.append(page.text)
+        profile = self.long.profile()
+        sections = {
+            "Profile of the user": joined(profile),
+            "Knowledge of the user": _in_order(user),
+            "Knowledge of the assistant": _in_order(assistant),
+            "Earlier in the conversation": "\n".join(lines),
+        }
+        notes = "\n\n".join(f"{title}:\n{text}" for title, text in sections.items() if text)
+        nearest = sorted((*pages, *user, *assistant), key=lambda found: -found.score)
+        short = self.store.live(SHORT)
+        turns = said(short)
+        return Recall(
+            notes=notes,
+            messages=turns,
+            entries=(*(found.item for found in nearest), *chains.values(), *reversed(profile), *short),
+            injected_tokens=estimate(notes) + sum(estimate(turn.content) for turn in turns),
+        )
+
+
+def _in_order(facts: Sequence[Found]) -> str:
+    return joined(sorted((found.item for found in facts), key=lambda item: item.order))

@@ -1,0 +1,76 @@
+"""The scripted chat as MemoryOS's writer: statements, their words, and what they share. It is no language model."""
+
+import re
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
+from memflow.memories.memory_os.mid import NOTHING
+from memflow.memories.plain import likeness, statements, subject
+from memflow.words import search_words
+
+_PAGE = re.compile(r"^Page (\d+)\n", re.MULTILINE)
+_ROLES = frozenset({"user", "assistant"})
+
+
+def _words(text: str, most: int) -> list[str]:
+    """The page's first different words; what is said of a page without any is that it has none."""
+    told = " ".join(statements(text))
+    words = [word[:30] for word in dict.fromkeys(search_words(told)) if word not in _ROLES]
+    return words[:most] or ["talk"]
+
+
+def _summary(text: str) -> str:
+    return " ".join(statements(text))[:240] or "small talk"
+
+
+def _joined(said: list[str], more: str) -> str:
+    return " ".join(text for text in (*said, more) if text != NOTHING)[:240]
+
+
+def _link(request: ChatRequest) -> Link:
+    page, previous = str(request.fields["page"]), str(request.fields["previous"])
+    continues = likeness(" ".join(statements(previous)), " ".join(statements(page))) > 0
+    chain = [str(request.fields["chain"])] if continues else []
+    return Link(continues=continues, chain=_joined(chain, _summary(page)), keywords=_words(page, 5))
+
+
+def _segment(request: ChatRequest) -> Topic:
+    page, known = str(request.fields["page"]), str(request.fields["summary"])
+    keywords = [*str(request.fields["keywords"]).split(", "), *_words(page, 6)]
+    keywords = [word for word in dict.fromkeys(keywords) if word != NOTHING]
+    return Topic(summary=_joined([_summary(page)], known), keywords=keywords[:6])
+
+
+def _told(pages: str) -> list[tuple[int, str, bool]]:
+    """Each statement of the numbered pages: its page, its words, and whether the assistant made it."""
+    found = []
+    pieces = _PAGE.split(pages)
+    for number, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        own = statements(text, of="assistant")
+        found += [(int(number), sentence, sentence in own) for sentence in statements(text)]
+    return found
+
+
+def _profile(request: ChatRequest) -> Traits:
+    traits = {
+        subject(sentence)[:40]: Trait(label=subject(sentence)[:40], value=sentence[:120], page=page)
+        for page, sentence, own in _told(str(request.fields["pages"]))
+        if not own and "my " in sentence.lower()
+    }
+    return Traits(traits=[*traits.values()][-6:])
+
+
+def _knowledge(request: ChatRequest) -> Facts:
+    told = _told(str(request.fields["pages"]))
+    user = [Fact(text=sentence[:160], page=page) for page, sentence, own in told if not own]
+    assistant = [Fact(text=sentence[:160], page=page) for page, sentence, own in told if own]
+    return Facts(user=user[:5], assistant=assistant[:3])
+
+
+HANDLERS: dict[str, Handler] = {
+    "memory_os/link": _link,
+    "memory_os/segment": _segment,
+    "memory_os/profile": _profile,
+    "memory_os/knowledge": _knowledge,
+}

@@ -1,0 +1,210 @@
+"""The Memp memory: procedures distilled from what was said, found again by when they are of use.
+
+Memp (its build, retrieve and update) learns from an agent's tasks, with a reward for each. CoMem uses it on
+dialogue and does not say how; so this adaptation is ours. A trajectory is what arrived together, cut to `size` tokens
+where it is longer (CoMem feeds 300 at a time). Its outcome is read off the user's words by one model call: words
+after an answer, in the trajectory or as the first of what arrives next.
+
+Where the assistant takes part (it was read, not frozen, before the exchange came), the exchange stays in the buffer
+until the next one, whose first words are its feedback. The procedures that were read then have been hit: judged a
+success or a failure, the exchange counts for each of them. One that was hit three times or more and helped in less
+than half of them is dropped (as in the published code), before anything else is done with the outcome.
+
+`update` is the paper's. vanilla adds every trajectory. validation adds none that failed. reflection adds none that
+failed either, but has the procedures that were hit rewritten, in place: the old version is `previous`. An outcome
+that no words show is no failure. So where a benchmark gives no feedback (given events, silent users) all three are
+vanilla, and as nothing is read before given events, nothing is ever hit or dropped.
+
+What is left out by an update, or cannot be written, was in the buffer, and stays in the store's past; in the second
+case a failure names it.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from memflow.chat.asking import Answer, ask
+from memflow.chat.scripted import Handler
+from memflow.memories.entries import Item
+from memflow.memories.memory import FAILURE, Calls, Memory, Message, Recall, parameter
+from memflow.memories.memp.answers import Outcome, Procedure, Reflection
+from memflow.memories.memp.scripted import HANDLERS
+from memflow.memories.memp.trajectories import Trajectory, trajectories
+from memflow.memories.notes import recalled
+from memflow.memories.search import Dense
+from memflow.memories.verbatim import Kept, beside, dated, forget, keep, kept
+
+BUFFER, PROCEDURE = "buffer", "procedure"
+READ, HIT = "read", "hit"
+"""Kinds of bookkeeping: procedures found for an exchange to come, and for the one in the buffer."""
+
+SUCCESS, FAILED = "success", "failure"
+ENOUGH_HITS, LEAST_SUCCESS = 3, 0.5
+"""From so many hits on, a procedure has to have helped in at least this share of them."""
+
+
+@dataclass
+class Memp(Memory):
+    """Recalls up to `k` procedures whose query is near enough as notes, and the last live exchange as turns."""
+
+    size: int = parameter(2000, "Tokens of a trajectory: what arrives together is cut to it.", low=1)
+    k: int = parameter(10, "How many procedures are recalled.", low=1)
+    threshold: float = parameter(0.5, "Cosine from which a procedure is recalled.", low=-1)
+    build: str = parameter(
+        "script",
+        "What a procedure holds: a workflow, or the trajectory below it too.",
+        choices=("script", "proceduralization"),
+    )
+    update: str = parameter(
+        "vanilla", "What becomes of failures.", choices=("vanilla", "validation", "reflection")
+    )
+
+    calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=1, embed_read=1)
+    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {READ, HIT}
+
+    def __post_init__(self) -> None:
+        self.index = Dense(self.store, PROCEDURE)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Learn from the exchange in the buffer, now that the user spoke again; take in what arrived.
+
+        What nothing was read for will get no feedback either, and is learnt from at once.
+        """
+        if not messages:
+            return
+        if before := kept(self.store, BUFFER):
+            after = messages[0].line() if messages[0].role == "user" else None
+            await self._learn(before, after, self._taken(HIT))
+        keep(self.store, messages, BUFFER)
+        if reads := self.store.live(READ):
+            for read in reads:
+                self.store.revise(read, kind=HIT)
+        else:
+            await self._learn(kept(self.store, BUFFER), None, [])
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Procedures oldest first, then the buffer; one that is not frozen notes down what it found."""
+        found: list[Item] = []
+        if self.store.live(PROCEDURE):
+            vectors = await self.embed([query])
+            near = self.index.scored(vectors[0], self.k)
+            found = [one.item for one in near if one.score >= self.threshold]
+        if not frozen:
+            ids = [item.entry_id for item in found]
+            self.store.add(READ, " ".join(ids), sources=(), meta={"procedures": ids})
+        return beside(recalled(found), kept(self.store, BUFFER))
+
+    @classmethod
+    def handlers(cls) -> Mapping[str, Handler]:
+        return HANDLERS
+
+    async def _learn(self, said: Sequence[Kept], after: str | None, hit: Sequence[Item]) -> None:
+        """Judge, count, drop, add and rewrite; what was said leaves the buffer."""
+        lived = trajectories(said, self.size, after)
+        learnt = await asyncio.gather(
+            *(self._learnt(one, judged=bool(hit) and one is lived[-1]) for one in lived)
+        )
+        for trajectory, answers in zip(lived, learnt, strict=True):
+            for answer in answers:
+                if answer is not None and answer.value is None:
+                    self.store.add(FAILURE, answer.reason or "no answer", sources=trajectory.sources)
+        # Of an arrival that was cut, the end says how it came out for what was read before it.
+        outcome = _outcome(learnt[-1][0])
+        hit = self._counted(hit, outcome)
+        await self._add([(one, made.value) for one, (_, made) in zip(lived, learnt, strict=True) if made])
+        if self.update == "reflection" and outcome == FAILED and hit:
+            await self._reflect(lived[-1], hit)
+        forget(self.store, said, BUFFER)
+
+    async def _learnt(
+        self, one: Trajectory, judged: bool
+    ) -> tuple[Answer[Outcome] | None, Answer[Procedure] | None]:
+        """What the user made of it, and its procedure: None where the one is not needed, or the other not wanted."""
+        judging = one.feedback and (judged or self.update != "vanilla")
+        if self.update == "vanilla":
+            outcome, made = await asyncio.gather(self._judge(one, judging), self._build(one))
+            return outcome, made
+        outcome = await self._judge(one, judging)
+        return outcome, None if _outcome(outcome) == FAILED else await self._build(one)
+
+    async def _judge(self, one: Trajectory, wanted: bool) -> Answer[Outcome] | None:
+        fields = {"exchange": one.text, "after": one.after or "(nothing)"}
+        return await ask(self._chat(), self.prompt("outcome"), fields) if wanted else None
+
+    async def _build(self, one: Trajectory) -> Answer[Procedure]:
+        return await ask(self._chat(), self.prompt("build"), {"trajectory": one.text})
+
+    def _taken(self, kind: str) -> list[Item]:
+        """The procedures that entries of bookkeeping name, as they are now; the entries are done with."""
+        found = {}
+        for entry in self.store.live(kind):
+            for named in entry.meta["procedures"]:
+                if (item := self.store.latest(named)) is not None:
+                    found[item.entry_id] = item
+            self.store.retire(entry.entry_id)
+        return list(found.values())
+
+    def _counted(self, hit: Sequence[Item], outcome: str) -> list[Item]:
+        """The procedures that were hit, with the outcome counted; without those that failed too often."""
+        if outcome not in (SUCCESS, FAILED):
+            return list(hit)
+        left = []
+        for item in hit:
+            hits, successes = item.meta["hit"] + 1, item.meta["success"] + (outcome == SUCCESS)
+            if hits >= ENOUGH_HITS and successes / hits < LEAST_SUCCESS:
+                self.store.retire(item.entry_id)
+            else:
+                meta = {**item.meta, "hit": hits, "success": successes}
+                left.append(self.store.revise(item, meta=meta))
+        return left
+
+    async def _add(self, made: Sequence[tuple[Trajectory, Procedure | None]]) -> None:
+        """New procedures, with their queries embedded in one call; one that is there already gains sources."""
+        known = {(item.meta["query"], item.meta["workflow"]): item for item in self.store.live(PROCEDURE)}
+        written = [(one, procedure) for one, procedure in made if procedure is not None]
+        fresh = {p.query for _, p in written if (p.query, p.workflow) not in known}
+        queries = [query for query in dict.fromkeys(p.query for _, p in written) if query in fresh]
+        vectors = dict(zip(queries, await self.embed(queries), strict=True))
+        for one, procedure in written:
+            place = (procedure.query, procedure.workflow)
+            if place in known:
+                sources = dict.fromkeys((*known[place].sources, *one.sources))
+                known[place] = self.store.revise(known[place], sources=sources)
+                continue
+            meta = {**procedure.model_dump(), "date": one.date, "hit": 0, "success": 0}
+            if self.build == "proceduralization":
+                meta["trajectory"] = one.text
+            known[place] = self.store.add(
+                PROCEDURE, _shown(meta), sources=one.sources, vector=vectors[procedure.query], meta=meta
+            )
+
+    async def _reflect(self, one: Trajectory, hit: Sequence[Item]) -> None:
+        """Have the procedures that misled rewritten, by what went wrong with them."""
+
+        def wrong(answer: Reflection) -> str | None:
+            unknown = sorted({rewrite.number for rewrite in answer.rewrites} - set(range(1, len(hit) + 1)))
+            return f"there is no procedure {unknown[0]}; they go from 1 to {len(hit)}" if unknown else None
+
+        fields = {
+            "procedures": "\n".join(f"{number}. {item.text}" for number, item in enumerate(hit, 1)),
+            "exchange": one.text,
+            "after": one.after or "(nothing)",
+        }
+        answer: Reflection | None = await self.ask("reflect", fields, sources=one.sources, check=wrong)
+        for rewrite in answer.rewrites if answer else ():
+            item = self.store.latest(hit[rewrite.number - 1].entry_id)
+            if item is not None and item.meta["workflow"] != rewrite.workflow:
+                meta = {**item.meta, "workflow": rewrite.workflow}
+                sources = dict.fromkeys((*item.sources, *one.sources))
+                self.store.revise(item, text=_shown(meta), sources=sources, vector=item.vector, meta=meta)
+
+
+def _outcome(answer: Answer[Outcome] | None) -> str:
+    return answer.value.outcome if answer is not None and answer.value is not None else "unclear"
+
+
+def _shown(meta: Mapping[str, Any]) -> str:
+    """A procedure as notes show it: when to use it, with the date it comes from, and below what to do then."""
+    lines = [f"- {dated(meta['query'], meta['date'])}", meta["workflow"], meta.get("trajectory", "")]
+    return "\n".join(line for line in lines if line)

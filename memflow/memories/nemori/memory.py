@@ -1,0 +1,178 @@
+"""Nemori (Nan et al. 2025): episodes cut where the topic changes, and knowledge from what was not expected.
+
+Two-step alignment: a model says where other topics begin among the messages of a buffer, and a segment becomes
+an episode with a title and a narrative. Predict-calibrate: from the title and the statements nearest to the
+episode it says what it expects; what the messages say beyond that becomes further statements. Decisions of
+ours: all messages that arrive together are judged in one request, each for itself (the paper asks once a
+message; the published batch segmenter also asks once, but may tear a segment apart); an episode's time is the
+date of its messages and no guess; the first prediction, with nothing known yet, is not asked for; a segment
+without a narrative is an episode in its own words. Messages not yet segmented are recalled as turns.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memflow.chat.scripted import Handler
+from memflow.memories.entries import Item
+from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
+from memflow.memories.nemori.answers import Boundaries, Narration, Prediction, Statements
+from memflow.memories.nemori.scripted import HANDLERS
+from memflow.memories.nemori.segments import Segments, numbered
+from memflow.memories.notes import joined
+from memflow.memories.search import Dense, Found
+from memflow.memories.verbatim import Kept, beside, dated, forget, keep, kept
+from memflow.tokens import estimate
+
+BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "statement"
+
+
+@dataclass
+class Nemori(Memory):
+    """Recalls statements and episodes as notes, the best episodes with their messages, the buffer as turns."""
+
+    k: int = parameter(10, "How many episodes are recalled.", low=1)
+    ratio: int = parameter(2, "How many statements are recalled for each of the k episodes.")
+    originals: int = parameter(2, "How many of the best episodes bring their messages along.")
+    shortest: int = parameter(2, "How many messages an episode has at least.", low=1)
+    longest: int = parameter(25, "How many messages an episode has at most: the size of the buffer.", low=1)
+    confidence: float = parameter(
+        0.7, "A topic ends where a model is surer of it than this (0 to 1).", high=1
+    )
+    related: int = parameter(10, "How many known statements a prediction rests on.", low=1)
+
+    calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=2, embed_read=1, per="round")
+
+    def __post_init__(self) -> None:
+        self.episodes = Dense(self.store, EPISODE)
+        self.statements = Dense(self.store, STATEMENT)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Take them into the buffer, and make episodes of the segments that end."""
+        keep(self.store, messages, BUFFER)
+        held = kept(self.store, BUFFER)
+        before = len(held) - len(messages)
+        segments = Segments(self.shortest, self.longest, held[:before])
+        for start in range(before, len(held), self.longest):
+            new = held[start : start + self.longest]
+            segments.take(new, await self._confidences(segments, new), self.confidence)
+        await self._remember(segments.closed)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Statements, then episodes, each oldest first, then the buffer; entries by cosine, the buffer's last."""
+        held = kept(self.store, BUFFER)
+        if not self.store.live(EPISODE):
+            return beside(Recall(), held)
+        vectors = await self.embed([query])
+        episodes = self.episodes.scored(vectors[0], self.k)
+        statements = self.statements.scored(vectors[0], self.ratio * self.k)
+        originals = {found.item.entry_id: self._originals(found.item) for found in episodes[: self.originals]}
+        entries: list[Item] = []
+        for found in sorted((*episodes, *statements), key=lambda one: (-one.score, one.item.order)):
+            entries += (found.item, *originals.get(found.item.entry_id, ()))
+        notes = _notes(episodes, statements, originals)
+        return beside(Recall(notes=notes, entries=tuple(entries), injected_tokens=estimate(notes)), held)
+
+    @classmethod
+    def handlers(cls) -> Mapping[str, Handler]:
+        return HANDLERS
+
+    async def _confidences(self, segments: Segments, new: Sequence[Kept]) -> dict[int, float]:
+        """How surely messages begin another topic, by number; of none, where a model is no help or not needed."""
+        numbers = segments.undecided(len(new))
+        if not numbers:
+            return {}
+        shown = [*segments.open, *new]
+        judged = shown[numbers.start - 1 :]
+
+        def stray(answer: Boundaries) -> str | None:
+            wrong = [one.line for one in answer.boundaries if one.line not in numbers]
+            return f"{wrong[0]} is not one of {numbers[0]} to {numbers[-1]}" if wrong else None
+
+        fields = {
+            "before": numbered(shown[: numbers.start - 1]),
+            "new": numbered(judged, numbers.start),
+        }
+        sources = [source for message in judged for source in message.item.sources]
+        answer: Boundaries | None = await self.ask("boundaries", fields, sources=sources, check=stray)
+        return {one.line: one.confidence / 100 for one in answer.boundaries} if answer else {}
+
+    async def _remember(self, segments: Sequence[list[Kept]]) -> None:
+        """Make episodes of segments: told all at once, learnt from in order, since each adds to what is known."""
+        told = ["\n".join(message.note() for message in segment) for segment in segments]
+        sources = [[source for message in segment for source in message.item.sources] for segment in segments]
+        narrations: list[Narration | None] = await self.ask_all(
+            Ask("narrate", {"messages": text}, about) for text, about in zip(told, sources, strict=True)
+        )
+        times = [next((one.date for one in segment if one.date is not None), None) for segment in segments]
+        texts = [
+            text if story is None else f"{dated(story.title, time)}\n{story.narrative}"
+            for text, story, time in zip(told, narrations, times, strict=True)
+        ]
+        vectors = await self.embed(texts)
+        for segment, about, story, time, text, vector in zip(
+            segments, sources, narrations, times, texts, vectors, strict=True
+        ):
+            # An episode in its own words is its own original.
+            originals = [self._original(message) for message in segment] if story is not None else []
+            forget(self.store, segment, BUFFER)
+            meta = {
+                "title": story.title if story is not None else None,
+                "time": time,
+                "originals": [item.entry_id for item in originals],
+            }
+            episode = self.store.add(EPISODE, text, sources=about, vector=vector, meta=meta)
+            await self._learn(segment, await self._predict(episode))
+
+    async def _predict(self, episode: Item) -> str | None:
+        """What is expected of an episode of that title; None where there is nothing to expect it from."""
+        assert episode.vector is not None
+        known = self.statements.search(episode.vector, self.related)
+        if not known or episode.meta["title"] is None:
+            return None
+        fields = {"known": joined(known), "title": episode.meta["title"]}
+        answer: Prediction | None = await self.ask("predict", fields, sources=episode.sources)
+        return answer.prediction if answer else None
+
+    async def _learn(self, segment: Sequence[Kept], predicted: str | None) -> None:
+        """Add what the messages say beyond the prediction; a statement held word for word is not added again."""
+
+        def stray(answer: Statements) -> str | None:
+            wrong = [line for one in answer.statements for line in one.lines if line > len(segment)]
+            return f"there is no message {wrong[0]}; the last is {len(segment)}" if wrong else None
+
+        fields = {"predicted": predicted or "(nothing)", "messages": numbered(segment)}
+        sources = [source for message in segment for source in message.item.sources]
+        answer: Statements | None = await self.ask("calibrate", fields, sources=sources, check=stray)
+        held = {item.text for item in self.store.live(STATEMENT)}
+        news: dict[str, list[str]] = {}
+        for one in answer.statements if answer else ():
+            said = [segment[line - 1] for line in sorted(set(one.lines))]
+            text = f"- {dated(one.statement, said[0].date)}"
+            if text not in held:
+                news.setdefault(text, [source for message in said for source in message.item.sources])
+        vectors = await self.embed([*news])
+        for (text, about), vector in zip(news.items(), vectors, strict=True):
+            self.store.add(STATEMENT, text, sources=about, vector=vector)
+
+    def _original(self, message: Kept) -> Item:
+        item = message.item
+        return self.store.add(ORIGINAL, message.note(), sources=item.sources, role=item.role)
+
+    def _originals(self, episode: Item) -> list[Item]:
+        found = [self.store.latest(entry_id) for entry_id in episode.meta["originals"]]
+        return [item for item in found if item is not None]
+
+
+def _notes(
+    episodes: Sequence[Found], statements: Sequence[Found], originals: Mapping[str, Sequence[Item]]
+) -> str:
+    """Statements as a list; below it the episodes, apart from each other, and their messages set off by `> `."""
+    known = sorted((found.item for found in statements), key=lambda item: item.order)
+    blocks = [joined(known)] if known else []
+    for episode in sorted((found.item for found in episodes), key=lambda item: item.order):
+        said = [
+            f"> {line}" for item in originals.get(episode.entry_id, ()) for line in item.text.splitlines()
+        ]
+        blocks.append("\n".join((episode.text, *said)))
+    return "\n\n".join(blocks)

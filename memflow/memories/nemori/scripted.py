@@ -1,0 +1,71 @@
+"""The scripted chat as Nemori's reader: a topic is the words that messages share. No language model."""
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.memories.nemori.answers import (
+    Boundaries,
+    Boundary,
+    Narration,
+    Prediction,
+    Statement,
+    Statements,
+)
+from memflow.memories.plain import likeness, statements, subject
+
+
+def _boundaries(request: ChatRequest) -> Boundaries:
+    """A message that states something without a word of what was stated before it begins another topic."""
+    topic, found = " ".join(statements(_plain(request.fields["before"]))), []
+    for number, text in _messages(request.fields["new"]):
+        said = " ".join(statements(text))
+        if said and topic and likeness(said, topic) == 0:
+            found.append(Boundary(line=number, confidence=90))
+            topic = said
+        else:
+            topic = f"{topic} {said}".strip()
+    return Boundaries(boundaries=found[:12])
+
+
+def _narrate(request: ChatRequest) -> Narration:
+    messages = request.fields["messages"]
+    said = statements(messages) or [messages]
+    return Narration(title=subject(said[0])[:80] or said[0][:80], narrative=" ".join(said)[:800])
+
+
+def _predict(request: ChatRequest) -> Prediction:
+    return Prediction(prediction=request.fields["known"][:600])
+
+
+def _calibrate(request: ChatRequest) -> Statements:
+    """Every sentence that states something and does not stand in the prediction."""
+    news: dict[str, int] = {}
+    for number, text in _messages(request.fields["messages"]):
+        for sentence in statements(text):
+            if sentence[:160] not in request.fields["predicted"]:
+                news.setdefault(sentence[:160], number)
+    found = [Statement(statement=sentence, lines=[number]) for sentence, number in [*news.items()][:6]]
+    return Statements(statements=found)
+
+
+def _messages(lines: str) -> list[tuple[int, str]]:
+    """Numbered messages as numbers and texts; a line without the next number belongs to the message above it."""
+    found: list[tuple[int, str]] = []
+    for line in lines.splitlines():
+        number, point, text = line.partition(". ")
+        if point and number.isdecimal() and (not found or int(number) == found[-1][0] + 1):
+            found.append((int(number), text))
+        elif found:
+            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line}")
+    return found
+
+
+def _plain(lines: str) -> str:
+    return "\n".join(text for _, text in _messages(lines))
+
+
+HANDLERS: dict[str, Handler] = {
+    "nemori/boundaries": _boundaries,
+    "nemori/narrate": _narrate,
+    "nemori/predict": _predict,
+    "nemori/calibrate": _calibrate,
+}

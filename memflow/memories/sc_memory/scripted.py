@@ -1,0 +1,34 @@
+"""The scripted chat as summariser and controller: by the words that a query shares. No language model."""
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.memories.plain import statements
+from memflow.memories.sc_memory.answers import Activation, Sufficiency, Summary
+from memflow.words import search_words
+
+
+def _summarise(request: ChatRequest) -> Summary:
+    message = request.fields["message"]
+    return Summary(summary=next(iter(statements(message)), message)[:240])
+
+
+def _activate(request: ChatRequest) -> Activation:
+    return Activation(needed=_found(request, "flash") < 1)
+
+
+def _suffice(request: ChatRequest) -> Sufficiency:
+    return Sufficiency(sufficient=_found(request, "flash", "summaries") >= 0.5)
+
+
+def _found(request: ChatRequest, *names: str) -> float:
+    """Share of the query's words that those fields hold; 1 for a query without words."""
+    wanted = set(search_words(request.fields["query"]))
+    held = {word for name in names for word in search_words(request.fields[name])}
+    return len(wanted & held) / len(wanted) if wanted else 1.0
+
+
+HANDLERS: dict[str, Handler] = {
+    "sc_memory/summarise": _summarise,
+    "sc_memory/activate": _activate,
+    "sc_memory/suffice": _suffice,
+}

@@ -1,0 +1,22 @@
+-- Grain: One row per scored probe of an assistant: where its evidence was lost, and what that cost.
+-- Key: domain, assistant, probe_id.
+-- Partition: domain, assistant.
+CREATE TABLE IF NOT EXISTS score.attributions (
+    domain VARCHAR NOT NULL,
+    assistant VARCHAR NOT NULL,
+    probe_id VARCHAR NOT NULL,
+    episode_id VARCHAR NOT NULL,
+    checkpoint BIGINT NOT NULL,
+    category VARCHAR,
+    evidence BIGINT NOT NULL,
+    held BIGINT,
+    recalled BIGINT,
+    entries BIGINT,
+    relevant BIGINT,
+    loss DOUBLE,
+    write DOUBLE,
+    read DOUBLE,
+    utilisation DOUBLE,
+    reason VARCHAR,
+    PRIMARY KEY (domain, assistant, probe_id)
+);

@@ -1,0 +1,165 @@
+"""What a memory held, and what changed: shown from the lake's tables, of a run in which a model kept facts."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from remembering import said
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import ScriptedChat
+from memflow.memories.memory import Tools
+from memflow.memories.registry import find, handlers
+from memflow.play import Episode, Event, play_all
+from memflow.transcripts import entries_of, said_of
+from resources.lake import Lake
+from resources.settings import load
+
+DOMAIN, AWI = "amemgym_demo", "awi_1_0"
+
+
+def episode(name: str, *checkpoints: Sequence[str]) -> Episode:
+    """An episode of single messages, m0, m1, ..., of which each checkpoint has some."""
+    events: list[Event] = []
+    for checkpoint, texts in enumerate(checkpoints):
+        for text in texts:
+            at = len(events)
+            events.append(Event(at, checkpoint, "given", tuple(said(text, first=at))))
+    return Episode(name, tuple(events))
+
+
+ANN = episode("ann", ["My car is red.", "My cat is old."], ["My car is blue.", "My dog is lost."], ["Lost."])
+BEN = episode("ben", ["My car is green."])
+
+
+@pytest.fixture
+async def remembered(empty):
+    """A home in which AWI lived through an episode, and could not write of what is lost."""
+    await _play(empty, AWI, [ANN])
+    return empty
+
+
+async def _play(home, assistant: str, episodes: list[Episode]) -> None:
+    update = handlers()["awi/update"]
+
+    def forgetful(request: ChatRequest) -> Any:
+        return "no JSON" if "ost." in request.fields["messages"] else update(request)
+
+    tools = Tools(chat=ScriptedChat({"awi/update": forgetful}))
+    played = await play_all(episodes, find(assistant).remember(tools), None)
+    lake = Lake(load(over={"home": home.folder}).lake_root)
+    lake.write(
+        "memory.transcripts", f"{DOMAIN}/{assistant}", said_of(DOMAIN, assistant, played), recipe="test"
+    )
+    lake.write(
+        "memory.indexes", f"{DOMAIN}/{assistant}", entries_of(DOMAIN, assistant, played), recipe="test"
+    )
+
+
+def told(home, *arguments: str) -> Any:
+    result = home("show", "memory", DOMAIN, *arguments, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+async def test_a_memory_is_shown_as_it_was_at_a_checkpoint(remembered) -> None:
+    first = told(remembered, AWI, "--checkpoint", "0")
+    assert (first["episode"], first["checkpoint"], first["tick"]) == ("ann", 0, 2)
+    held = {entry["text"]: entry for entry in first["entries"]}
+    assert set(held) == {"- car: My car is red.", "- cat: My cat is old."}
+    red = held["- car: My car is red."]
+    # It is held at checkpoint 0, and known to have been retired by the third message.
+    assert (red["kind"], red["sources"], red["since"], red["until"]) == ("fact", ["m0"], 1, 3)
+    last = told(remembered, AWI)
+    assert (last["checkpoint"], last["tick"]) == (2, 5)
+    [blue] = [entry for entry in last["entries"] if "blue" in entry["text"]]
+    assert (blue["previous"], blue["until"]) == (red["entry_id"], None)
+    assert [entry["kind"] for entry in last["entries"]].count("failure") == 2
+
+
+async def test_it_is_printed_by_kind_and_failures_by_reason(remembered) -> None:
+    shown = remembered("show", "memory", DOMAIN, AWI).stdout
+    assert "episode ann, checkpoint 2 of 2, tick 5: 4 entries" in shown
+    assert "fact: 2" in shown and "version of" in shown and "- car: My car is blue." in shown
+    assert "red" not in shown
+    assert "Failures: 2" in shown and shown.count("no usable answer") == 1
+    assert "2: m3, m4" in shown
+
+
+async def test_only_entries_of_a_kind(remembered) -> None:
+    assert {entry["kind"] for entry in told(remembered, AWI, "--kind", "fact")["entries"]} == {"fact"}
+    result = remembered("show", "memory", DOMAIN, AWI, "--kind", "dream")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "never held an entry of kind 'dream'; its kinds are buffer, fact, failure" in result.stderr
+
+
+async def test_what_changed_between_two_checkpoints(remembered) -> None:
+    change = told(remembered, AWI, "--diff", "0", "1")
+    assert (change["from"]["tick"], change["to"]["tick"]) == (2, 4)
+    assert (change["added"], change["retired"]) == ([], [])
+    [pair] = change["changed"]
+    assert (pair["before"]["text"], pair["after"]["text"]) == (
+        "- car: My car is red.",
+        "- car: My car is blue.",
+    )
+    assert [entry["sources"] for entry in change["passed"]] == [["m2"], ["m3"]]  # through the buffer
+    [failure] = change["failures"]
+    assert failure["count"] == 1 and failure["sources"] == ["m3"] and "not JSON" in failure["reason"]
+    shown = remembered("show", "memory", DOMAIN, AWI, "--diff", "0", "1").stdout
+    for wanted in ("Added: 0", "Retired: 0", "Changed: 1", "Failures: 1", "2 entries more came and went"):
+        assert wanted in shown
+
+
+async def test_a_change_is_found_over_many_versions_and_what_is_gone_is_retired(empty) -> None:
+    moving = episode("cid", ["My car is red."], ["My car is blue.", "My car is green."], ["My cat is old."])
+    await _play(empty, AWI, [moving])
+    [pair] = told(empty, AWI, "--diff", "0", "2")["changed"]
+    assert pair["before"]["text"].endswith("red.") and pair["after"]["text"].endswith("green.")
+    assert [entry["text"] for entry in told(empty, AWI, "--diff", "0", "2")["added"]] == [
+        "- cat: My cat is old."
+    ]
+    await _play(empty, "recent_2", [moving])
+    short = told(empty, "recent_2", "--diff", "0", "1")
+    assert [entry["sources"] for entry in short["added"]] == [["m1"], ["m2"]]
+    assert [(entry["sources"], entry["until"]) for entry in short["retired"]] == [(["m0"], 3)]
+    assert short["changed"] == []
+
+
+async def test_of_several_episodes_one_has_to_be_named(empty) -> None:
+    await _play(empty, AWI, [ANN, BEN])
+    result = empty("show", "memory", DOMAIN, AWI)
+    assert result.exit_code == 1 and "choose with --episode among ann, ben" in result.stderr
+    assert told(empty, AWI, "--episode", "ben")["entries"][0]["text"] == "- car: My car is green."
+    result = empty("show", "memory", DOMAIN, AWI, "--episode", "cid")
+    assert result.exit_code == 1 and "no episode 'cid'; it has ann, ben" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((DOMAIN, AWI, "--checkpoint", "3"), "no checkpoint 3; it has 0 to 2"),
+        ((DOMAIN, AWI, "--diff", "0", "7"), "no checkpoint 7; it has 0 to 2"),
+        ((DOMAIN, AWI, "--diff", "2", "0"), "the earlier checkpoint first"),
+        ((DOMAIN, AWI, "--diff", "0", "1", "--checkpoint", "1"), "leave out --checkpoint"),
+        ((DOMAIN, "mem0"), "amemgym_demo was not played with 'mem0'; it was played with awi_1_0"),
+        (("nowhere", AWI), "'nowhere' was not played; there are memories of amemgym_demo"),
+    ],
+)
+async def test_what_cannot_be_shown_is_said(remembered, arguments, said) -> None:
+    result = remembered("show", "memory", *arguments)
+    assert result.exit_code == 1 and said in result.stderr
+
+
+def test_before_any_run(empty) -> None:
+    result = empty("show", "memory", DOMAIN, AWI)
+    assert result.exit_code == 1 and "memflow run --demo" in result.stderr
+
+
+def test_a_memory_of_a_whole_run(measured) -> None:
+    """Vectors, other kinds and the probes' checkpoints, as a run leaves them; and one that is never played."""
+    whole = told(measured, "full")
+    assert whole["checkpoint"] == 3 and {entry["kind"] for entry in whole["entries"]} >= {"message"}
+    assert len(whole["entries"]) > len(told(measured, "full", "--checkpoint", "0")["entries"])
+    result = measured("show", "memory", DOMAIN, "none")
+    assert result.exit_code == 1 and "no episode was played with it" in result.stderr

@@ -1,0 +1,239 @@
+"""The generative agent: three terms rank, a recall refreshes, and importance sets off reflections that cite."""
+
+import asyncio
+
+import pytest
+from remembering import give, said
+
+from memflow.chat.requests import ChatRequest, Completion
+from memflow.chat.scripted import Handler, ScriptedChat
+from memflow.hashing import HashingEmbedder
+from memflow.memories.access import ACCESS
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
+from memflow.memories.generative_agent.memory import OBSERVATION, QUESTIONS, REFLECTION, GenerativeAgent
+from memflow.memories.generative_agent.ranking import Normalise, Weights, rank
+from memflow.memories.memory import FAILURE, Memory, Tools
+from memflow.memories.search import Found
+
+
+def agent(
+    store: EntryStore | None = None, /, *, chat: object = None, **parameters: object
+) -> GenerativeAgent:
+    tools = Tools(chat or ScriptedChat(GenerativeAgent.handlers()), HashingEmbedder())  # type: ignore[arg-type]
+    return GenerativeAgent(store or EntryStore(), tools, **parameters)  # type: ignore[arg-type]
+
+
+def scripted(**handlers: Handler) -> ScriptedChat:
+    """A chat that rates everything 5 and asks one question, but for what `handlers` say otherwise."""
+    usual: dict[str, Handler] = {
+        "importance": lambda request: Rating(importance=5),
+        "questions": lambda request: Questions(questions=["What is there?"]),
+        "insights": lambda request: Insights(insights=[]),
+    }
+    return ScriptedChat({f"generative_agent/{stem}": each for stem, each in {**usual, **handlers}.items()})
+
+
+def candidate(name: str, cosine: float, importance: int | None, order: int) -> Found:
+    meta = {} if importance is None else {"importance": importance}
+    return Found(Item(name, OBSERVATION, name, ("m0",), 0, order=order, meta=meta), cosine)
+
+
+def weights(normalise: Normalise = "none", relevance: float = 1.0) -> Weights:
+    return Weights(1.0, 1.0, relevance, 0.5, normalise)
+
+
+def scores(ranked: list[Found]) -> dict[str, float]:
+    return {found.item.entry_id: round(found.score, 6) for found in ranked}
+
+
+def test_three_terms_are_added_up_as_they_are_or_stretched() -> None:
+    old, new = candidate("old", 0.8, 6, 0), candidate("new", 0.5, 5, 1)
+    plain = rank([old, new], [1, 0], weights())
+    assert [*scores(plain).items()] == [("new", 2.0), ("old", 1.9)]  # 1 + 0.5 + 0.5; 0.5 + 0.6 + 0.8
+    stretched = rank([old, new], [1, 0], weights("min_max"))
+    assert [*scores(stretched).items()] == [("old", 0 + 1 + 1), ("new", 1 + 0 + 0)]
+    middle = candidate("middle", 0.65, 5, 2)
+    three = scores(rank([old, new, middle], [2, 0, 1], weights("min_max", relevance=3.0)))
+    assert three == {"old": 4.0, "middle": round(1 / 3 + 0 + 3 * 0.5, 6), "new": 1.0}
+
+
+def test_equal_sums_go_to_the_older_and_equal_terms_tell_nothing() -> None:
+    one, other = candidate("one", 0.4, 5, 0), candidate("other", 0.4, 5, 1)
+    assert scores(rank([other, one], [3, 3], weights("min_max"))) == {"one": 0.0, "other": 0.0}
+    assert [found.item.entry_id for found in rank([other, one], [3, 3], weights())] == ["one", "other"]
+
+
+@pytest.mark.parametrize("normalise", ["none", "min_max"])
+def test_a_memory_without_a_rating_gets_nothing_from_importance(normalise: Normalise) -> None:
+    found = [candidate("rated", 0.0, 10, 0), candidate("low", 0.0, 5, 1), candidate("unrated", 0.0, None, 2)]
+    alone = scores(rank(found, [0, 0, 0], Weights(0.0, 2.0, 0.0, 0.5, normalise)))
+    assert alone == {"rated": 2.0, "low": 1.0 if normalise == "none" else 0.0, "unrated": 0.0}
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+async def test_a_recall_makes_recent_again_unless_it_is_frozen(frozen: bool) -> None:
+    memory = agent(chat=scripted(), k=1, decay=0.5, normalise="none")
+    await give(memory, said("cat"))
+    await give(memory, said("dog", first=1))
+    assert (await memory.read("bread")).sources == ("m1",)
+    memory.store.advance(1)
+    version = memory.store.version
+    assert (await memory.read("cat", frozen=frozen)).sources == ("m0",)
+    assert (await memory.read("bread")).sources == (("m1",) if frozen else ("m0",))
+    assert memory.store.version == version + (0 if frozen else 1)
+    if not frozen:
+        [access] = memory.store.live(ACCESS)
+        [cat, _] = memory.store.live(OBSERVATION)
+        assert access.sources == () and access.meta == {"at": 3, "entries": [cat.entry_id]}
+
+
+async def test_a_budget_ends_what_is_recalled() -> None:
+    memory = agent(chat=scripted(), k=3, budget=5)
+    await give(memory, said("cat", "cat", "cat"))  # "user: cat" is 3 tokens
+    recall = await memory.read("cat")
+    assert (recall.sources, recall.dropped_tokens) == (("m0",), 6)
+
+
+async def test_a_reflection_comes_at_the_threshold_and_cites() -> None:
+    shown: list[str] = []
+
+    def insights(request: ChatRequest) -> Insights:
+        lines = request.fields["statements"].splitlines()
+        shown.append(request.fields["statements"])
+        told = "It is warm." if len(shown) == 1 else "Summer is here."
+        wanted = ("tea", "bread") if len(shown) == 1 else ("warm", "ice")
+        numbers = [at for at, line in enumerate(lines, 1) if line.split()[-1].strip(".") in wanted]
+        return Insights(insights=[Insight(insight=told, because=numbers)])
+
+    def importance(request: ChatRequest) -> Rating:
+        return Rating(importance=9 if "warm" in request.fields["memory"] else 5)
+
+    memory = agent(chat=scripted(insights=insights, importance=importance), threshold=15)
+    for at, text in enumerate(["tea", "coffee", "bread"]):
+        assert memory.store.live(REFLECTION) == [] and shown == []
+        await give(memory, said(text, first=at))
+    [first] = memory.store.live(REFLECTION)
+    tea, _, bread = memory.store.live(OBSERVATION)
+    assert (first.text, first.since, first.meta["importance"]) == ("It is warm.", 3, 9)
+    assert set(first.sources) == {"m0", "m2"}
+    assert set(first.meta["because"]) == {tea.entry_id, bread.entry_id}
+
+    for at, text in enumerate(["snow", "ice", "rain"], 3):
+        assert len(memory.store.live(REFLECTION)) == 1
+        await give(memory, said(text, first=at))
+    _, second = memory.store.live(REFLECTION)
+    ice = memory.store.live(OBSERVATION)[4]
+    assert set(second.meta["because"]) == {first.entry_id, ice.entry_id}
+    assert set(second.sources) == {"m0", "m2", "m4"}
+    assert "It is warm." in (await memory.read("It is warm.")).notes
+
+
+async def test_questions_are_on_the_newest_memories_and_each_gets_its_insights() -> None:
+    asked: list[ChatRequest] = []
+
+    def questions(request: ChatRequest) -> Questions:
+        asked.append(request)
+        return Questions(questions=["cat", "dog", "bread"])
+
+    def insights(request: ChatRequest) -> Insights:
+        asked.append(request)
+        best = request.fields["statements"].split()[-1]
+        return Insights(insights=[Insight(insight=f"On {best}.", because=[1, 1])] * 2)
+
+    chat = scripted(questions=questions, insights=insights)
+    memory = agent(chat=chat, threshold=20, recent=2, questions=2, reflect_k=1, insights=2)
+    await give(memory, said("cat", "dog", "bread", "tea"))
+    assert asked[0].fields["memories"] == "user: bread\nuser: tea"
+    assert [request.fields["statements"] for request in asked[1:]] == ["1. user: cat", "1. user: dog"]
+    # Said twice by the model, written once.
+    assert [(item.text, item.sources) for item in memory.store.live(REFLECTION)] == [
+        ("On cat.", ("m0",)),
+        ("On dog.", ("m1",)),
+    ]
+    [marker] = memory.store.live(QUESTIONS)
+    assert (marker.text, marker.sources) == ("cat\ndog", ())
+    [access] = memory.store.live(ACCESS)  # retrieved for a reflection is recalled
+    assert len(access.meta["entries"]) == 2
+    recall = await memory.read("cat")
+    assert {item.kind for item in recall.entries} == {OBSERVATION, REFLECTION}
+
+
+async def test_an_insight_that_cites_what_is_not_there_is_a_failure() -> None:
+    memory = agent(
+        chat=scripted(insights=lambda request: Insights(insights=[Insight(insight="So.", because=[2, 3])])),
+        threshold=10,
+    )
+    await give(memory, said("tea", "coffee"))
+    [lost] = memory.store.live(FAILURE)
+    assert "there is no statement 3; they are numbered 1 to 2" in lost.text
+    assert set(lost.sources) == {"m0", "m1"}
+    assert memory.store.live(REFLECTION) == []
+    await give(memory, said("milk", first=2))  # no other try: importance is counted anew
+    assert len(memory.store.live(FAILURE)) == 1
+    assert len((await memory.read("tea")).entries) == 3
+
+
+async def test_a_reflection_without_questions_is_a_failure_and_no_more() -> None:
+    memory = agent(chat=scripted(questions=lambda request: "nonsense"), threshold=5)
+    await give(memory, said("tea"))
+    [lost] = memory.store.live(FAILURE)
+    assert lost.sources == ("m0",)
+    assert memory.store.live(REFLECTION, ACCESS) == []
+    assert (await memory.read("tea")).sources == ("m0",)
+
+
+class Slow:
+    """A chat that answers nonsense: the first message of an arrival only after the second was asked about."""
+
+    scripted = True
+
+    def __init__(self) -> None:
+        self.inner = ScriptedChat({"generative_agent/importance": lambda request: "nonsense"})
+        self.fingerprint, self.sampling = self.inner.fingerprint, self.inner.sampling
+        self.second = asyncio.Event()
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        if "dog" in request.fields["memory"]:
+            self.second.set()
+        await asyncio.wait_for(self.second.wait(), timeout=5)
+        return await self.inner.complete(request)
+
+
+async def test_what_arrives_together_is_rated_together_and_loses_nothing_to_nonsense() -> None:
+    memory = agent(chat=Slow())
+    await give(memory, said("cat", "dog"))
+    assert [item.sources for item in memory.store.live(FAILURE)] == [("m0",), ("m1",)]
+    assert [item.meta for item in memory.store.live(OBSERVATION)] == [{}, {}]
+    assert (await memory.read("dog")).sources == ("m1", "m0")
+
+
+async def test_failures_are_written_in_the_order_of_the_asking() -> None:
+    class Backwards(Slow):
+        async def complete(self, request: ChatRequest) -> Completion:
+            for _ in range(9 if "cat" in request.messages[-1].content else 0):
+                await asyncio.sleep(0)
+            return await self.inner.complete(request)
+
+    memory: Memory = agent(chat=Backwards())
+    await give(memory, said("cat", "dog"))
+    assert [item.sources for item in memory.store.live(FAILURE)] == [("m0",), ("m1",)]
+
+
+async def test_a_restored_agent_that_has_reflected_reads_and_writes_on_as_the_living_one() -> None:
+    texts = [f"My {pet} likes {food}." for pet in ("cat", "dog", "bird") for food in ("tea", "bread", "rice")]
+    memory, moments = agent(threshold=8), []
+    for at, text in enumerate(texts):
+        memory.store.advance(1)
+        await memory.read(text, frozen=False)
+        await memory.write(said(text, first=at))
+        moments.append((memory.store.tick, await memory.read("What does the dog like?")))
+    assert len(memory.store.live(REFLECTION)) > 3
+    for tick, then in moments:
+        again = agent(EntryStore.restored(list(memory.store), tick), threshold=8)
+        assert await again.read("What does the dog like?") == then
+        for at, text in enumerate(texts[tick:], tick):
+            again.store.advance(1)
+            await again.read(text, frozen=False)
+            await again.write(said(text, first=at))
+        assert list(again.store) == list(memory.store)

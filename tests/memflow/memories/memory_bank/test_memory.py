@@ -1,0 +1,219 @@
+"""MemoryBank: days end and are summed up, and memories fade unless they are recalled."""
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from remembering import give, said
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler, ScriptedChat
+from memflow.hashing import HashingEmbedder
+from memflow.memories.access import ACCESS
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import FAILURE, Tools
+from memflow.memories.memory_bank.answers import Portrait, Summary, Traits
+from memflow.memories.memory_bank.forgetting import Forgetting, retention
+from memflow.memories.memory_bank.memory import (
+    DAY,
+    EVENTS,
+    MESSAGE,
+    PORTRAIT,
+    SUMMARY,
+    TRAITS,
+    MemoryBank,
+)
+
+
+def bank(seen: list[ChatRequest] | None = None, /, **parameters: object) -> MemoryBank:
+    """A bank whose model names what it was shown; a parameter named like a prompt is its handler."""
+    seen = [] if seen is None else seen
+
+    def told(request: ChatRequest) -> str:
+        """What was shown, on one line and without its dates."""
+        seen.append(request)
+        return " ".join(re.sub(r"\[.*?\] ", "", next(iter(request.fields.values()))).split())[:400]
+
+    usual: dict[str, Handler] = {
+        "day": lambda request: Summary(text=f"Day of {told(request)}"),
+        "traits": lambda request: Traits(text=f"Traits in {told(request)}"),
+        "history": lambda request: Summary(text=f"All: {told(request)}"),
+        "portrait": lambda request: Portrait(text=f"Who: {told(request)}"),
+    }
+    handlers = {f"memory_bank/{stem}": parameters.pop(f"{stem}_", usual[stem]) for stem in usual}
+    tools = Tools(ScriptedChat(handlers), HashingEmbedder())  # type: ignore[arg-type]
+    return MemoryBank(EntryStore(), tools, **parameters)  # type: ignore[arg-type]
+
+
+async def test_a_date_that_changes_ends_the_day_before() -> None:
+    memory = bank(forgetting="none")
+    await give(memory, said("cat", sent_at="1:56 pm on 8 May, 2023"))
+    await give(memory, said("dog", first=1, sent_at="9:10 pm on 8 May, 2023"))
+    await give(memory, said("tea", first=2))  # without a date: the same day
+    assert memory.store.live(EVENTS, TRAITS, SUMMARY, PORTRAIT, DAY) == []
+    await give(memory, said("bread", first=3, sent_at="9 May, 2023"))
+    [events], [traits] = memory.store.live(EVENTS), memory.store.live(TRAITS)
+    [summary], [portrait] = memory.store.live(SUMMARY), memory.store.live(PORTRAIT)
+    for item in (events, traits, summary, portrait):
+        assert item.sources == ("m0", "m1", "m2")
+    assert events.text == "[8 May, 2023] Day of user: cat user: dog user: tea"
+    assert summary.text == "All: Day of user: cat user: dog user: tea"
+    assert portrait.text == "Who: Traits in user: cat user: dog user: tea"
+    assert traits.text == "[8 May, 2023] Traits in user: cat user: dog user: tea"
+
+    await give(memory, said("rice", first=4, sent_at="10 May, 2023"))
+    [revised] = memory.store.live(SUMMARY)
+    assert (revised.previous, revised.sources) == (summary.entry_id, ("m0", "m1", "m2", "m3"))
+    assert [item.sources for item in memory.store.live(EVENTS)] == [("m0", "m1", "m2"), ("m3",)]
+    assert [item.text for item in memory.store.live(DAY)] == ["8 May, 2023", "9 May, 2023"]
+
+
+async def test_without_dates_a_session_or_a_number_of_messages_is_a_day() -> None:
+    memory = bank(day=4, portrait="no")
+    await give(memory, said("a", "b", "c"))
+    await give(memory, said("d", "e", first=3))
+    assert [item.sources for item in memory.store.live(EVENTS)] == [("m0", "m1", "m2")]
+    await give(memory, said("f", "g", first=5))
+    assert [item.sources for item in memory.store.live(EVENTS)] == [
+        ("m0", "m1", "m2"),
+        ("m3", "m4", "m5", "m6"),
+    ]
+    assert memory.store.live(TRAITS, PORTRAIT) == []
+
+
+async def test_several_days_of_one_arrival_are_each_summed_up() -> None:
+    memory = bank()
+    messages = said("a", "b", "c", "d")
+    dates = ["8 May", "8 May", "9 May", "10 May"]
+    await give(memory, [replace(one, sent_at=date) for one, date in zip(messages, dates, strict=True)])
+    assert [item.sources for item in memory.store.live(EVENTS)] == [("m0", "m1"), ("m2",)]
+    [summary] = memory.store.live(SUMMARY)
+    assert summary.sources == ("m0", "m1", "m2") and summary.previous is None
+    assert [item.meta["day"] for item in memory.store.live(MESSAGE)] == [0, 0, 1, 2]
+
+
+async def test_a_day_too_long_to_read_is_cut() -> None:
+    memory = bank(portrait="no")
+    for at in range(3):
+        await give(memory, said("long " * 2000, first=at, sent_at="8 May"))  # 2,500 tokens each
+    assert [item.sources for item in memory.store.live(EVENTS)] == [("m0",), ("m1",)]
+
+
+async def test_days_that_no_longer_fit_are_known_by_the_history_so_far() -> None:
+    seen: list[ChatRequest] = []
+    memory = bank(seen, day=1, portrait="no", day_=lambda request: Summary(text="word " * 120))
+    for at in range(30):  # 150 tokens a day, 4,000 at once
+        await give(memory, said(f"{at}", first=at))
+    days = [request.fields["days"].splitlines() for request in seen]
+    assert [len(lines) for lines in days] == [*range(1, 27), 27, 27, 27, 27]
+    assert [lines[0].startswith("All: ") for lines in days] == [False] * 26 + [True] * 4
+    assert memory.store.live(SUMMARY)[0].sources == tuple(f"m{at}" for at in range(30))
+
+
+async def test_summary_and_portrait_stand_in_front_and_take_of_the_budget() -> None:
+    memory = bank(
+        k=2,
+        forgetting="none",
+        history_=lambda request: Summary(text="History."),
+        portrait_=lambda request: Portrait(text="Portrait."),
+        day_=lambda request: Summary(text="They spoke."),
+    )
+    await give(memory, said("cat", "dog", "cat food", sent_at="8 May"))
+    await give(memory, said("bread", first=3, sent_at="9 May"))
+    recall = await memory.read("cat")
+    assert recall.notes == "History.\nPortrait.\n\n[8 May] user: cat\n[8 May] user: cat food"
+    assert [item.kind for item in recall.entries] == [MESSAGE, MESSAGE, SUMMARY, PORTRAIT]
+    # Two tokens and three in front, five for the nearest, six for the next.
+    memory.budget = 11
+    recall = await memory.read("cat")
+    assert recall.notes == "History.\nPortrait.\n\n[8 May] user: cat"
+    assert recall.dropped_tokens == 6
+    assert (await memory.read("They spoke.")).entries[0].kind == EVENTS
+
+
+@pytest.mark.parametrize(
+    ("forgetting", "days", "strength", "held"),
+    [
+        ("curve", 0, 1, 1.0),
+        ("curve", 5, 1, math.exp(-1)),
+        ("curve", 5, 2, math.exp(-0.5)),
+        ("published_code", 5, 1, math.exp(-1)),
+        ("published_code", 5, 2, math.exp(-2)),
+        ("none", 500, 1, 1.0),
+    ],
+)
+def test_the_curve_by_hand(forgetting: Forgetting, days: int, strength: int, held: float) -> None:
+    assert retention(days, strength, 5.0, forgetting) == pytest.approx(held)
+
+
+@pytest.mark.parametrize(
+    ("forgetting", "recalled", "other"),
+    [
+        ("curve", math.exp(-3 / (5 * 2)), math.exp(-5 / 5)),
+        ("published_code", math.exp(-3 / 5 * 2), math.exp(-5 / 5)),
+    ],
+)
+async def test_a_recall_strengthens_and_the_published_code_turns_that_round(
+    forgetting: Forgetting, recalled: float, other: float
+) -> None:
+    memory = bank(day=1, k=1, portrait="no", forgetting=forgetting)
+    await give(memory, said("cat", "dog"))  # day 0
+    await give(memory, said("bread", first=2))  # day 1
+    cat, dog, _ = memory.store.live(MESSAGE)
+    memory.forgetting = "none"
+    await memory.read("user: cat", frozen=True)
+    assert memory.store.live(ACCESS) == []
+    assert (await memory.read("user: cat", frozen=False)).entries[0] == cat  # on day 2
+    memory.forgetting = forgetting
+    assert memory.retention(cat) == 1 and memory.retention(dog) == pytest.approx(math.exp(-2 / 5))
+    for at in (3, 4, 5):
+        await give(memory, said("tea", first=at))
+    assert memory.retention(cat) == pytest.approx(recalled)
+    assert memory.retention(dog) == pytest.approx(other)
+
+
+async def test_a_memory_is_skipped_as_often_as_the_curve_says_and_the_same_when_restored() -> None:
+    memory = bank(day=1, k=9, portrait="no", coefficient=1.0)
+    for at, text in enumerate(["cat", "dog", "bread"]):
+        await give(memory, said(text, first=at))
+    held = {item.entry_id: 0 for item in memory.store.live(MESSAGE)}
+    for _ in range(1000):
+        memory.store.advance(1)
+        again = MemoryBank(
+            EntryStore.restored(list(memory.store), memory.store.tick),
+            memory.tools,
+            k=9,
+            portrait="no",
+            coefficient=1.0,
+        )
+        recall = await memory.read("cat")
+        assert await again.read("cat") == recall
+        for item in recall.entries:
+            if item.kind == MESSAGE:
+                held[item.entry_id] += 1
+    # Three days have ended since the first was written, two since the second, one since the third.
+    shares = [count / 1000 for count in held.values()]
+    assert shares == pytest.approx([math.exp(-3), math.exp(-2), math.exp(-1)], abs=0.04)
+
+
+async def test_nonsense_is_a_failure_and_the_messages_are_still_found() -> None:
+    answers = iter(["nonsense"] * 3)
+
+    def day(request: ChatRequest) -> Summary | str:
+        return next(answers, None) or Summary(text="A day.")
+
+    memory = bank(day=1, portrait="no", forgetting="none", day_=day)
+    await give(memory, said("cat"))
+    [lost] = memory.store.live(FAILURE)
+    assert lost.sources == ("m0",) and memory.store.live(EVENTS, SUMMARY) == []
+    assert (await memory.read("cat")).sources == ("m0",)
+    await give(memory, said("dog", first=1))
+    assert [item.sources for item in memory.store.live(EVENTS, SUMMARY)] == [("m1",), ("m1",)]
+
+
+async def test_a_day_that_shows_nothing_of_the_user_changes_no_portrait() -> None:
+    memory = bank(day=1, traits_=lambda request: Traits(text=" "))
+    await give(memory, said("cat"))
+    assert memory.store.live(TRAITS, PORTRAIT, FAILURE) == []
+    assert len(memory.store.live(SUMMARY)) == 1

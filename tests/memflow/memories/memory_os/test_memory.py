@@ -1,0 +1,390 @@
+"""MemoryOS: pages move by age, segments by heat, and what is known of the user names the page that told it."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from remembering import give, said
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import ScriptedChat
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.memory import FAILURE, Message, Tools
+from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
+from memflow.memories.memory_os.heat import HEAT, Heats
+from memflow.memories.memory_os.long import ASSISTANT, PROFILE, USER
+from memflow.memories.memory_os.memory import MemoryOs
+from memflow.memories.memory_os.mid import CHAIN, PAGE, SEGMENT, MidTerm, root
+from memflow.memories.memory_os.short import SHORT
+
+TOPICS = ("tea", "cars", "birds")
+
+
+class Axes:
+    """An embedder with an axis for each topic: what names a topic points along it, what names none along the last."""
+
+    fingerprint = "axes"
+    dimensions = len(TOPICS) + 1
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            vectors[row, next((at for at, topic in enumerate(TOPICS) if topic in text), -1)] = 1
+        return vectors
+
+
+def topic(text: str) -> str:
+    return next((topic for topic in TOPICS if topic in text), "nothing")
+
+
+def judged(**changed: Callable[[ChatRequest], object]) -> ScriptedChat:
+    """A model that finds the topic of each page, no chains, and nothing worth knowing; but for what is `changed`."""
+    handlers = {
+        "link": lambda asked: Link(continues=False, chain="one page", keywords=[topic(asked.fields["page"])]),
+        "segment": lambda asked: Topic(
+            summary=f"all about {topic(asked.fields['page'])}", keywords=[topic(asked.fields["page"])]
+        ),
+        "profile": lambda asked: Traits(traits=[]),
+        "knowledge": lambda asked: Facts(user=[], assistant=[]),
+        **changed,
+    }
+    return ScriptedChat({f"memory_os/{stem}": handler for stem, handler in handlers.items()})  # type: ignore[misc]
+
+
+def memory_os(chat: ScriptedChat, **parameters: object) -> MemoryOs:
+    return MemoryOs(EntryStore(), Tools(chat=chat, embedder=Axes()), **parameters)  # type: ignore[arg-type]
+
+
+def talk(number: int, text: str) -> list[Message]:
+    """Round `number`, of the messages m<2 number> and m<2 number + 1>."""
+    ids = (f"m{2 * number}", f"m{2 * number + 1}")
+    return [Message(ids[0], "user", text), Message(ids[1], "assistant", f"Noted {number}.")]
+
+
+async def converse(memory: MemoryOs, *texts: str, first: int = 0) -> None:
+    for number, text in enumerate(texts, first):
+        await give(memory, talk(number, text))
+
+
+def segment(memory: MemoryOs, name: str) -> Item:
+    [found] = [item for item in memory.store.live(SEGMENT) if name in item.text]
+    return found
+
+
+def heat(memory: MemoryOs, name: str) -> tuple[int, int, int]:
+    """Visits, length and the time of the last use of the segment about `name`."""
+    items = memory.store.live(HEAT)
+    [meta] = [item.meta for item in items if item.meta["segment"] == root(segment(memory, name))]
+    return meta["visits"], meta["length"], meta["last"]
+
+
+async def test_the_eighth_page_moves_the_first_to_mid_term_memory() -> None:
+    memory = memory_os(judged())
+    await converse(memory, *["About tea."] * 7)
+    assert len(memory.store.live(SHORT)) == 7 and len(memory.store.live()) == 7
+    await converse(memory, "About cars.", first=7)
+    [page] = memory.store.live(PAGE)
+    assert (page.text, page.sources) == ("user: About tea.\nassistant: Noted 0.", ("m0", "m1"))
+    short = memory.store.live(SHORT)
+    assert len(short) == 7 and short[0].sources == ("m2", "m3")
+    recall = await memory.read("tea")
+    assert [turn.content for turn in recall.messages[-2:]] == ["About cars.", "Noted 7."]
+    assert len(recall.messages) == 14 and page.text in recall.notes
+    assert recall.entries == (page, *memory.store.live(CHAIN), *short)
+
+
+async def test_pages_of_a_session_pair_a_user_and_the_reply_right_after() -> None:
+    memory = memory_os(judged())
+    roles = ["assistant", "user", "user", "assistant", "assistant"]
+    await give(memory, [Message(f"m{at}", role, f"{at}") for at, role in enumerate(roles)])  # type: ignore[arg-type]
+    await give(memory, [Message("m5", "user", "5", sent_at="8 May 2023")])
+    sources = [page.sources for page in memory.store.live(SHORT)]
+    assert sources == [("m0",), ("m1",), ("m2", "m3"), ("m4",), ("m5",)]
+    turns = (await memory.read("")).messages
+    assert [turn.role for turn in turns] == [*roles, "user"]
+    assert [turn.content for turn in turns] == ["0", "1", "2", "3", "4", "[8 May 2023]\n5"]
+
+
+async def test_a_long_session_moves_its_pages_in_order_and_with_their_dates() -> None:
+    memory = memory_os(judged(), short=1)
+    await give(memory, said("tea one", "tea two", "tea three", sent_at="8 May 2023"))
+    assert [page.text for page in memory.store.live(PAGE)] == [
+        "[8 May 2023] user: tea one",
+        "[8 May 2023] user: tea two",
+    ]
+    assert [page.sources for page in memory.store.live(PAGE)] == [("m0",), ("m1",)]
+    assert [page.sources for page in memory.store.live(SHORT)] == [("m2",)]
+    assert segment(memory, "tea").sources == ("m0", "m1")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "joins"),
+    [(["tea", "pot"], True), (["tea", "pot", "milk"], False), ([], False)],
+)
+def test_a_page_joins_where_cosine_and_jaccard_make_more_than_theta(keywords: list[str], joins: bool) -> None:
+    """0.28 + 1/3 = 0.613 joins at theta 0.6; 0.28 + 1/4 = 0.53 and 0.28 + 0 do not."""
+    mid = MidTerm(EntryStore(), Heats(EntryStore(), 1, 1, 1, 300), theta=0.6, capacity=9)
+    vectors = np.array([[1, 0], [0.28, 0.96]], np.float32)
+    held = mid.segment(None, "tea", ["tea", "cup"], vectors[0], ["m0"])
+    assert mid.topic(vectors[1], keywords) == (held if joins else None)
+
+
+async def test_a_page_joins_the_segment_of_its_topic_and_another_opens_its_own() -> None:
+    seen: list[str] = []
+
+    def summarise(asked: ChatRequest) -> Topic:
+        seen.append(asked.fields["summary"])
+        return Topic(summary=f"{len(seen)}: {topic(asked.fields['page'])}", keywords=["k", "K "])
+
+    memory = memory_os(judged(segment=summarise), short=1)
+    await converse(memory, "tea", "cars", "more tea", "the end")
+    tea, cars = segment(memory, "tea"), segment(memory, "cars")
+    assert (tea.text, tea.sources, tea.meta["keywords"]) == ("3: tea", ("m0", "m1", "m4", "m5"), ["k"])
+    assert (cars.text, cars.sources) == ("2: cars", ("m2", "m3"))
+    assert seen == ["(nothing yet)", "(nothing yet)", "1: tea"]
+    links = [memory.store.latest(page.meta["segment"]) for page in memory.store.live(PAGE)]
+    assert links == [tea, cars, tea]
+
+
+async def test_a_chain_goes_on_until_the_model_says_that_a_page_does_not_continue_it() -> None:
+    def link(asked: ChatRequest) -> Link:
+        goes_on = "more" in asked.fields["page"]
+        return Link(continues=goes_on, chain=f"{asked.fields['chain']} +", keywords=["k"])
+
+    memory = memory_os(judged(link=link), short=1)
+    await converse(memory, "more tea", "more cars", "birds", "the end")
+    first, second = memory.store.live(CHAIN)
+    # The first page has nothing to continue, whatever the model says.
+    assert (first.text, first.sources) == ("(nothing yet) + +", ("m0", "m1", "m2", "m3"))
+    assert (second.text, second.sources) == ("(nothing yet) + + +", ("m4", "m5"))
+    pages = memory.store.live(PAGE)
+    assert [memory.store.latest(page.meta["chain"]) for page in pages] == [first, first, second]
+    recall = await memory.read("tea")
+    assert recall.notes.splitlines() == [
+        "Earlier in the conversation:",
+        f"({first.text})",
+        *pages[0].text.splitlines(),
+        *pages[1].text.splitlines(),
+        f"({second.text})",
+        *pages[2].text.splitlines(),
+    ]
+    assert first in recall.entries and second in recall.entries
+
+
+def test_heat_by_hand() -> None:
+    """Two visits and three pages, 50 messages ago, with mu 100: 2 + 3 + exp(-1/2)."""
+    store = EntryStore()
+    heats = Heats(store, alpha=1, beta=1, gamma=1, mu=100)
+    for _ in range(3):
+        heats.join("segment-0")
+    heats.visit(["segment-0"])
+    store.advance(10)
+    heats.visit(["segment-0"])
+    assert heats.all() == {"segment-0": 6}
+    store.advance(50)
+    assert heats.all()["segment-0"] == pytest.approx(2 + 3 + math.exp(-0.5))
+    heats.reset("segment-0", visits=False)
+    assert heats.all()["segment-0"] == pytest.approx(2 + math.exp(-0.5))
+    assert Heats(store, alpha=10, beta=0, gamma=0, mu=1).all() == {"segment-0": 20}
+
+
+def _known(asked: ChatRequest) -> Traits:
+    return Traits(traits=[Trait(label="Drink", value="tea", page=2)])
+
+
+def _facts(asked: ChatRequest) -> Facts:
+    return Facts(user=[Fact(text="Has a cup.", page=1)], assistant=[Fact(text="Takes notes.", page=2)])
+
+
+async def test_a_hot_segment_is_promoted_with_the_pages_that_tell_it_and_its_heat_is_reset() -> None:
+    """After one page the heat is 0 + 1 + 1, after two 0 + 2 + 1 > 2.5; a third page makes it 0 + 1 + 1 again."""
+    asked: list[str] = []
+
+    def profile(request: ChatRequest) -> Traits:
+        asked.append(request.fields["pages"])
+        return _known(request)
+
+    memory = memory_os(judged(profile=profile, knowledge=_facts), short=1, tau=2.5)
+    await converse(memory, "tea one", "tea two")
+    assert memory.store.live(PROFILE) == [] and heat(memory, "tea") == (0, 1, 4)
+    await converse(memory, "tea three", first=2)
+    first, second = memory.store.live(PAGE)
+    assert asked == [f"Page 1\n{first.text}\n\nPage 2\n{second.text}"]
+    [trait], [user], [assistant] = (memory.store.live(kind) for kind in (PROFILE, USER, ASSISTANT))
+    assert (trait.text, trait.sources) == ("- Drink: tea", ("m2", "m3"))
+    assert (user.text, user.sources) == ("- Has a cup.", ("m0", "m1"))
+    assert (assistant.text, assistant.sources) == ("- Takes notes.", ("m2", "m3"))
+    assert heat(memory, "tea") == (0, 0, 6)
+    assert memory.store.live(PAGE) == [first, second]  # promotion takes nothing away
+    await converse(memory, "the end", first=3)
+    assert len(asked) == 1 and heat(memory, "tea") == (0, 1, 8)
+    notes = (await memory.read("tea")).notes.splitlines()
+    assert notes[:8] == [
+        "Profile of the user:",
+        "- Drink: tea",
+        "",
+        "Knowledge of the user:",
+        "- Has a cup.",
+        "",
+        "Knowledge of the assistant:",
+        "- Takes notes.",
+    ]
+
+
+@pytest.mark.parametrize(("reset", "visits"), [("length", 3), ("length_and_visits", 0)])
+async def test_visits_outlast_a_promotion_unless_they_are_reset_too(reset: str, visits: int) -> None:
+    memory = memory_os(judged(), short=1, tau=4.5, reset=reset)
+    await converse(memory, "tea one", "tea two")
+    for _ in range(3):
+        await memory.read("tea", frozen=False)
+    assert heat(memory, "tea") == (3, 1, 4)
+    await converse(memory, "cars", first=2)
+    assert heat(memory, "tea") == (visits, 0, 6)
+
+
+async def test_of_two_hot_segments_the_hotter_is_promoted_and_one_without_new_pages_is_not() -> None:
+    asked: list[str] = []
+
+    def profile(request: ChatRequest) -> Traits:
+        asked.append(topic(request.fields["pages"]))
+        return Traits(traits=[])
+
+    memory = memory_os(judged(profile=profile), short=1, tau=2.5)
+    await converse(memory, "tea", "cars", "birds")
+    assert asked == []
+    for query in ("cars", "tea", "tea"):
+        await memory.read(query, frozen=False)
+    # Each read finds a page in either segment, so both are as hot; the older is promoted first.
+    await converse(memory, "birds", first=3)
+    assert asked == ["tea"]
+    await converse(memory, "birds", "birds", first=4)
+    assert asked == ["tea", "cars", "birds"]
+
+
+async def test_the_profile_replaces_a_line_and_the_queues_drop_their_oldest() -> None:
+    count = iter(range(100))
+
+    def profile(asked: ChatRequest) -> Traits:
+        at = next(count)
+        label = ["Mood", "mood", "age", "town"][at]
+        return Traits(traits=[Trait(label=label, value=f"{at}", page=1)])
+
+    def knowledge(asked: ChatRequest) -> Facts:
+        page = asked.fields["pages"].splitlines()[1]
+        return Facts(user=[Fact(text=page[-1], page=1), Fact(text="same", page=1)], assistant=[])
+
+    memory = memory_os(judged(profile=profile, knowledge=knowledge), short=1, tau=1.5, knowledge=2, traits=2)
+    await converse(memory, "tea 0", "tea 1", "tea 2")
+    [mood] = memory.store.live(PROFILE)
+    assert (mood.text, mood.sources) == ("- mood: 1", ("m2", "m3"))
+    one, same = memory.store.live(USER)
+    assert (one.text, one.sources) == ("- 1", ("m2", "m3"))
+    assert (same.text, same.sources) == ("- same", ("m0", "m1", "m2", "m3"))
+    await converse(memory, "tea 3", "the end", first=3)
+    assert [item.text for item in memory.store.live(PROFILE)] == ["- age: 2", "- town: 3"]
+
+
+async def test_a_full_mid_term_memory_evicts_the_coldest_segment_with_its_pages() -> None:
+    memory = memory_os(judged(), short=1, capacity=2, segments=1)
+    await converse(memory, "tea", "cars", "the end")
+    await memory.read("tea", frozen=False)  # tea: 1 + 1 + R; cars: 0 + 1 + R
+    await converse(memory, "birds", "the end", first=3)
+    # The first end pushed out the cars, and the birds the end: a new segment is never the one that goes.
+    assert [item.text for item in memory.store.live(SEGMENT)] == ["all about tea", "all about birds"]
+    assert [page.sources for page in memory.store.live(PAGE)] == [("m0", "m1"), ("m6", "m7")]
+    assert len(memory.store.live(HEAT)) == len(memory.store.live(CHAIN)) == 2
+    assert "m2" not in {source for item in memory.store.live() for source in item.sources}
+
+
+async def test_only_reads_that_are_not_frozen_raise_the_heat_of_what_they_found() -> None:
+    memory = memory_os(judged(), short=1, segments=1)
+    await converse(memory, "tea", "cars", "the end")
+    version, pages = memory.store.version, memory.store.live(PAGE)
+    frozen = await memory.read("tea")
+    assert memory.store.version == version
+    memory.store.advance(1)
+    assert await memory.read("tea", frozen=False) == frozen
+    assert (heat(memory, "tea"), heat(memory, "cars")) == ((1, 1, 7), (0, 1, 6))
+    assert memory.store.live(PAGE) == pages
+    assert HEAT in memory.bookkeeping and all(item.sources == () for item in memory.store.live(HEAT))
+
+
+def test_retrieval_takes_the_nearest_segments_and_then_the_nearest_pages_in_them() -> None:
+    store = EntryStore()
+    mid = MidTerm(store, Heats(store, 1, 1, 1, 300), theta=0.6, capacity=9)
+    axes = np.eye(3, dtype=np.float32)
+    near = np.array([0.8, 0.6, 0], np.float32)
+    held = {
+        name: mid.segment(None, name, [name], vector, [])
+        for name, vector in (("a", near), ("b", axes[1]), ("c", axes[2]))
+    }
+    for name, vector in (("a", axes[1]), ("a", near), ("b", axes[1]), ("c", axes[0])):
+        page = store.add(SHORT, f"in {name}", sources=["m"])
+        mid.take(page, f"{name} {vector[0]:.1f}", vector, None, held[name], None)
+
+    def found(segments: int, k: int) -> list[str]:
+        return [one.item.text for one in mid.search(axes[0], segments, k)]
+
+    # The page in c is the query itself, but its segment is the last.
+    assert found(1, 9) == ["a 0.8", "a 0.0"]
+    assert found(1, 1) == ["a 0.8"]
+    assert found(2, 9) == ["a 0.8", "a 0.0", "b 0.0"]
+    assert found(3, 2) == ["c 1.0", "a 0.8"]
+
+
+async def test_a_page_that_the_model_could_not_judge_is_held_in_its_own_words() -> None:
+    memory = memory_os(judged(link=lambda asked: "no", segment=lambda asked: "no"), short=1)
+    await converse(memory, "tea", "more tea", "the end")
+    failures = memory.store.live(FAILURE)
+    assert [item.sources for item in failures] == [("m0", "m1")] * 2 + [("m2", "m3")] * 2
+    assert "memory_os/link" in failures[0].text and "memory_os/segment" in failures[1].text
+    [held] = memory.store.live(SEGMENT)  # the cosine alone: 1 > 0.6
+    first, second = memory.store.live(PAGE)
+    assert (held.text, held.sources, held.meta["keywords"]) == (first.text, ("m0", "m1"), [])
+    assert first.meta["segment"] == second.meta["segment"] == held.entry_id
+    assert memory.store.live(CHAIN) == []
+    assert (await memory.read("tea")).entries[:2] == (first, second)
+
+
+async def test_a_promotion_that_fails_leaves_its_pages_and_does_not_come_again() -> None:
+    def cites_nothing(asked: ChatRequest) -> Traits:
+        return Traits(traits=[Trait(label="drink", value="tea", page=3)])
+
+    chat = judged(profile=cites_nothing, knowledge=lambda asked: "no")
+    memory = memory_os(chat, short=1, tau=2.5)
+    await converse(memory, "tea", "tea", "tea")
+    profile, knowledge = memory.store.live(FAILURE)
+    assert "there is no page 3; there are 2" in profile.text and "memory_os/knowledge" in knowledge.text
+    assert profile.sources == knowledge.sources == ("m0", "m1", "m2", "m3")
+    assert memory.store.live(PROFILE, USER, ASSISTANT) == [] and len(memory.store.live(PAGE)) == 2
+    assert heat(memory, "tea") == (0, 0, 6)
+    await converse(memory, "tea", first=3)
+    assert len(memory.store.live(FAILURE)) == 2
+
+
+async def test_a_small_memory_goes_on_from_where_it_was_restored() -> None:
+    """Promotion, eviction and full queues on both sides of the break."""
+    tools = Tools(chat=ScriptedChat(MemoryOs.handlers()), embedder=HashingEmbedder(32))
+    small = {"short": 1, "capacity": 3, "tau": 2.5, "knowledge": 3, "traits": 2, "k": 2, "segments": 2}
+
+    def remembered(store: EntryStore) -> MemoryOs:
+        return MemoryOs(store, tools, **small)  # type: ignore[arg-type]
+
+    texts = [f"My {thing} is {how}." for how in ("old", "new") for thing in ("cat", "tea")]
+    texts += [
+        "The weather in Paris was fine.",
+        "My dog barks.",
+        "My cat is ill.",
+        "My tea is cold. My cat too.",
+    ]
+    whole, broken = remembered(EntryStore()), remembered(EntryStore())
+    for number, text in enumerate(texts):
+        for memory in (whole, broken):
+            await give(memory, talk(number, text))
+            await memory.read(text, frozen=False)
+        broken = remembered(EntryStore.restored(list(broken.store), broken.store.tick))
+    assert list(broken.store) == list(whole.store)
+    kinds = {item.kind for item in whole.store if item.until is not None}
+    assert kinds >= {SEGMENT, PAGE, CHAIN, HEAT, PROFILE, USER}

@@ -1,0 +1,307 @@
+"""Memp: procedures are built, found by their queries, and counted, dropped or rewritten by how they came out."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from remembering import give, said
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import ScriptedChat
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.memory import FAILURE, Message, Tools
+from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
+from memflow.memories.memp.memory import BUFFER, HIT, PROCEDURE, READ, Memp
+
+UPDATES = ["vanilla", "validation", "reflection"]
+
+
+class Model:
+    """Plays the chat model: builds `when <first words>`, and calls every exchange what it is told to."""
+
+    def __init__(self, outcome: str = "success") -> None:
+        self.outcome = outcome
+        self.seen: list[ChatRequest] = []
+        self.rewrites = [Rewrite(number=1, workflow="the better way")]
+
+    def build(self, request: ChatRequest) -> Procedure | str:
+        self.seen.append(request)
+        line = next(line for line in request.fields["trajectory"].splitlines() if ": " in line)
+        return Procedure(query=line.partition(": ")[2], workflow=f"do as in {line}")
+
+    def judge(self, request: ChatRequest) -> Outcome | str:
+        self.seen.append(request)
+        return Outcome(outcome=self.outcome)  # type: ignore[arg-type]
+
+    def reflect(self, request: ChatRequest) -> Reflection | str:
+        self.seen.append(request)
+        return Reflection(analysis="a slip", rewrites=self.rewrites)
+
+    def asked(self, stem: str) -> list[ChatRequest]:
+        return [request for request in self.seen if request.prompt == f"memp/{stem}"]
+
+    def tools(self) -> Tools:
+        handlers = {"memp/build": self.build, "memp/outcome": self.judge, "memp/reflect": self.reflect}
+        return Tools(chat=ScriptedChat(handlers), embedder=HashingEmbedder())
+
+
+def memp(model: Model, **parameters: object) -> Memp:
+    return Memp(EntryStore(), model.tools(), **parameters)  # type: ignore[arg-type]
+
+
+async def exchange(memory: Memp, number: int, asked: str, replied: str = "Gladly.") -> None:
+    """As the player does: the user's words are read for, not frozen, and written with the reply."""
+    memory.store.advance(1)
+    await memory.read(asked, frozen=False)
+    memory.store.advance(1)
+    await memory.write([Message(f"u{number}", "user", asked), Message(f"a{number}", "assistant", replied)])
+
+
+def dialogue(*texts: str, first: int = 0) -> list[Message]:
+    roles = ("user", "assistant")
+    return [Message(f"m{first + at}", roles[at % 2], text) for at, text in enumerate(texts)]  # type: ignore[arg-type]
+
+
+def procedures(memory: Memp) -> list[tuple[str, int, int]]:
+    return [
+        (item.meta["query"], item.meta["hit"], item.meta["success"]) for item in memory.store.live(PROCEDURE)
+    ]
+
+
+async def test_what_is_given_becomes_a_procedure_at_once() -> None:
+    model = Model()
+    memory = memp(model)
+    await give(memory, [Message("m0", "user", "bake bread", sent_at="8 May"), *dialogue("-", "Knead.")[1:]])
+    [item] = memory.store.live(PROCEDURE)
+    assert memory.store.live(BUFFER) == []
+    assert item.text == "- [8 May] bake bread\ndo as in user: bake bread"
+    assert item.sources == ("m0", "m1")
+    assert model.asked("build")[0].fields["trajectory"] == "[8 May]\nuser: bake bread\nassistant: Knead."
+    assert model.asked("outcome") == []  # vanilla, and nothing was read: no one needs to know
+
+
+async def test_a_procedure_is_found_by_its_query_and_only_above_the_threshold() -> None:
+    async def filled(**parameters: object) -> Memp:
+        memory = memp(Model(), **parameters)
+        for at, text in enumerate(["bake fresh bread", "sail at dawn", "bake a cake"]):
+            await give(memory, said(text, first=at))
+        return memory
+
+    assert (await (await filled(threshold=0.9)).read("bake fresh bread")).sources == ("m0",)
+    assert (await (await filled(threshold=-1.0, k=2)).read("bake fresh bread")).sources == ("m0", "m2")
+    assert (await (await filled(threshold=1.0)).read("bread of the bakery")).entries == ()
+    # The workflow holds every word of this one, the query none: it is the query that counts.
+    assert (await (await filled(threshold=0.5)).read("do as in user")).entries == ()
+
+
+async def test_an_arrival_longer_than_a_trajectory_is_cut_and_each_part_names_its_messages() -> None:
+    """Lines of `user: aaaaaaaa bbbbbb` are 21 characters, assistants' 26: 47 quarters; 12 tokens are 48."""
+    model = Model()
+    memory = memp(model, size=12)
+    await give(memory, dialogue(*(f"{letter * 8} bbbbbb" for letter in "acde")))
+    assert [item.sources for item in memory.store.live(PROCEDURE)] == [("m0", "m1"), ("m2", "m3")]
+    assert len(model.asked("build")) == 2
+
+
+async def test_an_exchange_that_was_read_for_waits_for_the_users_next_words() -> None:
+    model = Model()
+    memory = memp(model, update="validation")
+    await exchange(memory, 0, "bake bread")
+    assert memory.store.live(PROCEDURE) == [] and model.seen == []
+    recall = await memory.read("bake bread")
+    assert [turn.content for turn in recall.messages] == ["bake bread", "Gladly."]
+    await exchange(memory, 1, "Thank you.")
+    [judged] = model.asked("outcome")
+    assert judged.fields == {"exchange": "user: bake bread\nassistant: Gladly.", "after": "user: Thank you."}
+    [item] = memory.store.live(PROCEDURE)
+    assert item.sources == ("u0", "a0")
+    assert [item.sources for item in memory.store.live(BUFFER)] == [("u1",), ("a1",)]
+
+
+async def test_a_procedure_that_fails_three_times_is_dropped() -> None:
+    model = Model("failure")
+    memory = memp(model, threshold=0.99)
+    await give(memory, said("bake bread"))
+    for number in range(3):
+        await exchange(memory, number, "bake bread")
+        # The hit of this exchange counts once the user speaks again.
+        assert procedures(memory)[0] == ("bake bread", number, 0)
+    first = memory.store.live(PROCEDURE)[0]
+    await exchange(memory, 3, "sail at dawn")
+    assert memory.store.latest(first.entry_id) is None
+    # Vanilla wrote the exchange itself down again, as it adds everything.
+    assert procedures(memory) == [("bake bread", 0, 0)]
+
+
+async def test_half_of_the_hits_are_enough_to_stay() -> None:
+    model = Model()
+    memory = memp(model, threshold=0.99, update="validation")
+    await give(memory, said("bake bread"))
+    tallies = []
+    for number, outcome in enumerate(["success", "success", "failure", "failure", "unclear", "failure"]):
+        await exchange(memory, number, "bake bread")
+        model.outcome = outcome
+        await exchange(memory, 100 + number, "quite another thing")
+        model.outcome = "unclear"
+        tallies.append(next((tally[1:] for tally in procedures(memory) if tally[0] == "bake bread"), None))
+    assert tallies == [(1, 1), (2, 2), (3, 2), (4, 2), (4, 2), None]
+
+
+async def test_validation_leaves_out_what_failed_and_nothing_else() -> None:
+    for outcome, kept in (("failure", 0), ("success", 1), ("unclear", 1)):
+        model = Model(outcome)
+        memory = memp(model, update="validation")
+        await give(memory, dialogue("bake bread", "Buy it.", "That is wrong."))
+        assert len(memory.store.live(PROCEDURE)) == kept
+        assert len(model.asked("build")) == kept  # what is left out is not even asked for
+    assert [item.sources for item in memory.store][:3] == [("m0",), ("m1",), ("m2",)]  # in the past
+
+
+async def test_without_words_after_an_answer_nothing_is_judged_and_all_is_kept() -> None:
+    model = Model("failure")
+    for update in ("validation", "reflection"):
+        memory = memp(model, update=update)
+        await give(memory, dialogue("bake bread", "Knead."))
+        assert len(memory.store.live(PROCEDURE)) == 1
+    assert model.asked("outcome") == []
+
+
+async def test_reflection_rewrites_what_was_hit_and_keeps_the_version_before() -> None:
+    model = Model()
+    memory = memp(model, threshold=0.99, update="reflection")
+    await give(memory, said("bake bread"))
+    [old] = memory.store.live(PROCEDURE)
+    await exchange(memory, 0, "bake bread")
+    model.outcome = "failure"
+    await exchange(memory, 1, "That is wrong.")
+    [new] = memory.store.live(PROCEDURE)  # the failed exchange is not added
+    assert new.text == "- bake bread\nthe better way"
+    assert (new.meta["hit"], new.meta["success"]) == (1, 0)
+    assert new.sources == ("m0", "u0", "a0")
+    versions = {item.entry_id: item for item in memory.store}
+    counted = versions[new.previous or ""]
+    assert counted.previous == old.entry_id and counted.text == old.text
+    [asked] = model.asked("reflect")
+    assert asked.fields["procedures"] == f"1. {old.text}"
+    assert asked.fields["after"] == "user: That is wrong."
+    assert (await memory.read("bake bread")).entries[0] == new  # its vector is still the query's
+
+
+async def test_a_reflection_on_a_procedure_that_is_not_there_is_told_and_changes_nothing() -> None:
+    model = Model()
+    model.rewrites = [Rewrite(number=2, workflow="of another")]
+    memory = memp(model, threshold=0.99, update="reflection")
+    await give(memory, said("bake bread"))
+    await exchange(memory, 0, "bake bread")
+    model.outcome = "failure"
+    await exchange(memory, 1, "That is wrong.")
+    assert procedures(memory) == [("bake bread", 1, 0)]
+    [lost] = memory.store.live(FAILURE)
+    assert "there is no procedure 2; they go from 1 to 1" in lost.text
+    assert lost.sources == ("u0", "a0")
+
+
+async def test_reading_frozen_is_no_hit() -> None:
+    model = Model("failure")
+    memory = memp(model, threshold=0.99)
+    await give(memory, said("bake bread"))
+    await memory.read("bake bread")
+    assert memory.store.live(READ, HIT) == []
+    await memory.read("bake bread", frozen=False)
+    [read] = memory.store.live(READ)
+    assert read.sources == () and read.meta["procedures"] == [memory.store.live(PROCEDURE)[0].entry_id]
+
+
+async def test_the_same_procedure_is_kept_once_with_all_its_sources() -> None:
+    memory = memp(Model())
+    await give(memory, said("bake bread"))
+    await give(memory, said("bake bread", first=1))
+    [item] = memory.store.live(PROCEDURE)
+    assert item.sources == ("m0", "m1") and item.previous is not None
+
+
+async def test_proceduralization_shows_the_trajectory_too() -> None:
+    memory = memp(Model(), build="proceduralization")
+    await give(memory, dialogue("bake bread", "Knead."))
+    [item] = memory.store.live(PROCEDURE)
+    assert item.text.splitlines()[2:] == ["user: bake bread", "assistant: Knead."]
+
+
+@pytest.mark.parametrize("update", UPDATES)
+async def test_nonsense_is_a_failure_that_names_its_messages_and_the_memory_goes_on(update: str) -> None:
+    model = Model()
+    memory = memp(model, threshold=0.99, update=update)
+    await give(memory, said("bake bread"))
+    await exchange(memory, 0, "bake bread")
+    nonsense: Callable[[ChatRequest], str] = lambda request: "no JSON"  # noqa: E731
+    memory.tools = Tools(
+        chat=ScriptedChat(dict.fromkeys(("memp/build", "memp/outcome", "memp/reflect"), nonsense)),
+        embedder=HashingEmbedder(),
+    )
+    await exchange(memory, 1, "sail at dawn")
+    lost: list[Item] = memory.store.live(FAILURE)
+    assert [item.text.partition(":")[0] for item in lost] == ["memp/outcome", "memp/build"]
+    assert all(item.sources == ("u0", "a0") for item in lost)
+    assert procedures(memory) == [("bake bread", 0, 0)]  # not judged, so not counted
+    memory.tools = model.tools()
+    await exchange(memory, 2, "thank you")
+    assert [query for query, *_ in procedures(memory)] == ["bake bread", "sail at dawn"]
+
+
+async def test_the_script_learns_in_both_languages() -> None:
+    memory = Memp(EntryStore(), Tools(ScriptedChat(Memp.handlers()), HashingEmbedder()), update="validation")
+    await give(memory, dialogue("怎么做面包？", "买一个。", "不对，我想自己做。"))
+    await give(memory, dialogue("怎么煮茶？", "先烧水。", "谢谢！", first=3))
+    await give(memory, dialogue("How do I sail?", "Buy a boat.", "That is not what I meant.", first=6))
+    [item] = memory.store.live(PROCEDURE)
+    assert item.sources == ("m3", "m4", "m5")
+    assert (await memory.read("怎么煮茶？")).notes.startswith("- 怎么煮茶？")
+
+
+WORDS = ["bake bread", "bake a cake", "That is wrong.", "Thank you, great.", "sail at dawn"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), update=st.sampled_from(UPDATES))
+def test_what_was_hit_is_counted_the_same_after_a_break(asked: list[str], update: str) -> None:
+    """With a script that complains and praises, and a memory restored before every exchange."""
+
+    async def scenario() -> None:
+        tools = Tools(ScriptedChat(Memp.handlers()), HashingEmbedder())
+        whole, broken = (Memp(EntryStore(), tools, k=2, threshold=0.2, update=update) for _ in range(2))
+        for number, words in enumerate(asked):
+            await exchange(whole, number, words)
+            store = EntryStore.restored(list(broken.store), broken.store.tick)
+            broken = Memp(store, tools, k=2, threshold=0.2, update=update)
+            await exchange(broken, number, words)
+        assert list(whole.store) == list(broken.store)
+        for item in whole.store.live(PROCEDURE):
+            hits, successes = item.meta["hit"], item.meta["success"]
+            assert successes <= hits and (hits < 3 or 2 * successes >= hits)
+        assert all(item.sources for item in whole.store.live(PROCEDURE, BUFFER))
+
+    asyncio.run(scenario())
+
+
+async def test_the_script_rewrites_and_drops() -> None:
+    """So that the test above is about something: a complaint after each of three requests of one kind."""
+    memory = Memp(
+        EntryStore(),
+        Tools(ScriptedChat(Memp.handlers()), HashingEmbedder()),
+        threshold=0.9,
+        update="reflection",
+    )
+    await give(memory, said("bake bread"))
+    states = []
+    for number in range(3):
+        await exchange(memory, 2 * number, "bake bread")
+        await exchange(memory, 2 * number + 1, "That is wrong.")
+        live = {item.meta["query"]: item.meta for item in memory.store.live(PROCEDURE)}
+        states.append(
+            (live["bake bread"]["workflow"], live["bake bread"]["hit"]) if "bake bread" in live else None
+        )
+    rewritten = "Mind this: user: That is wrong."
+    assert states == [(rewritten, 1), (rewritten, 2), None]

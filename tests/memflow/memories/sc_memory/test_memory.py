@@ -1,0 +1,157 @@
+"""Self-controlled memory: the controller decides between flash memory, summaries and full messages."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from remembering import give, said
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler, ScriptedChat
+from memflow.errors import RecallFailed
+from memflow.hashing import HashingEmbedder
+from memflow.memories.access import ACCESS
+from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.memory import FAILURE, Embedder, Tools
+from memflow.memories.sc_memory.answers import Activation, Sufficiency, Summary
+from memflow.memories.sc_memory.memory import MESSAGE, SUMMARY, ScMemory
+
+
+def controller(needed: bool, sufficient: bool | None = None, **others: Handler) -> dict[str, Handler]:
+    """A controller that always says the same; without `sufficient` it must not be asked a second time."""
+    handlers: dict[str, Handler] = {
+        "sc_memory/summarise": lambda request: Summary(summary=request.fields["message"].upper()),
+        "sc_memory/activate": lambda request: Activation(needed=needed),
+    }
+    if sufficient is not None:
+        handlers["sc_memory/suffice"] = lambda request: Sufficiency(sufficient=sufficient)
+    return handlers | {f"sc_memory/{stem}": handler for stem, handler in others.items()}
+
+
+def sc_memory(
+    handlers: dict[str, Handler], embedder: Embedder | None = None, **parameters: object
+) -> ScMemory:
+    tools = Tools(ScriptedChat(handlers), embedder or HashingEmbedder(64))
+    return ScMemory(EntryStore(), tools, **parameters)  # type: ignore[arg-type]
+
+
+SAID = said("My cat is Tom.", "My dog is Rex.", "It rains.", "It snows.")
+
+
+async def test_flash_memory_is_the_newest_messages_and_needs_no_controller_while_it_is_all() -> None:
+    memory = sc_memory({"sc_memory/summarise": controller(True)["sc_memory/summarise"]}, flash=3)
+    assert (await memory.read("cat")).entries == ()
+    await give(memory, SAID[:3])
+    recall = await memory.read("cat")
+    assert [turn.content for turn in recall.messages] == [message.text for message in SAID[:3]]
+    assert recall.sources == ("m0", "m1", "m2") and not memory.store.live(MESSAGE, SUMMARY)
+    await give(memory, SAID[3:])
+    [message, summary] = memory.store.live(MESSAGE, SUMMARY)
+    assert (message.sources, summary.sources) == (("m0",), ("m0",))
+
+
+async def test_where_flash_memory_will_do_nothing_else_is_recalled() -> None:
+    memory = sc_memory(controller(needed=False), flash=2)
+    await give(memory, SAID)
+    recall = await memory.read("cat")
+    assert [turn.content for turn in recall.messages] == ["It rains.", "It snows."]
+    assert (recall.notes, recall.sources) == ("", ("m2", "m3"))
+
+
+async def test_summaries_are_recalled_where_they_suffice_and_full_messages_where_not() -> None:
+    seen: list[ChatRequest] = []
+
+    def suffice(request: ChatRequest) -> Sufficiency:
+        seen.append(request)
+        return Sufficiency(sufficient=True)
+
+    memory = sc_memory(controller(True, suffice=suffice), flash=2)
+    await give(memory, SAID)
+    short = await memory.read("My cat?")
+    assert short.notes.splitlines() == ["USER: MY CAT IS TOM.", "USER: MY DOG IS REX."]
+    assert [item.kind for item in short.entries] == [SUMMARY, SUMMARY, "flash", "flash"]
+    assert short.sources == ("m0", "m1", "m2", "m3")  # the cat is nearer than the dog, though older
+    assert seen[0].fields == {
+        "flash": "user: It rains.\nuser: It snows.",
+        "summaries": short.notes,
+        "query": "My cat?",
+    }
+    memory = ScMemory(
+        memory.store, Tools(ScriptedChat(controller(True, False)), HashingEmbedder(64)), flash=2
+    )
+    full = await memory.read("My cat?")
+    assert full.notes.splitlines() == ["user: My cat is Tom.", "user: My dog is Rex."]
+    assert [item.kind for item in full.entries] == [MESSAGE, MESSAGE, "flash", "flash"]
+    assert full.messages == short.messages
+
+
+class Compass:
+    """An embedder with a cosine of 1 between the cat and the query, and 0.6 between them and the rest."""
+
+    fingerprint, dimensions = "compass", 2
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        return np.asarray([(1, 0) if "cat" in text else (0.6, 0.8) for text in texts], np.float32)
+
+
+async def test_recency_halves_with_every_message_and_is_weighed_against_relevance() -> None:
+    memory = sc_memory(controller(True, False), Compass(), flash=1, k=1, decay=0.5)
+    await give(memory, SAID)
+    # Tick 4: the cat 0.5^3 + 1 = 1.125, the dog 0.5^2 + 0.6 = 0.85, the rain 0.5 + 0.6 = 1.1.
+    assert (await memory.read("cat")).entries[0].sources == ("m0",)
+    await give(memory, said("It hails.", first=4))
+    # Tick 5: the cat 0.5^4 + 1 = 1.0625, the snow 0.5 + 0.6 = 1.1.
+    assert (await memory.read("cat")).entries[0].sources == ("m3",)
+    memory.k = 5
+    assert [item.sources[0] for item in (await memory.read("cat")).entries] == ["m3", "m0", "m2", "m1", "m4"]
+
+
+async def test_what_is_activated_is_recent_again_unless_the_read_is_frozen() -> None:
+    memory = sc_memory(controller(True, False), Compass(), flash=1, k=1, decay=0.5)
+    await give(memory, SAID)
+    await memory.read("cat")
+    assert not memory.store.live(ACCESS)
+    for _ in range(2):
+        await memory.read("cat", frozen=False)
+    assert [(access.since, access.sources) for access in memory.store.live(ACCESS)] == [(4, ()), (4, ())]
+    await give(memory, said("It hails.", first=4))
+    # Tick 5: the cat 0.5 + 1 = 1.5 now, and no longer 1.0625.
+    assert (await memory.read("cat")).entries[0].sources == ("m0",)
+
+
+async def test_messages_that_arrive_together_are_as_old_as_they_stand_apart() -> None:
+    together, apart = (sc_memory(controller(True, True), flash=1) for _ in range(2))
+    await give(together, SAID)
+    for message in SAID:
+        await give(apart, [message])
+    for memory in (together, apart):
+        assert [item.meta["said"] for item in memory.store.live(MESSAGE)] == [1, 2, 3]
+
+
+async def test_flash_memory_has_the_first_claim_on_the_budget() -> None:
+    memory = sc_memory(controller(True, False), flash=1, k=2, budget=9)
+    await give(memory, SAID)
+    # "It snows." is 3 tokens, "user: My cat is Tom." 5: the second activated message, 4 or more, is too much.
+    recall = await memory.read("cat")
+    assert (recall.sources, recall.injected_tokens) == (("m0", "m3"), 8)
+    assert recall.dropped_tokens > 0
+    memory.budget = 2
+    assert (await memory.read("cat")).entries == ()
+
+
+async def test_a_message_that_could_not_be_summarised_stands_for_itself() -> None:
+    memory = sc_memory(controller(True, True, summarise=lambda request: "no JSON"), flash=3)
+    await give(memory, SAID)
+    [lost] = memory.store.live(FAILURE)
+    assert lost.sources == ("m0",) and "JSON" in lost.text
+    assert (await memory.read("cat")).notes == "user: My cat is Tom."
+
+
+@pytest.mark.parametrize("stem", ["activate", "suffice"])
+async def test_a_controller_that_talks_nonsense_fails_the_read(stem: str) -> None:
+    memory = sc_memory(controller(True, True, **{stem: lambda request: "YES, I think"}), flash=1)
+    await give(memory, SAID)
+    before = memory.store.version
+    with pytest.raises(RecallFailed, match=f"sc_memory/{stem}"):
+        await memory.read("cat", frozen=False)
+    assert memory.store.version == before
