@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import dagster as dg
 
+from memflow.errors import BadSettings
+
 GROUP = "model"
 
 UNUSED = "no model"
@@ -54,9 +56,14 @@ def _observed(
         ),
     )
     def observed(context: dg.OpExecutionContext) -> dg.DataVersionsByPartition:
-        versions = {name: fingerprint(name) or UNUSED for name in partitions.get_partition_keys()}
-        for name, version in versions.items():
-            context.log.info(f"{'/'.join(key)} {name}: {version}")
+        versions = {}
+        for name in partitions.get_partition_keys():
+            try:
+                versions[name] = fingerprint(name) or UNUSED
+            except BadSettings as wrong:  # one that cannot be had keeps no other from being seen
+                context.log.error(f"{'/'.join(key)} {name}: {wrong}")
+            else:
+                context.log.info(f"{'/'.join(key)} {name}: {versions[name]}")
         return dg.DataVersionsByPartition(
             {name: dg.DataVersion(version) for name, version in versions.items()}
         )

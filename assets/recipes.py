@@ -105,7 +105,8 @@ class Recipes:
         }
         scripted = any(self.settings.model(name).kind == "scripted" for name in names)
         values = find(assistant.partition("@")[0], self.settings.own_memories()).values
-        bounds = {name: str(values[name]) for name in ("k", "budget") if values.get(name)}
+        # A memory of a user's own may mean something else by the names.
+        bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
         return {
             **bounds,
             "model": answering,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from memflow.benchmarks import registry as benchmarks
 from memflow.chat.scripted import Handler
 from memflow.memories import registry as memories
-from memflow.memories.registry import Own
+from memflow.memories.own import Own
 
 
 def handlers(own: Mapping[str, Own] | None = None) -> dict[str, Handler]:

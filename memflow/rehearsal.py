@@ -18,7 +18,8 @@ from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.domains import Domain
 from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import Own, find
+from memflow.memories.own import Own
+from memflow.memories.registry import find
 from memflow.play import Played, play_all
 from memflow.records import FeedbackRound, Probe, Record, Reply, Turn
 from memflow.tokens import estimate

@@ -24,7 +24,7 @@ from memflow.chat.requests import Sampling
 from memflow.domains import DOMAINS, Domain
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
-from memflow.memories.registry import Own
+from memflow.memories.own import Own, installed
 
 KEY = re.compile(r"[a-z0-9_]+")
 
@@ -103,10 +103,17 @@ class Embedder(_Strict):
 
 
 class OwnMemory(_Strict):
-    """A memory system of the user's own."""
+    """A memory system of the user's own: a class, or a known system with other parameters."""
 
-    path: str = Field(description="Where its class is: my_package.my_module:MyMemory.")
-    parameters: dict[str, int | float | str | bool] = Field(default_factory=dict)
+    path: str = Field("", description="Where its class is: my_package.my_module:MyMemory.")
+    system: str = Field("", description="Instead of a path: the known system that it is, such as rag.")
+    parameters: dict[str, int | float | str | bool | tuple[str, ...]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> "OwnMemory":
+        if bool(self.path) == bool(self.system):
+            raise ValueError('it takes either path = "my_package.my_module:MyMemory" or system = "rag"')
+        return self
 
 
 class OwnDomain(_Strict):
@@ -206,8 +213,10 @@ class Settings(BaseSettings):
         return DOMAINS[name]
 
     def own_memories(self) -> dict[str, Own]:
-        """The user's own memories, as the registry takes them."""
-        return {name: Own(own.path, own.parameters) for name, own in self.memories.items()}
+        """The user's own memories, as the registry takes them: what installed packages offer, and over it the
+        file's."""
+        of_file = {name: Own(own.path, own.parameters, own.system) for name, own in self.memories.items()}
+        return {**installed(), **of_file}
 
     @property
     def lake_root(self) -> str:

@@ -83,6 +83,10 @@ class Prompt:
 @cache
 def load(package: str, stem: str) -> Prompt:
     """The prompt `prompts/<stem>.md` of `package` (`memflow.benchmarks.amemgym`). Raises PromptError."""
+    if not package:
+        raise PromptError(
+            f"the prompt {stem} belongs into a folder `prompts` of a package; a module has none"
+        )
     source = files(package).joinpath("prompts", f"{stem}.md")
     if not source.is_file():
         raise PromptError(f"there is no prompt prompts/{stem}.md in {package}")
@@ -122,8 +126,16 @@ def parse(text: str, package: str, where: str) -> Prompt:
     )
 
 
+@cache
+def has_prompts(package: str) -> bool:
+    """Whether `package` has a prompts folder. A module that lies in no package (\"\") has none."""
+    return bool(package) and files(package).joinpath("prompts").is_dir()
+
+
 def all_prompts(package: str) -> list[Prompt]:
-    """Every prompt of `package`, by name."""
+    """Every prompt of `package`, by name; none, where it has no prompts folder."""
+    if not has_prompts(package):
+        return []
     folder = files(package).joinpath("prompts")
     stems = sorted(item.name.removesuffix(".md") for item in folder.iterdir() if item.name.endswith(".md"))
     return [load(package, stem) for stem in stems]

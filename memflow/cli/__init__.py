@@ -5,9 +5,11 @@ plan.py        what a run would cost (forecast.py)     run.py        the walk, t
 show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
 memory.py      what a memory held, and when (held.py)
 accounts.py    what was spent                         query.py      SQL over the lake
-catalogue.py   domains, memories, data sets           setup.py      init and doctor (health.py)
+catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
+setup.py       init and doctor (health.py)
 """
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +17,9 @@ import typer
 from typer.core import TyperGroup
 
 from memflow.cli.accounts import accounts
-from memflow.cli.catalogue import data, domains, memories
+from memflow.cli.catalogue import data, domains
 from memflow.cli.dev import dev
+from memflow.cli.memories import memories
 from memflow.cli.output import message
 from memflow.cli.plan import plan
 from memflow.cli.query import sql
@@ -69,6 +72,10 @@ def front(
     debug: Annotated[bool, typer.Option("--debug", help="Show where in the code a mistake came up.")] = False,
 ) -> None:
     """Benchmarks of memory in LLM assistants, run as a Dagster graph of data assets."""
+    # The console script does not look for modules here, as `python -m` and Dagster do; a memory of one's own may
+    # lie here. Last, so that no file here hides a package.
+    if not {"", str(Path.cwd())} & set(sys.path):
+        sys.path.append(str(Path.cwd()))
     ctx.obj = Front(settings, home, debug)
 
 

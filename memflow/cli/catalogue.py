@@ -1,4 +1,4 @@
-"""What there is: `domains`, `memories` and `data`."""
+"""What there is: `domains` and `data`. `memories` has a file of its own."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -43,39 +43,6 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         rows,
         table("Domains", ("domain", "benchmark", "what it is", "data sets"), shown),
         note("\n`memflow data` says which data sets are there; `memflow run --domain NAME` measures one."),
-    )
-
-
-def memories(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """List the memory systems: their names, parameters and papers.
-
-    A name is the system and, after it, its numbers: rag_2_4_30 is rag with FREQ 2, NS 4 and K 30.
-    """
-    from memflow.memories.registry import describe, find
-
-    own = front_of(ctx).load().own_memories()
-    systems = [*describe(), *(find(name, own).system for name in own)]
-    rows: list[dict[str, Any]] = [
-        {
-            "memory": system.name,
-            "pattern": system.pattern,
-            "summary": system.summary,
-            "paper": system.paper,
-            "parameters": [
-                {"name": each.name, "default": each.default, "description": each.description}
-                for each in system.parameters
-            ],
-            "needs_embedder": system.needs_embedder,
-            "needs_chat": system.needs_chat,
-        }
-        for system in systems
-    ]
-    shown = [(row["pattern"], row["summary"], _defaults(row["parameters"]), row["paper"]) for row in rows]
-    answer(
-        form,
-        rows,
-        table("Memories", ("name", "what it does", "defaults", "paper"), shown),
-        note("\nA memory of your own: [memories.NAME] in memflow.toml with the import path of its class."),
     )
 
 
@@ -150,7 +117,3 @@ def _there(row: Mapping[str, Any]) -> Text:
     if row["ships"] and row["found"]:
         return Text("ships", style="green")
     return Text("found", style="green") if row["found"] else Text("missing", style="red")
-
-
-def _defaults(parameters: list[dict[str, Any]]) -> str:
-    return ", ".join(f"{each['name']} {each['default']}" for each in parameters)

@@ -62,6 +62,7 @@ def examine(front: Front) -> list[Finding]:
         *_data(settings),
         *(_model(name, settings.model(name)) for name in _in_use(settings)),
         _embedder(settings),
+        *_own(settings),
     ]
 
 
@@ -181,6 +182,20 @@ def _embedder(settings: "Settings") -> Finding:
         mend = "Install memflow with its extra local-embedder."
         return Finding("embedder", "missing", "sentence-transformers is not installed", mend)
     return Finding("embedder", "ok", chosen.model)
+
+
+def _own(settings: "Settings") -> Iterator[Finding]:
+    from memflow.errors import BadSettings
+    from memflow.memories.registry import looked_up
+
+    own = settings.own_memories()
+    wanted = {assistant.partition("@")[0] for assistant in settings.assistants}
+    for name, found in looked_up(own).items():
+        if isinstance(found, BadSettings):
+            mend = "Mend its class or its line; docs/memories.md has a template."
+            yield Finding(f"memory {name}", "missing" if name in wanted else "absent", str(found), mend)
+        else:
+            yield Finding(f"memory {name}", "ok", f"{own[name].path or own[name].system}, {own[name].origin}")
 
 
 def _served(what: str, url: str, model: str, key_variable: str) -> Finding:

@@ -4,7 +4,7 @@
 the selection is its own file's business.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +14,7 @@ import typer
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
+    from memflow.memories.own import Own
     from resources.settings import Settings
 
 DEMO = ("amemgym_demo", "memorybench_demo")
@@ -33,7 +34,8 @@ MemoryOption = Annotated[
     typer.Option(
         "--memory",
         metavar="NAME",
-        help="A memory, under the assistant's model; may be repeated. none and oracle join it.",
+        help="A memory, or the import path of one of your own (my_module:MyMemory), under the assistant's"
+        " model; may be repeated. none and oracle join it.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -164,11 +166,15 @@ def select(
     if demo and (url or model or simulator or judge):
         raise BadSettings("--demo takes the scripted chat: leave out --url, --model, --simulator and --judge")
     over = _models("scripted" if demo else model, url, simulator, judge)
+    paths = _paths([*(memories or ()), *(assistants or ())])
+    if paths:
+        _apart(front.load(), paths)
+        over["memories"] = {name: {"path": path} for name, path in paths.items()}
     settings = front.load(**over)
     wanted = tuple(dict.fromkeys(domains or (DEMO if demo else settings.domains)))
     for name in wanted:
         settings.domain(name)
-    named = [*(memories or ()), *(assistants or ())]
+    named = [_called(each) for each in (*(memories or ()), *(assistants or ()))]
     own = DEMO_MEMORIES if demo else settings.assistants
     answering = tuple(dict.fromkeys((_bounded(named) if bounds else named) if named else own))
     _known(settings, answering)
@@ -192,6 +198,54 @@ def _models(model: str | None, url: str | None, simulator: str | None, judge: st
     if roles:
         over["roles"] = roles
     return over
+
+
+def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "Own"], list[str]]:
+    """A user's own memories, those of the import paths in `named` among them, and everything in `named` by name."""
+    from memflow.memories.own import Own
+
+    paths = _paths(named)
+    _apart(settings, paths)
+    given = {name: Own(path, origin="command line") for name, path in paths.items()}
+    return {**given, **settings.own_memories()}, [_called(each) for each in named]
+
+
+def _called(assistant: str) -> str:
+    """A memory or an assistant by name, where it was given by the import path of its class."""
+    from memflow.memories.own import name_of
+
+    memory, at, model = assistant.partition("@")
+    return f"{name_of(memory)}{at}{model}" if ":" in memory else assistant
+
+
+def _paths(named: Sequence[str]) -> dict[str, str]:
+    """The import paths among memories and assistants, by the names that they get."""
+    paths: dict[str, str] = {}
+    for assistant in named:
+        path = assistant.partition("@")[0]
+        if ":" not in path:
+            continue
+        name = _called(path)
+        if not name:
+            raise BadSettings(f"{path!r} is no import path; write my_package.my_module:MyMemory")
+        other = paths.setdefault(name, path)
+        if other != path:
+            raise BadSettings(
+                f"{other} and {path} would both be called {name}; name one of them in memflow.toml:"
+                f' [memories.NAME] path = "{path}"'
+            )
+    return paths
+
+
+def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
+    """Raise BadSettings where a class would get the name of another memory that the settings know."""
+    for name, path in paths.items():
+        mine = settings.own_memories().get(name)
+        if mine is not None and mine.path != path:
+            raise BadSettings(
+                f"{path} would be called {name}, which is {mine.path or mine.system} of {mine.origin}; name it"
+                f' otherwise in memflow.toml: [memories.NAME] path = "{path}"'
+            )
 
 
 def _bounded(assistants: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@
     system.py      a system as it is named and listed
     systems.py     the systems that ship with memflow, as data
     registry.py    names and parameters: `rag_2_4_30` -> a Memory
+    own.py         a user's own: by import path, by a line in memflow.toml, by an installed package
     <system>.py    one memory system, with its paper in the docstring
     <system>/      one that asks a chat model: memory.py, answers.py (what it answers), prompts/, scripted.py
 

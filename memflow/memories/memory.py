@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from memflow.chat.asking import ask
-from memflow.chat.prompts import Prompt, all_prompts, load
+from memflow.chat.prompts import Prompt, all_prompts, has_prompts, load
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.chat.scripted import Handler
 from memflow.errors import BadInput, BadSettings, RecallFailed
@@ -208,8 +208,9 @@ class Memory(ABC):
 
     @classmethod
     def package(cls) -> str:
-        """The package with its prompts folder, its answer types and its scripted handlers."""
-        return cls.__module__.rpartition(".")[0]
+        """The package with its prompts folder and its answer types: its own, or that of the nearest base."""
+        packages = [base.__module__.rpartition(".")[0] for base in cls.__mro__ if issubclass(base, Memory)]
+        return next((package for package in packages if has_prompts(package)), packages[0])
 
     @classmethod
     def prompt(cls, stem: str) -> Prompt:

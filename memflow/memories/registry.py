@@ -2,32 +2,24 @@
 
 A name is a system and, after it, values of its parameters in order; the rest keep their defaults. It has to
 be a partition key, so it holds small letters, digits and underscores. A user's own memory has a name of its
-own choice and is found by import path. Which memories a run takes is the settings' business.
+own choice (own.py). Which memories a run takes is the settings' business.
 """
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memflow.chat.scripted import Handler
-from memflow.errors import BadSettings
+from memflow.errors import BadSettings, MemflowError
 from memflow.fingerprint import digest
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Tools
+from memflow.memories.own import Own, load, sources
 from memflow.memories.system import Parameter, System
 from memflow.memories.systems import SYSTEMS
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-
-
-@dataclass(frozen=True)
-class Own:
-    """A user's own memory: `my_package.my_module:MyMemory`, and values of its parameters."""
-
-    path: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -49,17 +41,28 @@ class Recipe:
         return lambda store: self.system.memory(store, tools, **self.values)
 
     def fingerprint(self) -> str:
-        """Digest of class, version, prompts and parameters. The tools have fingerprints of their own."""
+        """Digest of class, version, prompts and parameters, and of the code where it is a user's own.
+
+        The tools have fingerprints of their own.
+        """
         memory = self.system.memory
         prompts = {prompt.name: prompt.digest for prompt in self.system.prompts}
-        return digest(memory.__module__, memory.__qualname__, memory.version, prompts, dict(self.values))
+        written = [*sources(memory)]
+        return digest(
+            memory.__module__, memory.__qualname__, memory.version, prompts, dict(self.values), written
+        )
 
 
 def handlers(own: Mapping[str, Own] | None = None) -> dict[str, Handler]:
-    """The scripted chat's handlers for the prompts of every system, a user's own among them, by prompt name."""
-    memories = [*(system.memory for system in SYSTEMS.values())]
-    memories += [find(name, own).system.memory for name in own or {}]
-    return {prompt: handler for memory in memories for prompt, handler in memory.handlers().items()}
+    """The scripted chat's handlers for the prompts of every system, a user's own among them, by prompt name.
+
+    One that cannot be had has none: asking for it says why.
+    """
+    systems = [
+        *describe(),
+        *(mine.system for mine in looked_up(own or {}).values() if isinstance(mine, Recipe)),
+    ]
+    return {prompt: handler for system in systems for prompt, handler in system.memory.handlers().items()}
 
 
 def describe() -> list[System]:
@@ -68,19 +71,31 @@ def describe() -> list[System]:
 
 
 def find(name: str, own: Mapping[str, Own] | None = None) -> Recipe:
-    """What `name` stands for: ours, or one of a user's own. Raises BadSettings saying what there is."""
-    if not _NAME.fullmatch(name):
-        raise BadSettings(f"a memory's name is small letters, digits and _, a letter first; {name!r} is not")
+    """What `name` stands for: ours, or one of a user's own. Raises BadSettings saying what there is.
+
+    An installed package cannot take the name of one of ours: that still stands for ours.
+    """
+    _well_formed(name)
     own = own or {}
     ours = _ours(name)
-    if ours is not None and name in own:
-        raise BadSettings(f"the memory {name} of memflow.toml has the name of one of ours; give it another")
-    if name in own:
-        return _own(name, own[name])
+    if name in own and not (ours and own[name].package):
+        return _own(name, own[name], own)
     if ours is not None:
         return ours
     known = ", ".join([*(system.pattern for system in SYSTEMS.values()), *own])
     raise BadSettings(f"there is no memory {name!r}; there are {known}")
+
+
+def looked_up(own: Mapping[str, Own]) -> dict[str, Recipe | BadSettings]:
+    """What each of a user's own stands for, or why it cannot be had: one that is broken hides no other."""
+    found: dict[str, Recipe | BadSettings] = {}
+    for name, mine in own.items():
+        try:
+            _well_formed(name)
+            found[name] = _own(name, mine, own)
+        except BadSettings as wrong:
+            found[name] = wrong
+    return found
 
 
 def remember(name: str, tools: Tools, own: Mapping[str, Own] | None = None) -> Callable[[EntryStore], Memory]:
@@ -108,19 +123,30 @@ def _ours(name: str) -> Recipe | None:
     return None
 
 
-def _own(name: str, own: Own) -> Recipe:
-    module, colon, attribute = own.path.partition(":")
-    where = f"the memory {name} of memflow.toml"
-    if not (module and colon and attribute):
-        raise BadSettings(f"{where}: {own.path!r} is no import path; write my_package.my_module:MyMemory")
+def _own(name: str, mine: Own, own: Mapping[str, Own]) -> Recipe:
+    what = f"the memory {name}" + (f" of the package {mine.package}" if mine.package else "")
+    if _ours(name) is not None:
+        raise BadSettings(f"{what} has the name of one of ours; give it another in memflow.toml")
+    given: dict[str, Any] = {}
     try:
-        memory = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as missing:
-        raise BadSettings(f"{where}: {own.path} cannot be imported: {missing}") from missing
-    if not (isinstance(memory, type) and issubclass(memory, Memory)):
-        raise BadSettings(f"{where}: {own.path} is no subclass of memflow.memories.memory.Memory")
-    summary = (memory.__doc__ or "").strip().partition("\n")[0]
-    return _recipe(name, System(name, memory, summary, "of your own"), own.parameters)
+        if mine.wrong:
+            raise BadSettings(mine.wrong)
+        if mine.system:
+            base = find(mine.system, {other: each for other, each in own.items() if not each.system})
+            system = replace(base.system, name=name, numbers=())
+            given = {each.name: base.values[each.name] for each in system.parameters}
+        else:
+            memory = load(mine.path)
+            system = System(name, memory, (memory.__doc__ or "").strip().partition("\n")[0], "of your own")
+        _ = system.prompts  # read now, so that a malformed one is told before anything is played
+    except MemflowError as wrong:
+        raise BadSettings(f"{what}: {wrong}") from wrong
+    return _recipe(name, system, {**given, **mine.parameters})
+
+
+def _well_formed(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise BadSettings(f"a memory's name is small letters, digits and _, a letter first; {name!r} is not")
 
 
 def _recipe(name: str, system: System, given: Mapping[str, Any]) -> Recipe:
@@ -146,6 +172,7 @@ def _checked(what: str, value: Any, known: Parameter) -> Any:
         raise BadSettings(f"{what} is at least {known.low}, not {value}")
     if known.high is not None and value > known.high:
         raise BadSettings(f"{what} is at most {known.high}, not {value}")
-    if known.choices and value not in known.choices:
+    words = value if isinstance(value, tuple) else (value,)
+    if known.choices and not set(words) <= set(known.choices):
         raise BadSettings(f"{what} is one of {', '.join(known.choices)}, not {value!r}")
     return value

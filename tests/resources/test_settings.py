@@ -43,7 +43,9 @@ def test_what_the_example_comments_out_is_valid_too() -> None:
     settings = load(written(text))
     assert tomllib.loads(text)["models"].keys() == {"small", "large"}
     assert settings.model("large").kind == "vllm"
-    assert "amemgym_long" in settings.own_domains and "mine" in settings.own_memories()
+    assert (
+        "amemgym_long" in settings.own_domains and {"mine", "bm25_of_ten"} <= settings.own_memories().keys()
+    )
 
 
 def test_the_environment_goes_over_the_file_and_the_command_line_over_both(
@@ -55,6 +57,26 @@ def test_the_environment_goes_over_the_file_and_the_command_line_over_both(
     settings = load(file, {"home": Path("of_command_line")})
     assert settings.data == Path("of_environment")
     assert settings.home == Path("of_command_line").absolute()
+
+
+def test_memories_of_ones_own_have_a_path_or_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    from memflow.memories.own import Own
+    from resources import settings
+
+    offered = {"theirs": Own("a:Theirs", package="a 1"), "mine": Own("a:Mine", package="a 1")}
+    monkeypatch.setattr(settings, "installed", lambda: offered)
+    own = load(
+        written(
+            "[memories.mine]\npath = 'b:Mine'\n"
+            "[memories.pets]\nsystem = 'awi'\nparameters = { kinds = ['a', 'b'], ns = 2, on = true }\n"
+        )
+    ).own_memories()
+    assert own == {
+        "theirs": offered["theirs"],
+        "mine": Own("b:Mine"),
+        "pets": Own(system="awi", parameters={"kinds": ("a", "b"), "ns": 2, "on": True}),
+    }
+    assert own["pets"].parameters["on"] is True
 
 
 def test_without_a_file_the_defaults_hold() -> None:
@@ -74,6 +96,8 @@ def test_without_a_file_the_defaults_hold() -> None:
         ("[roles]\nsimulator = 'nosuch'", "simulator"),
         ("[models.x]\nmodel = 'm'", "url"),
         ("home = ", "cannot be read"),
+        ("[memories.x]\nparameters = { k = 3 }", "either path"),
+        ("[memories.x]\npath = 'a:B'\nsystem = 'rag'", "either path"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_file(text: str, said: str) -> None:

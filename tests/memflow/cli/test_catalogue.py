@@ -1,4 +1,4 @@
-"""What there is, and setting up: domains, memories, data, init, doctor."""
+"""What there is, and setting up: domains, data, init, doctor."""
 
 import hashlib
 import json
@@ -8,26 +8,20 @@ import pytest
 
 from memflow.datasets import DATASETS
 from memflow.domains import DOMAINS
-from memflow.memories.registry import SYSTEMS
 from resources.settings import example
 
 
-def test_every_domain_and_memory_is_listed(empty) -> None:
+def test_every_domain_is_listed(empty) -> None:
     domains = json.loads(empty("domains", "--format", "json").stdout)
     assert [row["domain"] for row in domains] == list(DOMAINS)
-    memories = json.loads(empty("memories", "--format", "json").stdout)
-    assert [row["memory"] for row in memories] == list(SYSTEMS)
-    assert "rag[_FREQ_NS_K]" in empty("memories").stdout
     assert "amemgym_demo" in empty("domains").stdout
 
 
-def test_memories_and_domains_of_ones_own_are_listed(empty) -> None:
+def test_domains_of_ones_own_are_listed(empty) -> None:
     Path("memflow.toml").write_text(
-        '[memories.mine]\npath = "memflow.memories.recent:Recent"\nparameters = { messages = 2 }\n'
         '[own_domains.longer]\nbenchmark = "amemgym"\ndatasets = ["personas_sample"]\n',
         encoding="utf-8",
     )
-    assert "mine" in empty("memories").stdout
     assert "longer" in empty("domains").stdout
 
 
@@ -75,12 +69,14 @@ def test_doctor_says_what_is_missing_and_how_to_mend_it(empty, tmp_path: Path) -
         '[models.down]\nurl = "http://127.0.0.1:9/v1"\nmodel = "a/b"\n'
         '[models.own]\nkind = "vllm"\nmodel = "a/b"\nexecutable = "no-such-vllm"\n'
         '[roles]\nsimulator = "down"\nassistant = "own"\n'
-        '[embedder]\nkind = "folder"\nmodel = "no-such-folder"\n',
+        '[embedder]\nkind = "folder"\nmodel = "no-such-folder"\n'
+        '[memories.broken]\npath = "no_such_module:Mine"\n[memories.fine]\nsystem = "rag"\n',
         encoding="utf-8",
     )
     result = empty("doctor", "--format", "json")
     assert result.exit_code == 1
     found = findings(result)
+    assert found["memory fine"]["state"] == "ok" and found["memory broken"]["state"] == "absent"
     for what in ("data folder", "model down", "model own", "embedder"):
         assert found[what]["state"] == "missing" and found[what]["mend"], what
     assert "127.0.0.1:9" in found["model down"]["found"]

@@ -1,13 +1,16 @@
 """What the command line lays over the settings."""
 
+import sys
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from memflow.cli.selection import Front, Selection, select
 from memflow.errors import BadSettings
+from memflow.memories.own import Own
+from memflow.memories.recent import Recent
 
 FILE = """
 domains = ["amemgym_demo"]
@@ -26,6 +29,15 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "own.toml"
     path.write_text(FILE, encoding="utf-8")
     return path
+
+
+@pytest.fixture(autouse=True)
+def _shelf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module with memories."""
+    shelf = ModuleType("shelf")
+    for name in ("OakShelf", "Pine", "PINE", "Rag", "Taken"):
+        setattr(shelf, name, Recent)
+    monkeypatch.setitem(sys.modules, "shelf", shelf)
 
 
 def selected(file: Path | None = None, **options: Any) -> Selection:
@@ -92,3 +104,40 @@ def test_the_demo_is_scripted_whatever_the_file_says(file: Path) -> None:
 def test_what_cannot_be_is_said(file: Path, options: dict[str, Any], said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         selected(file, **options)
+
+
+def test_a_memory_is_found_by_import_path_and_called_like_its_class(file: Path) -> None:
+    selection = selected(
+        file,
+        memories=["shelf:OakShelf"],
+        assistants=["shelf:OakShelf@large", "shelf:Pine@large"],
+        bounds=False,
+    )
+    assert selection.assistants == ("oak_shelf", "oak_shelf@large", "pine@large")
+    assert selection.settings.own_memories()["pine"] == Own("shelf:Pine")
+    assert selection.settings.assistants == ("recent", "full@large", *selection.assistants)
+
+
+def test_a_line_of_the_same_class_gives_its_parameters(file: Path) -> None:
+    file.write_text(
+        FILE + '[memories.pine]\npath = "shelf:Pine"\nparameters = { messages = 7 }\n', encoding="utf-8"
+    )
+    selection = selected(file, memories=["shelf:Pine"], bounds=False)
+    assert selection.settings.own_memories()["pine"] == Own("shelf:Pine", {"messages": 7})
+
+
+@pytest.mark.parametrize(
+    ("memories", "said"),
+    [
+        (["shelf:Rag"], "the memory rag has the name of one of ours"),
+        (["shelf:Pine", "shelf:PINE"], "shelf:Pine and shelf:PINE would both be called pine"),
+        (["shelf:Taken"], "shelf:Taken would be called taken, which is other:Taken of memflow.toml"),
+        (["shelf:Nothing"], "the memory nothing: shelf:Nothing cannot be imported"),
+        ([":Pine"], "is no import path"),
+        (["shelf:"], "is no import path"),
+    ],
+)
+def test_what_is_wrong_with_an_import_path_is_said(file: Path, memories: list[str], said: str) -> None:
+    file.write_text(FILE + '[memories.taken]\npath = "other:Taken"\n', encoding="utf-8")
+    with pytest.raises(BadSettings, match=said):
+        selected(file, memories=memories)

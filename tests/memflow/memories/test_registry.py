@@ -13,11 +13,13 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
 from memflow.hashing import HashingEmbedder
 from memflow.memories import registry
+from memflow.memories.awi.memory import Awi
 from memflow.memories.entries import EntryStore
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Calls, Memory, Message, Recall, Tools, parameter
+from memflow.memories.own import Own
 from memflow.memories.rag import Rag
-from memflow.memories.registry import Own, find, fingerprint, remember
+from memflow.memories.registry import find, fingerprint, remember
 
 TOOLS = Tools(chat=ScriptedChat({}), embedder=HashingEmbedder())
 
@@ -27,7 +29,8 @@ class Diary(Memory):
     """Keeps a diary."""
 
     pages: int = parameter(3, "Pages.", low=1, high=1000)
-    tone: str = parameter("dry", "Tone.")
+    tone: str = parameter("dry", "Tone.", choices=("dry", "warm"))
+    moods: tuple[str, ...] = parameter((), "Moods.", choices=("good", "bad"))
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Nothing."""
@@ -104,12 +107,42 @@ def test_a_memory_of_ones_own(shelf: str) -> None:
     assert isinstance(memory, Diary) and (memory.pages, memory.tone) == (900, "dry")
     assert find("diary", own).system.summary == "Keeps a diary."
     assert len({fingerprint(name, own) for name in ("diary_long", "diary", "full")}) == 3
-    with pytest.raises(BadSettings, match=r"full_80 of memflow\.toml has the name of one of ours"):
+    with pytest.raises(BadSettings, match=r"full_80 has the name of one of ours; .* memflow\.toml"):
         find("full_80", {"full_80": Own(f"{shelf}:Diary")})
     with pytest.raises(BadSettings, match="pages is at most 1000, not 1001"):
         find("diary", {"diary": Own(f"{shelf}:Diary", {"pages": 1001})})
     with pytest.raises(BadSettings, match=r"there are none, .*, diary_long, diary$"):
         find("diaries", own)
+
+
+def test_a_system_with_other_parameters_under_a_name_of_ones_own() -> None:
+    own = {
+        "pets": Own(system="awi", parameters={"kinds": ["pets"], "ns": 2}),
+        "pets_again": Own(system="awi_2_2", parameters={"kinds": ("pets",)}),
+        "plain": Own(system="rag"),
+        "chunks": Own(
+            system="rag", parameters={"chunk": "tokens", "freq": 1, "ns": 0, "overlap": 75, "k": 5}
+        ),
+    }
+    memory = remember("pets", TOOLS, own)(EntryStore())
+    assert isinstance(memory, Awi) and (memory.freq, memory.ns, memory.kinds) == (2, 2, ("pets",))
+    assert fingerprint("pets", own) == fingerprint("pets_again", own) != fingerprint("awi")
+    assert fingerprint("plain", own) == fingerprint("rag")
+    assert fingerprint("chunks", own) == fingerprint("rag_chunk")
+    assert find("pets", own).system.pattern == "pets"
+    for name, wrong, said in (
+        ("mine", Own(system="rga"), "the memory mine: there is no memory 'rga'"),
+        ("mine", Own(system="mine"), "there is no memory 'mine'"),
+        (
+            "mine",
+            Own(system="rag", parameters={"chunks": "x"}),
+            "mine has no parameter 'chunks'; it takes freq",
+        ),
+        ("mine", Own(system="rag_pair", parameters={"chunk": "tokens"}), "mine has no parameter 'chunk'"),
+        ("mine", Own(system="awi", parameters={"kinds": "pets"}), "kinds is of type tuple, not 'pets'"),
+    ):
+        with pytest.raises(BadSettings, match=said):
+            find(name, {name: wrong})
 
 
 @pytest.mark.parametrize(
@@ -119,10 +152,12 @@ def test_a_memory_of_ones_own(shelf: str) -> None:
         ("my_shelf:Book", {}, "cannot be imported"),
         ("my_shelves:Diary", {}, "cannot be imported"),
         ("my_shelf:Lamp", {}, "is no subclass"),
-        ("my_shelf:Diary", {"page": 1}, "no parameter 'page'; it takes pages, tone"),
+        ("my_shelf:Diary", {"page": 1}, "no parameter 'page'; it takes pages, tone, moods"),
         ("my_shelf:Diary", {"pages": "many"}, "pages is of type int, not 'many'"),
         ("my_shelf:Diary", {"pages": True}, "pages is of type int, not True"),
         ("my_shelf:Diary", {"pages": 0}, "pages is at least 1"),
+        ("my_shelf:Diary", {"tone": "wry"}, "tone is one of dry, warm, not 'wry'"),
+        ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods is one of good, bad"),
     ],
 )
 def test_what_is_wrong_with_a_memory_of_ones_own_is_said(

@@ -1,0 +1,223 @@
+"""`memories`: every memory system there is, a user's own among them, and one of them whole.
+
+Those of a user's own that cannot be had are listed with the reason.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from memflow.cli.output import Format, FormatOption, answer, cut, note, table
+from memflow.cli.selection import front_of, own_of
+
+if TYPE_CHECKING:
+    from memflow.memories.memory import Calls
+    from memflow.memories.own import Own
+    from memflow.memories.registry import Recipe
+    from memflow.memories.system import System
+
+LONGEST_VALUE = 24
+PER = {"arrival": "arrival", "message": "message", "round": "round of two messages"}
+
+NamesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[NAME]...", help="Memories to show whole: rag, rag_2_4_30, my_module:MyMemory."),
+]
+
+
+def memories(
+    ctx: typer.Context,
+    names: NamesArgument = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Show every one of them whole.")] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """List the memory systems: names, parameters, papers, and what they ask of the models.
+
+    A name is the system and, after it, its numbers: rag_2_4_30 is rag with FREQ 2, NS 4 and K 30.
+    """
+    from memflow.errors import BadSettings
+    from memflow.memories.registry import describe, find, looked_up
+
+    settings = front_of(ctx).load()
+    if names:
+        known, called = own_of(settings, names)
+        rows = [_row(find(name, known), known.get(name)) for name in called]
+    else:
+        known = settings.own_memories()
+        rows = [_row(find(system.name)) for system in describe()]
+        for name, found in looked_up(known).items():
+            if isinstance(found, BadSettings):
+                rows.append(_broken(name, known[name], found))
+            else:
+                rows.append(_row(found, known[name]))
+    if names or whole:
+        answer(form, rows, *(part for row in rows for part in _whole(row)))
+        return
+    answer(
+        form,
+        rows,
+        *(part for row in rows for part in _brief(row)),
+        note(
+            "\n`memflow memories NAME` shows one whole, --whole all of them. One of your own: docs/memories.md."
+        ),
+    )
+
+
+def _row(recipe: "Recipe", mine: "Own | None" = None) -> dict[str, Any]:
+    system = recipe.system
+    memory, calls = system.memory, system.calls
+    return {
+        "memory": recipe.name,
+        "pattern": system.pattern,
+        "summary": system.summary,
+        "paper": system.paper,
+        "origin": mine.origin if mine else "memflow",
+        "class": f"{memory.__module__}:{memory.__qualname__}",
+        "description": (sys.modules[memory.__module__].__doc__ or "").strip(),
+        "parameters": _parameters(system, recipe.values),
+        "write": {"chat": calls.chat_write, "embed": calls.embed_write, "per": calls.per},
+        "read": {"chat": calls.chat_read, "embed": calls.embed_read},
+        "asks": _asks(calls),
+        "needs_embedder": system.needs_embedder,
+        "needs_chat": system.needs_chat,
+        "prompts": [prompt.name for prompt in system.prompts],
+        "unusable": None,
+    }
+
+
+def _broken(name: str, mine: "Own", wrong: Any) -> dict[str, Any]:
+    """The row of one that cannot be had."""
+    return {
+        "memory": name,
+        "pattern": name,
+        "summary": "",
+        "paper": "",
+        "origin": mine.origin,
+        "class": mine.path or mine.system,
+        "parameters": [],
+        "unusable": str(wrong),
+    }
+
+
+def _parameters(system: "System", values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": each.name,
+            "value": values[each.name],
+            "default": each.default,
+            "description": each.description,
+            "low": each.low if isinstance(each.default, int | float) else None,
+            "high": each.high,
+            "choices": list(each.choices),
+            "in_name": each.name in system.numbers,
+        }
+        for each in system.parameters
+    ]
+
+
+def _asks(calls: "Calls") -> str:
+    """`2 chat, 1 embed per arrival to write; 1 embed to read`: the most requests, in words."""
+    write = _requests(calls.chat_write, calls.embed_write)
+    read = _requests(calls.chat_read, calls.embed_read)
+    parts = [f"{write} per {PER[calls.per]} to write"] if write else []
+    parts += [f"{read} to read"] if read else []
+    return "; ".join(parts) or "nothing"
+
+
+def _at_most(row: Mapping[str, Any]) -> str:
+    return row["asks"] if row["asks"] == "nothing" else f"at most {row['asks']}"
+
+
+def _requests(chat: int, embed: int) -> str:
+    return ", ".join(f"{count} {what}" for count, what in ((chat, "chat"), (embed, "embed")) if count)
+
+
+def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """A system as people read it in a list: name and paper, what it does, its parameters and what it asks."""
+    yield Text.assemble("\n", (row["pattern"], "bold"), "  ", (_from(row), "dim"))
+    if row["unusable"]:
+        yield _line(f"unusable: {row['unusable']}", "red")
+        return
+    if row["summary"]:
+        yield _line(row["summary"])
+    values = ", ".join(f"{each['name']} {_short(each['value'])}" for each in row["parameters"])
+    if values:
+        yield _line(values, "dim")
+    yield _line(f"asks {_at_most(row)}", "dim")
+
+
+def _whole(row: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Everything that is known of one."""
+    yield from _heading(row)
+    if row["unusable"]:
+        yield _line(f"unusable: {row['unusable']}", "red")
+        return
+    if row["parameters"]:
+        columns = ("parameter", "value", "default", "may be", "what it is")
+        shown = [
+            (each["name"], _short(each["value"]), _short(each["default"]), _may_be(each), each["description"])
+            for each in row["parameters"]
+        ]
+        yield Text()
+        yield Padding(table("", columns, shown), (0, 0, 0, 2), expand=False)
+    facts = [("asks", _at_most(row)), ("needs", _needs(row)), ("prompts", ", ".join(row["prompts"]))]
+    yield Text()
+    yield from (_line(f"{what}: {text}") for what, text in facts if text)
+
+
+def _heading(row: Mapping[str, Any]) -> Iterator[RenderableType]:
+    yield Text.assemble("\n", (row["memory"], "bold"), "  ", (_from(row), "dim"))
+    if row["pattern"] != row["memory"]:
+        yield _line(f"names: {row['pattern']}", "dim")
+    if row["origin"] == "memflow":
+        yield _line(row["class"], "dim")
+    if row.get("description"):
+        yield Text()
+        yield _line("\n\n".join(_flowing(each) for each in row["description"].split("\n\n")))
+    elif row["summary"]:
+        yield _line(row["summary"])
+
+
+def _from(row: Mapping[str, Any]) -> str:
+    """Its paper, or who names it."""
+    return row["paper"] if row["origin"] == "memflow" else f"{row['origin']}: {row['class']}"
+
+
+def _needs(row: Mapping[str, Any]) -> str:
+    needed = [("a chat model", row["needs_chat"]), ("an embedder", row["needs_embedder"])]
+    return " and ".join(what for what, is_needed in needed if is_needed) or "nothing"
+
+
+def _may_be(parameter: Mapping[str, Any]) -> str:
+    if parameter["choices"]:
+        return ", ".join(parameter["choices"])
+    if isinstance(parameter["default"], bool):
+        return "true, false"
+    if isinstance(parameter["default"], int | float):
+        low, high = parameter["low"], parameter["high"]
+        return f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
+    return "words" if isinstance(parameter["default"], Sequence) else ""
+
+
+def _short(value: Any) -> str:
+    """A value in a few characters: a tuple of many words is counted."""
+    if isinstance(value, tuple):
+        words = ", ".join(value)
+        return words if len(words) <= LONGEST_VALUE else f"({len(value)} entries)"
+    return cut(str(value), LONGEST_VALUE)
+
+
+def _flowing(paragraph: str) -> str:
+    """A paragraph without its line breaks; one that is set out in lines keeps them."""
+    lines = paragraph.splitlines()
+    set_out = any(line.startswith((" ", "*", "-")) for line in lines)
+    return paragraph if set_out else " ".join(lines)
+
+
+def _line(text: str, style: str = "") -> RenderableType:
+    return Padding(Text(text, style), (0, 0, 0, 2), expand=False)

@@ -1,0 +1,127 @@
+"""`memories`: every system, a user's own among them; and the template of docs/memories.md, as it stands there."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import memflow
+from memflow.memories.systems import SYSTEMS
+
+ROOT = Path(memflow.__file__).parents[1]
+DOCUMENT = (ROOT / "docs" / "memories.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def template(tmp_path: Path) -> Iterator[Path]:
+    """The template of the document as my_memory.py, in the folder that memflow is called in."""
+    [code] = re.findall(r"<!-- my_memory\.py -->\n```python\n(.*?)```", DOCUMENT, re.DOTALL)
+    file = tmp_path / "my_memory.py"
+    file.write_text(code, encoding="utf-8")
+    yield file
+    sys.modules.pop("my_memory", None)
+
+
+def listed(empty, *names: str) -> dict[str, dict]:
+    return {row["memory"]: row for row in json.loads(empty("memories", *names, "--format", "json").stdout)}
+
+
+def test_every_system_is_listed_with_what_it_asks(empty) -> None:
+    rows = listed(empty)
+    assert list(rows) == list(SYSTEMS)
+    rag = rows["rag"]
+    assert rag["pattern"] == "rag[_FREQ_NS_K]" and rag["paper"] == "AMemGym, RAG"
+    assert rag["parameters"][0] == {
+        "name": "freq",
+        "value": 2,
+        "default": 2,
+        "description": "How many messages leave the buffer at a time.",
+        "low": 1,
+        "high": None,
+        "choices": [],
+        "in_name": True,
+    }
+    assert (rag["write"], rag["read"]) == ({"chat": 0, "embed": 1, "per": "arrival"}, {"chat": 0, "embed": 1})
+    assert rag["needs_embedder"] and not rag["needs_chat"]
+    assert rows["awi"]["needs_chat"] and rows["awi"]["prompts"] == ["awi/update"]
+    assert rows["awi"]["asks"] == "1 chat per round of two messages to write"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--whole",)])
+def test_the_list_is_readable_at_a_hundred_columns(empty, monkeypatch: pytest.MonkeyPatch, arguments) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = empty("memories", *arguments).stdout.splitlines()
+    assert max(map(len, shown)) <= 100
+    for system in SYSTEMS.values():
+        [heading] = [line for line in shown if re.match(rf"{system.name}[\[ ]", line)]
+        assert system.paper in heading
+    if not arguments:
+        assert len(shown) <= 6 * len(SYSTEMS)
+
+
+def test_one_is_shown_whole(empty) -> None:
+    shown = empty("memories", "rag_8_4_10").stdout
+    assert re.search(r"freq +8 +2 +1 or more +How many messages leave", shown)
+    assert "asks: at most 1 embed per arrival to write; 1 embed to read" in shown
+    assert "needs: an embedder" in shown and "coincides" in shown
+    assert listed(empty, "rag_8_4_10", "none").keys() == {"rag_8_4_10", "none"}
+    assert "there is no memory 'rga'" in empty("memories", "rga").stderr
+
+
+def test_those_of_ones_own_are_listed_and_a_broken_one_with_its_reason(empty, template: Path) -> None:
+    Path("memflow.toml").write_text(
+        '[memories.mine]\npath = "my_memory:MyMemory"\nparameters = { k = 2 }\n'
+        '[memories.pets]\nsystem = "awi"\nparameters = { kinds = ["pets"] }\n'
+        '[memories.broken]\npath = "no_such_module:Mine"\n',
+        encoding="utf-8",
+    )
+    rows = listed(empty)
+    assert rows["mine"]["origin"] == "memflow.toml" and rows["mine"]["class"] == "my_memory:MyMemory"
+    assert rows["mine"]["parameters"][0]["value"] == 2 and rows["mine"]["parameters"][0]["default"] == 10
+    assert rows["pets"]["parameters"][-1]["value"] == ["pets"]
+    assert "no_such_module" in rows["broken"]["unusable"] and rows["rag"]["unusable"] is None
+    shown = empty("memories").stdout
+    assert "unusable: the memory broken: no_such_module:Mine cannot be imported" in shown
+    assert empty("memories", "broken").exit_code == 1
+
+
+def test_every_system_stands_in_the_document() -> None:
+    assert [name for name in SYSTEMS if f"`{name}`" not in DOCUMENT] == []
+
+
+def test_the_template_is_short_and_runs_by_its_import_path(empty, template: Path) -> None:
+    assert len(template.read_text(encoding="utf-8").splitlines()) < 40
+    what = (
+        "--demo",
+        "--domain",
+        "amemgym_demo",
+        "--memory",
+        "my_memory:MyMemory",
+        "--no-bounds",
+        "--limit",
+        "1",
+    )
+    planned = json.loads(empty("plan", *what, "--format", "json").stdout)
+    assert [row["assistant"] for row in planned["assistants"]] == ["my_memory"]
+    ran = json.loads(empty("run", *what, "--format", "json").stdout)
+    [accuracy] = [row for row in ran["leaderboard"] if row["metric"] == "accuracy" and row["slice"] == "all"]
+    assert accuracy["assistant"] == "my_memory" and accuracy["value"] > 0.9
+
+
+def test_a_module_of_this_folder_is_found_however_memflow_is_called(template: Path) -> None:
+    """The console script has no folder of its own before it in the path: so -P."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "memflow.cli", "memories", "my_memory:MyMemory"],
+        capture_output=True,
+        text=True,
+        cwd=template.parent,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0 and "command line: my_memory:MyMemory" in done.stdout, done.stderr
