@@ -139,6 +139,8 @@ class Memory(ABC):
     """What it asks of the tools: for plans, and to refuse early where a tool is missing."""
     version: ClassVar[int] = 1
     """Part of its fingerprint: raise it when what it writes or recalls changes."""
+    requires: ClassVar[str] = ""
+    """The package that it cannot do without beyond our own, as pip is told: `mem0ai==1.0.11`."""
     bookkeeping: ClassVar[frozenset[str]] = frozenset({FAILURE, DATE})
     """Kinds of entries that are no memory of anything: when something was recalled, what failed."""
 

@@ -5,6 +5,7 @@ How a name is read, registry.py says; what a system does, its own file.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from importlib import metadata
 from typing import Any
 
 from memflow.chat.prompts import Prompt, all_prompts
@@ -13,6 +14,7 @@ from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
 from memflow.memories.generative_agent.memory import GenerativeAgent
 from memflow.memories.lexical import Lexical
+from memflow.memories.lib_mem0.memory import LibMem0
 from memflow.memories.mem_gpt.memory import MemGpt
 from memflow.memories.memory import Calls, Memory
 from memflow.memories.memory_bank.memory import MemoryBank
@@ -91,6 +93,18 @@ class System:
     def prompts(self) -> list[Prompt]:
         """The prompts that it asks its chat model with."""
         return all_prompts(self.memory.package()) if self.needs_chat else []
+
+    @property
+    def lacks(self) -> str:
+        """The package that it requires and that is not there in that version; nothing, where it is."""
+        name, _, version = self.memory.requires.partition("==")
+        if not name:
+            return ""
+        try:
+            there = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return f"{self.memory.requires}, which is not installed"
+        return f"{self.memory.requires}, and {there} is installed" if version not in ("", there) else ""
 
     @property
     def needs_embedder(self) -> bool:
@@ -255,6 +269,13 @@ SYSTEMS: dict[str, System] = {
             "A small context that a model manages by functions, the rest in storage that it searches.",
             "Packer et al. 2023; MemBench, MemGPT",
             ("budget",),
+        ),
+        System(
+            "lib_mem0",
+            LibMem0,
+            "The package mem0ai as it is installed: facts that a model adds, updates and deletes.",
+            "Mem0 (Chhikara et al. 2025), version 1.0.11",
+            ("k",),
         ),
     )
 }
