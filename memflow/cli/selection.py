@@ -255,11 +255,11 @@ def _bounded(assistants: Sequence[str]) -> list[str]:
 
 
 def _known(settings: "Settings", assistants: Sequence[str]) -> None:
-    """Raise BadSettings where a memory or a model is not known."""
-    from memflow.memories.registry import fingerprint
+    """Raise BadSettings where a memory or a model is not known, or a package that a memory needs is missing."""
+    from memflow.memories.registry import find
 
     for assistant in assistants:
         memory, _, model = assistant.partition("@")
-        fingerprint(memory, settings.own_memories())
+        find(memory, settings.own_memories()).ready()
         if model:
             settings.model(model)

@@ -141,6 +141,8 @@ class Memory(ABC):
     """Part of its fingerprint: raise it when what it writes or recalls changes."""
     asks: ClassVar[tuple[str, ...]] = ()
     """The prompts it asks, by their stems, where they are not all of its package's prompts folder."""
+    requires: ClassVar[str] = ""
+    """The package that it cannot do without beyond our own, as pip is told: `mem0ai==1.0.11`."""
     bookkeeping: ClassVar[frozenset[str]] = frozenset({FAILURE, DATE})
     """Kinds of entries that are no memory of anything: when something was recalled, what failed."""
 

@@ -31,7 +31,8 @@ class Recipe:
     values: Mapping[str, Any]
 
     def remember(self, tools: Tools) -> Callable[[EntryStore], Memory]:
-        """What makes the memory on a store. Raises BadSettings where a tool it needs is missing."""
+        """What makes the memory on a store. Raises BadSettings where a tool or a package it needs is missing."""
+        self.ready()
         for needed, tool, what in (
             (self.system.needs_embedder, tools.embedder, "an embedder"),
             (self.system.needs_chat, tools.chat, "a chat model"),
@@ -39,6 +40,12 @@ class Recipe:
             if needed and tool is None:
                 raise BadSettings(f"the memory {self.name} needs {what}, and was given none")
         return lambda store: self.system.memory(store, tools, **self.values)
+
+    def ready(self) -> None:
+        """Raise BadSettings where a package that it needs is missing."""
+        if self.system.lacks:
+            how = f"uv pip install {self.system.memory.requires}"
+            raise BadSettings(f"the memory {self.name} needs {self.system.lacks}: {how}")
 
     def fingerprint(self) -> str:
         """Digest of class, version, prompts and parameters, and of the code where it is a user's own.

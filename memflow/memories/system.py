@@ -5,6 +5,7 @@ Which systems there are, systems.py says; how a name is read, registry.py.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from importlib import metadata
 from typing import Any
 
 from memflow.chat.prompts import Prompt
@@ -76,6 +77,18 @@ class System:
     def prompts(self) -> list[Prompt]:
         """The prompts that it asks its chat model with."""
         return self.memory.prompts() if self.needs_chat else []
+
+    @property
+    def lacks(self) -> str:
+        """The package that it requires and that is not there in that version; nothing, where it is."""
+        name, _, version = self.memory.requires.partition("==")
+        if not name:
+            return ""
+        try:
+            there = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return f"{self.memory.requires}, which is not installed"
+        return f"{self.memory.requires}, and {there} is installed" if version not in ("", there) else ""
 
     @property
     def needs_embedder(self) -> bool:

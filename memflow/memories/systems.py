@@ -10,6 +10,7 @@ from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
 from memflow.memories.generative_agent.memory import GenerativeAgent
 from memflow.memories.lexical import Lexical
+from memflow.memories.lib_mem0.memory import LibMem0
 from memflow.memories.mem0.graph import Mem0Graph
 from memflow.memories.mem0.memory import Mem0
 from memflow.memories.mem_gpt.memory import MemGpt
@@ -210,6 +211,13 @@ SYSTEMS: dict[str, System] = {
             "Memp, reflection",
             ("size", "k"),
             {"update": "reflection"},
+        ),
+        System(
+            "lib_mem0",
+            LibMem0,
+            "The package mem0ai as it is installed: facts that a model adds, updates and deletes.",
+            "Mem0 (Chhikara et al. 2025), version 1.0.11",
+            ("k",),
         ),
     )
 }

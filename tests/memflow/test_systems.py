@@ -11,6 +11,7 @@ from functools import cache
 from itertools import groupby
 
 import pytest
+from remembering import case
 
 from memflow.answer import answer_all
 from memflow.benchmarks.benchmark import Benchmark
@@ -83,7 +84,7 @@ async def live(bench: Benchmark, made: Users, probes: Sequence[Probe], name: str
 
 
 @pytest.mark.parametrize("demo", DEMOS)
-@pytest.mark.parametrize("name", [name for name, system in SYSTEMS.items() if system.plays])
+@pytest.mark.parametrize("name", [case(system, name) for name, system in SYSTEMS.items() if system.plays])
 def test_what_is_restored_from_the_tables_answers_as_what_lived(name: str, demo: str) -> None:
     asyncio.run(_restored(name, demo, *users(demo)))
 
@@ -111,7 +112,7 @@ async def _restored(name: str, demo: str, bench: Benchmark, made: Users) -> None
         )
 
 
-@pytest.mark.parametrize("name", [name for name, system in SYSTEMS.items() if system.recalls])
+@pytest.mark.parametrize("name", [case(system, name) for name, system in SYSTEMS.items() if system.recalls])
 def test_every_system_recalls_something_that_leads_to_messages(name: str) -> None:
     """Provenance: of everything recalled on a demo, all names messages that were said."""
     bench, made = users("amemgym_demo")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 import pytest
+from remembering import case
 
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.scripted import ScriptedChat
@@ -48,7 +49,7 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> str:
     return "my_shelf"
 
 
-@pytest.mark.parametrize("system", registry.describe(), ids=lambda system: system.name)
+@pytest.mark.parametrize("system", [case(system) for system in registry.describe()])
 def test_every_system_is_made_by_its_name_and_describes_itself(system: registry.System) -> None:
     memory = remember(system.name, TOOLS)(EntryStore())
     assert type(memory) is system.memory

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from remembering import case
 
 from memflow.chat.scripted import ScriptedChat
 from memflow.hashing import HashingEmbedder
@@ -40,7 +41,7 @@ PLAIN = [
 ]
 OVERLAPS = [name for name in PLAIN if name.startswith("rag_chunk")]
 KEEPS_ALL = [name for name in PLAIN if name not in (*OVERLAPS, "none", "oracle", "recent", "recent_3")]
-WRITTEN = [name for name, system in SYSTEMS.items() if system.needs_chat]
+WRITTEN = [case(system, name) for name, system in SYSTEMS.items() if system.needs_chat]
 """Systems that a model writes: here the scripted chat, so that they write the same again."""
 CROWDED = ["mem_gpt_30"]
 """Some of them so small that streams of these lengths overflow them."""

@@ -1,0 +1,141 @@
+"""Between the package, which is synchronous, and our tools, which are not.
+
+The package runs in a thread of its own; what it asks for is answered in the event loop, so that ledger, accounts,
+limits and the scripted chat work as for any memory. The two classes at the end are what the package takes for its
+providers.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from memflow.chat.asking import read
+from memflow.chat.requests import Chat, ChatMessage, ChatRequest
+from memflow.errors import BudgetSpent, ChatError, EndpointDown
+from memflow.memories.entries import Vector
+from memflow.memories.lib_mem0.answers import Facts, Operations
+
+T = TypeVar("T")
+
+EXTRACT, UPDATE = "lib_mem0/extract", "lib_mem0/update"
+"""Names of the package's two prompts. Their one field is `messages`: all that the model sees."""
+MAX_TOKENS = 2000
+"""The package's own bound on an answer. One that is cut there is one that it cannot read."""
+PATIENCE_S = 1.0
+"""How often a waiting thread looks whether it has been left alone."""
+
+
+@dataclass
+class Bridge:
+    """What one add asks: `vectors` are those of all texts so far; `wrong`, what was unusable and why."""
+
+    chat: Chat
+    embed: Callable[[Sequence[str]], Awaitable[Vector]]
+    vectors: dict[str, Vector] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    wanted: int = 0
+    """Changes that the model asked for."""
+    ended: ChatError | None = None
+    """What ends the whole step, and is not the package's to swallow."""
+    _loop: asyncio.AbstractEventLoop | None = None
+
+    async def beside(self, work: Callable[[], T]) -> T:
+        """What `work` returns, done in a thread of its own: the default ones may be what an answer waits for."""
+        self._loop = asyncio.get_running_loop()
+        self.wrong, self.wanted, self.ended = [], 0, None
+        thread = ThreadPoolExecutor(1)
+        try:
+            return await self._loop.run_in_executor(thread, work)
+        finally:
+            self._loop = None
+            thread.shutdown(wait=False)
+
+    async def learn(self, texts: Sequence[str]) -> None:
+        """Have vectors of these texts, in one call for those that are new."""
+        new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
+        if new:
+            self.vectors.update(zip(new, await self.embed(new), strict=True))
+
+    def vector(self, text: str) -> Vector:
+        """A text's vector: known, or asked for from the package's thread."""
+        if text not in self.vectors:
+            self._wait(self.learn([text]))
+        return self.vectors[text]
+
+    def answer(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """The model's answer to the package's messages, as the model gave it."""
+        return self._wait(self._answer(messages))
+
+    async def _answer(self, messages: Sequence[Mapping[str, str]]) -> str:
+        # The package sends its extraction with a system message, and its update without.
+        extracts = messages[0]["role"] == "system"
+        request = ChatRequest(
+            EXTRACT if extracts else UPDATE,
+            {"messages": "\n\n".join(message["content"] for message in messages)},
+            tuple(
+                ChatMessage("system" if extracts and not at else "user", message["content"])
+                for at, message in enumerate(messages)
+            ),
+            replace(self.chat.sampling, max_tokens=MAX_TOKENS),
+            Facts if extracts else Operations,
+        )
+        try:
+            completion = await self.chat.complete(request)
+        except ChatError as error:
+            self.wrong.append(f"{request.prompt}: {error}")
+            if isinstance(error, BudgetSpent | EndpointDown):
+                self.ended = error
+            raise
+        value, wrong = read(completion, request.output)
+        if value is None:
+            self.wrong.append(f"{request.prompt}: {wrong}")
+        elif isinstance(value, Facts):
+            await self.learn([fact for fact in value.facts if fact])
+        else:
+            changing = [one for one in value.memory if one.text and one.event != "NONE"]
+            self.wanted = len(changing)
+            await self.learn([one.text for one in changing if one.event != "DELETE"])
+        return completion.text
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """What comes of `work` in the event loop; an error, where the loop waits for this thread no more."""
+        loop = self._loop
+        if loop is None:
+            work.close()
+            raise RuntimeError("nobody waits for this write any more")
+        future = asyncio.run_coroutine_threadsafe(work, loop)
+        while True:
+            try:
+                return future.result(PATIENCE_S)
+            except TimeoutError:
+                if future.done():
+                    return future.result()
+                if self._loop is not loop or loop.is_closed():
+                    future.cancel()
+                    raise RuntimeError("nobody waits for this write any more") from None
+
+
+class Llm:
+    """The chat model, as the package asks it. `config.model` is the bridge."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+
+    def generate_response(self, messages: Sequence[Mapping[str, str]], **options: Any) -> str:
+        """The answer's text. Of the options, JSON is asked for by the answer's schema; no tools are offered."""
+        answer: str = self.config.model.answer(messages)
+        return answer
+
+
+class Embedding:
+    """The embedder, as the package asks it. `config.model` is the bridge."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+
+    def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+        """The text's vector, whatever it is for."""
+        vector: list[float] = self.config.model.vector(text).tolist()
+        return vector

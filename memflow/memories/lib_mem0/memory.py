@@ -1,0 +1,149 @@
+"""The memory of the package mem0ai (Mem0: Chhikara et al. 2025), as it is: its prompts, its store, its search.
+
+What arrived together is one `add`: the package asks a model for facts, looks for the nearest memories of each, and has
+a model say what to add, update and delete. What it then holds is mirrored in the EntryStore, and that is what time
+travel rests on: a restored memory gives the entries that were live to a new store of the package, without a model.
+What cannot be had again are the package's history table and its timestamps; no search looks at either.
+
+Decisions: the simulated date stands where the package's prompt has the day of the run, since no ledger would know the
+prompt tomorrow; without a date the line is left out. The model samples as the settings say, not at the package's
+temperature of 0.1; its limit of 2000 tokens stays. Answers are asked for by a bounded schema where the package
+asks for any JSON. A speaker's name stands before the words. The package only logs what it could not do; here each such
+case is an entry of kind failure. Sources of a memory are the messages of all adds that touched it: which of them a
+fact is from, the package does not say. Notes are dated by the last add that touched a memory, oldest first.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memflow.chat.scripted import Handler
+from memflow.errors import BadSettings
+from memflow.memories.entries import Item
+from memflow.memories.lib_mem0.bridge import Bridge
+from memflow.memories.lib_mem0.library import PACKAGE, Change, Library
+from memflow.memories.lib_mem0.scripted import HANDLERS
+from memflow.memories.memory import FAILURE, Calls, Memory, Message, Recall, parameter
+from memflow.memories.notes import recalled
+from memflow.memories.verbatim import dated
+
+MEMORY = "memory"
+
+
+@dataclass
+class LibMem0(Memory):
+    """Recalls the `k` memories that the package finds for the query, as notes.
+
+    An entry's meta holds its number in the order in which memories were made, its text as the package has it, and its
+    date. The package's own ids are random, and would make every replay another table.
+    """
+
+    k: int = parameter(10, "How many memories are recalled.", low=1)
+
+    # Extraction and update; the vectors of facts, of new texts, and one to learn their length from.
+    calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=3, embed_read=1)
+    requires: ClassVar[str] = PACKAGE
+
+    def __post_init__(self) -> None:
+        self._library: Library | None = None
+        self._seen = -1
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """One add of the package, and its outcome mirrored in the entries."""
+        library = await self._opened(messages[0].text)
+        sources = [message.message_id for message in messages]
+        date = next((message.sent_at for message in reversed(messages) if message.sent_at), None)
+        said = [{"role": message.role, "content": _words(message)} for message in messages]
+        bridge, changes = library.bridge, list[Change]()
+        try:
+            changes = await bridge.beside(lambda: library.add(said, date))
+        except BadSettings:
+            raise
+        except Exception as wrong:  # noqa: BLE001  (whatever the package raises: the memory goes on)
+            if not bridge.wrong:
+                bridge.wrong.append(f"mem0: {type(wrong).__name__}: {wrong}")
+        if bridge.ended is not None:
+            raise bridge.ended
+        if len(changes) < bridge.wanted and not bridge.wrong:
+            bridge.wrong.append(
+                f"mem0 made {len(changes)} of the {bridge.wanted} changes that were asked for"
+            )
+        for reason in bridge.wrong:
+            self.store.add(FAILURE, reason, sources=sources)
+        self._mirror(library, changes, sources, date)
+        bridge.vectors.clear()
+        self._seen = self.store.version
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """What the package finds; reading changes nothing in it."""
+        if not self.store.live(MEMORY):
+            return Recall()
+        [vector] = await self.embed([query])
+        library = await self._opened(query)
+        library.bridge.vectors[query] = vector
+        numbers = library.search(query, self.k)
+        library.bridge.vectors.clear()
+        held = self._held()
+        return recalled([held[number] for number in numbers])
+
+    @classmethod
+    def handlers(cls) -> Mapping[str, Handler]:
+        return HANDLERS
+
+    async def _opened(self, text: str) -> Library:
+        """A store of the package with the live memories: the one at hand, or a new one where entries changed."""
+        if self._library is not None and self._seen == self.store.version:
+            return self._library
+        held = {
+            number: (item.meta["memory"], item.vector)
+            for number, item in self._held().items()
+            if item.vector is not None
+        }
+        length = self.tools.embedder.dimensions if self.tools.embedder else 0
+        length = next((len(vector) for _, vector in held.values()), length) or len(
+            (await self.embed([text]))[0]
+        )
+        made = sum(item.kind == MEMORY and item.previous is None for item in self.store)
+        self._library = Library(Bridge(self._chat(), self.embed), length, made)
+        self._library.restore(held)
+        self._seen = self.store.version
+        return self._library
+
+    def _mirror(
+        self, library: Library, changes: Sequence[Change], sources: Sequence[str], date: str | None
+    ) -> None:
+        """Retire what the package deleted, revise what it changed, add what is new."""
+        now, held = library.held(), self._held()
+        touched = {change.number for change in changes if change.event == "UPDATE"}
+        for number, item in held.items():
+            if number not in now:
+                self.store.retire(item.entry_id)
+            elif number in touched or now[number] != item.meta["memory"]:
+                self.store.revise(
+                    item,
+                    text=dated(now[number], date),
+                    sources=dict.fromkeys((*item.sources, *sources)),
+                    vector=library.bridge.vectors[now[number]],
+                    meta=_meta(number, now[number], date),
+                )
+        for number in sorted(now.keys() - held.keys()):
+            self.store.add(
+                MEMORY,
+                dated(now[number], date),
+                sources=sources,
+                vector=library.bridge.vectors[now[number]],
+                meta=_meta(number, now[number], date),
+            )
+
+    def _held(self) -> dict[int, Item]:
+        """The live memories by number."""
+        return {item.meta["mem0"]: item for item in self.store.live(MEMORY)}
+
+
+def _meta(number: int, memory: str, date: str | None) -> dict[str, object]:
+    return {"mem0": number, "memory": memory, "date": date}
+
+
+def _words(message: Message) -> str:
+    """The words as the package is told them: it has roles of its own, and no speakers."""
+    return f"{message.speaker}: {message.text}" if message.speaker else message.text

@@ -1,0 +1,50 @@
+"""The scripted chat as the package's model: the user's statements as facts, and what they are about decides the rest.
+
+It reads the package's own prompts, so it knows their marks. No language model.
+"""
+
+from ast import literal_eval
+from typing import Any
+
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.memories.lib_mem0.answers import FACTS, OPERATIONS, Facts, Operation, Operations
+from memflow.memories.lib_mem0.bridge import EXTRACT, UPDATE
+from memflow.memories.plain import statements, subject
+
+_SAID = "Input:\n"
+_KNOWN, _NEW, _END = (
+    "Below is the current content of my memory",
+    "The new retrieved facts are mentioned",
+    "You must return your response",
+)
+
+
+def _extract(request: ChatRequest) -> Facts:
+    said = request.fields["messages"].partition(_SAID)[2]
+    return Facts(facts=[sentence[:300] for sentence in statements(said, of="user")][:FACTS])
+
+
+def _update(request: ChatRequest) -> Operations:
+    """A fact about what a memory is about takes its place; any other is added."""
+    before, _, after = request.fields["messages"].rpartition(_NEW)
+    facts: list[str] = _listed(after.rpartition(_END)[0])
+    known: list[dict[str, str]] = _listed(before.rpartition(_KNOWN)[2]) if _KNOWN in before else []
+    about = {subject(one["text"]): one for one in known}
+    made: list[Operation] = []
+    for fact in facts:
+        old = about.pop(subject(fact), None)
+        if old is None:
+            made.append(Operation(id=str(len(known) + len(made)), text=fact, event="ADD"))
+        else:
+            event: Any = "NONE" if old["text"] == fact else "UPDATE"
+            made.append(Operation(id=old["id"], text=fact, event=event, old_memory=old["text"]))
+    return Operations(memory=made[:OPERATIONS])
+
+
+def _listed(part: str) -> Any:
+    """The list between the first and the last fence of a part of the prompt, as Python prints it."""
+    return literal_eval(part.partition("```")[2].rpartition("```")[0].strip())
+
+
+HANDLERS: dict[str, Handler] = {EXTRACT: _extract, UPDATE: _update}

@@ -1,0 +1,316 @@
+"""The package mem0ai behind our tools: what it changes is mirrored, restored and booked, and what it loses is said."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from remembering import give, said
+
+import memflow
+from memflow.chat.bounds import assert_bounded
+from memflow.chat.ledger import Account, LedgeredChat, MemoryLedger
+from memflow.chat.requests import ChatRequest, Completion
+from memflow.chat.scripted import ScriptedChat
+from memflow.errors import BadSettings, BudgetSpent, RequestRefused
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.lib_mem0 import library
+from memflow.memories.lib_mem0.answers import Facts, Operation, Operations
+from memflow.memories.lib_mem0.bridge import EXTRACT, UPDATE
+from memflow.memories.lib_mem0.memory import MEMORY, LibMem0
+from memflow.memories.memory import FAILURE, Message, Tools
+from memflow.memories.registry import find
+from memflow.memories.systems import SYSTEMS
+
+LACKS = SYSTEMS["lib_mem0"].lacks
+with_package = pytest.mark.skipif(bool(LACKS), reason=f"lib_mem0 needs {LACKS}")
+
+Handlers = dict[str, Callable[[ChatRequest], Any]]
+
+
+def mem0(handlers: Handlers | None = None, store: EntryStore | None = None, k: int = 10) -> LibMem0:
+    chat = ScriptedChat({**LibMem0.handlers(), **(handlers or {})})
+    return LibMem0(store or EntryStore(), Tools(chat, HashingEmbedder()), k=k)
+
+
+def facts(*found: str) -> Callable[[ChatRequest], Facts]:
+    return lambda request: Facts(facts=list(found))
+
+
+def operations(*wanted: tuple[str, str, str]) -> Callable[[ChatRequest], Operations]:
+    made = [Operation(id=number, event=event, text=text) for number, event, text in wanted]  # type: ignore[arg-type]
+    return lambda request: Operations(memory=made)
+
+
+def texts(memory: LibMem0) -> list[str]:
+    return [item.text for item in memory.store.live(MEMORY)]
+
+
+@with_package
+async def test_what_the_package_updates_is_the_next_version_and_has_the_sources_of_both_adds() -> None:
+    memory = mem0()
+    await give(memory, said("My car is red.", "My cat is old."))
+    await give(memory, said("My car is blue.", first=2, sent_at="8 May 2023"))
+    cat, car = memory.store.live(MEMORY)
+    assert (cat.text, cat.sources, cat.since) == ("My cat is old.", ("m0", "m1"), 2)
+    assert (car.text, car.sources, car.since) == ("[8 May 2023] My car is blue.", ("m0", "m1", "m2"), 3)
+    assert car.meta == {"mem0": 0, "memory": "My car is blue.", "date": "8 May 2023"}
+    old = next(iter(memory.store))
+    assert (old.text, old.until, car.previous) == ("My car is red.", 3, old.entry_id)
+
+
+@with_package
+async def test_what_the_package_deletes_is_retired() -> None:
+    chat = ScriptedChat(LibMem0.handlers())
+    memory = LibMem0(EntryStore(), Tools(chat, HashingEmbedder()))
+    await give(memory, said("My car is red. My cat is old."))
+    chat.handlers[UPDATE] = operations(("0", "DELETE", "x"), ("1", "NONE", "My cat is old."))
+    await give(memory, said("I sold my car and kept the cat.", first=1))
+    assert len(texts(memory)) == 1 and memory.store.live(FAILURE) == []
+    [gone] = [item for item in memory.store if item.until is not None]
+    assert gone.until == 2 and gone.text not in texts(memory)
+    assert (await memory.read("car")).notes == texts(memory)[0]
+
+
+@with_package
+async def test_a_restored_memory_finds_what_the_living_one_found() -> None:
+    memory, then = mem0(k=3), {}
+    for at in range(6):
+        await give(memory, said(f"My car is number {at}. My pet{at} is old.", first=at))
+        then[memory.store.tick] = await memory.read("which car, and pet2")
+    assert len(then[6].entries) == 3 and then[6] != then[5]
+    for tick, recall in then.items():
+        again = mem0(k=3, store=EntryStore.restored(list(memory.store), tick))
+        assert await again.read("which car, and pet2") == recall
+
+
+@with_package
+async def test_the_package_is_told_speakers_and_the_simulated_date_and_no_other() -> None:
+    seen: list[ChatRequest] = []
+
+    def extract(request: ChatRequest) -> Facts:
+        seen.append(request)
+        return Facts(facts=[])
+
+    memory = mem0({EXTRACT: extract})
+    await give(memory, [Message("m0", "user", "Hi", speaker="Mel", sent_at="8 May 2023")])
+    await give(memory, said("Hello", first=1))
+    system, user = seen[0].messages
+    assert "- Today's date is 8 May 2023.\n" in system.content and user.content == "Input:\nuser: Mel: Hi\n"
+    assert "Today's date" not in seen[1].messages[0].content
+    assert [message.role for message in seen[0].messages] == ["system", "user"]
+    assert seen[0].sampling.max_tokens == 2000 and seen[0].output is Facts
+
+
+@with_package
+async def test_its_requests_are_booked_and_not_asked_twice() -> None:
+    ledger = MemoryLedger()
+
+    async def lived() -> list[Any]:
+        chat = LedgeredChat(ScriptedChat(LibMem0.handlers()), ledger, Account(role="memory"))
+        memory = LibMem0(EntryStore(), Tools(chat, HashingEmbedder()))
+        await give(memory, said("My car is red."))
+        await give(memory, said("My car is blue.", first=1))
+        return list(memory.store)
+
+    first = await lived()
+    assert sum(ledger.asked.values()) == 4
+    assert await lived() == first and sum(ledger.asked.values()) == 4
+    assert sum(ledger.uses.values()) == 4
+
+
+class Counting(HashingEmbedder):
+    """Counts the calls."""
+
+    def __init__(self) -> None:
+        super().__init__(32)
+        self.calls: list[list[str]] = []
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        self.calls.append(list(texts))
+        return await super().embed(texts)
+
+
+@with_package
+async def test_texts_are_embedded_in_one_call_and_restoring_embeds_none() -> None:
+    embedder = Counting()
+    chat = ScriptedChat(LibMem0.handlers())
+    memory = LibMem0(EntryStore(), Tools(chat, embedder))
+    await give(memory, said("My car is red. My cat is old."))
+    assert embedder.calls == [["My car is red.", "My cat is old."]]
+    again = LibMem0(memory.store.fork(), Tools(chat, embedder))
+    await again.read("car")
+    assert embedder.calls[1:] == [["car"]]
+
+
+@with_package
+@pytest.mark.parametrize(
+    ("handlers", "said_of_it", "left"),
+    [
+        ({EXTRACT: lambda request: "no JSON"}, "lib_mem0/extract: it is not JSON", 0),
+        ({UPDATE: lambda request: '{"memory": ['}, "lib_mem0/update: it is not JSON", 0),
+        ({UPDATE: operations(("7", "UPDATE", "A car"))}, "mem0 made 0 of the 1 changes", 0),
+        ({UPDATE: operations(("7", "DELETE", "A car"), ("0", "ADD", "A cat"))}, "mem0 made 1 of the 2", 1),
+    ],
+)
+async def test_what_the_package_loses_is_an_entry_with_its_reason(
+    handlers: Handlers, said_of_it: str, left: int
+) -> None:
+    memory = mem0(handlers)
+    await give(memory, said("My car is red."))
+    [lost] = memory.store.live(FAILURE)
+    assert said_of_it in lost.text and lost.sources == ("m0",)
+    assert len(texts(memory)) == left
+    assert len((await memory.read("car")).entries) == left
+
+
+class Refusing(ScriptedChat):
+    """A chat that refuses one prompt."""
+
+    def __init__(self, prompt: str, error: Exception) -> None:
+        super().__init__(LibMem0.handlers())
+        self.prompt, self.error = prompt, error
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        if request.prompt == self.prompt:
+            raise self.error
+        return await super().complete(request)
+
+
+@with_package
+@pytest.mark.parametrize("prompt", [EXTRACT, UPDATE])
+async def test_a_request_that_is_refused_is_a_failure_and_a_spent_budget_ends_the_step(prompt: str) -> None:
+    refused = LibMem0(EntryStore(), Tools(Refusing(prompt, RequestRefused("too long")), HashingEmbedder()))
+    await give(refused, said("My car is red."))
+    [lost] = refused.store.live(FAILURE)
+    assert lost.text == f"{prompt}: too long"
+    spent = LibMem0(EntryStore(), Tools(Refusing(prompt, BudgetSpent("no more")), HashingEmbedder()))
+    with pytest.raises(BudgetSpent):
+        await give(spent, said("My car is red."))
+
+
+@with_package
+async def test_many_episodes_at_once_wait_for_their_answers_and_not_for_a_thread() -> None:
+    """Every answer waits until all episodes have asked: with a thread too few, none would come."""
+    count, waiting = 24, asyncio.Event()
+
+    class Slow(ScriptedChat):
+        asked = 0
+
+        async def complete(self, request: ChatRequest) -> Completion:
+            Slow.asked += 1
+            if Slow.asked == count:
+                waiting.set()
+            await asyncio.wait_for(waiting.wait(), 60)
+            await asyncio.to_thread(int)  # as a ledger or an embedder may
+            return await super().complete(request)
+
+    tools = Tools(Slow(LibMem0.handlers()), HashingEmbedder())
+    memories = [LibMem0(EntryStore(), tools) for _ in range(count)]
+    await asyncio.gather(*(give(memory, said(f"My car is {at}.")) for at, memory in enumerate(memories)))
+    assert [texts(memory) for memory in memories] == [[f"My car is {at}."] for at in range(count)]
+
+
+@with_package
+async def test_a_write_that_is_stopped_leaves_no_thread_behind() -> None:
+    asked = asyncio.Event()
+
+    class Silent(ScriptedChat):
+        async def complete(self, request: ChatRequest) -> Completion:
+            asked.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    memory = LibMem0(EntryStore(), Tools(Silent({}), HashingEmbedder()))
+    writing = asyncio.ensure_future(give(memory, said("My car is red.")))
+    await asyncio.wait_for(asked.wait(), 60)
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert memory._library is not None
+    assert memory._library.bridge._loop is None
+
+
+@with_package
+def test_nothing_is_written_to_the_home_folder_and_nothing_is_sent(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import asyncio, socket, sys\n"
+        "def refuse(*_, **__): raise AssertionError('it reaches out')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "sys.path.append(sys.argv[1])\n"
+        "from remembering import give, said\n"
+        "from memflow.chat.scripted import ScriptedChat\n"
+        "from memflow.hashing import HashingEmbedder\n"
+        "from memflow.memories.entries import EntryStore\n"
+        "from memflow.memories.lib_mem0.memory import LibMem0\n"
+        "from memflow.memories.memory import Tools\n"
+        "async def main():\n"
+        "    memory = LibMem0(EntryStore(), Tools(ScriptedChat(LibMem0.handlers()), HashingEmbedder()))\n"
+        "    await give(memory, said('My car is red.'))\n"
+        "    print((await memory.read('car')).notes)\n"
+        "asyncio.run(main())\n"
+        "import mem0.memory.telemetry as telemetry, threading, os\n"
+        "print(telemetry.MEM0_TELEMETRY, telemetry.client_telemetry.posthog, telemetry._oss_telemetry_instance)\n"
+        "print([name for name in os.environ if name.startswith('MEM0')])\n",
+        encoding="utf-8",
+    )
+    home, temporary = tmp_path / "home", tmp_path / "temporary"
+    home.mkdir()
+    temporary.mkdir()
+    root = Path(memflow.__file__).parents[1]
+    environment = {**os.environ, "HOME": str(home), "TMPDIR": str(temporary), "PYTHONPATH": str(root)}
+    environment.pop("MEM0_TELEMETRY", None)
+    done = subprocess.run(
+        [sys.executable, str(script), str(root / "tests")],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.stdout.splitlines() == ["My car is red.", "False None None", "[]"], done.stderr
+    assert list(home.iterdir()) == list(temporary.iterdir()) == []
+
+
+@pytest.fixture
+def without_package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An environment in which nobody has installed the package."""
+
+    def version(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+    monkeypatch.setitem(sys.modules, "mem0", None)
+    library._package.cache_clear()
+    yield
+    library._package.cache_clear()
+
+
+@pytest.mark.usefixtures("without_package")
+async def test_a_missing_package_is_told_before_anything_is_played_and_how_to_install_it() -> None:
+    tools = Tools(ScriptedChat({}), HashingEmbedder())
+    with pytest.raises(
+        BadSettings, match=r"lib_mem0_5 needs mem0ai==1\.0\.11, which is not installed: uv pip"
+    ):
+        find("lib_mem0_5").remember(tools)
+    with pytest.raises(BadSettings, match=r"needs mem0ai==1\.0\.11: uv pip install"):
+        await give(LibMem0(EntryStore(), tools), said("Hi"))
+
+
+def test_another_version_is_not_that_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memflow.memories.system.metadata.version", lambda name: "2.2.1")
+    assert SYSTEMS["lib_mem0"].lacks == "mem0ai==1.0.11, and 2.2.1 is installed"
+    monkeypatch.setattr("memflow.memories.system.metadata.version", lambda name: "1.0.11")
+    assert SYSTEMS["lib_mem0"].lacks == "" == SYSTEMS["rag"].lacks
+
+
+def test_answers_are_bounded() -> None:
+    assert_bounded(Facts)
+    assert_bounded(Operations)
