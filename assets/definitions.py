@@ -66,7 +66,7 @@ def build_defs(settings: Settings, hands: dict[str, Any] | None = None) -> dg.De
             *answers.build(partitions, settings),
             *scores.build(partitions, settings),
         ],
-        asset_checks=checks.build(partitions),
+        asset_checks=checks.build(partitions, settings),
         jobs=jobs.build(),
         schedules=schedules.build(partitions),
         sensors=[automation.regeneration(settings.sensor_seconds)],

@@ -116,6 +116,10 @@ class Probe:
     gold: Annotated[str, "Gold: the right option's number from 1, the answer, or the state values as JSON."]
     revealed: Annotated[str, "Gold: what the oracle is told."]
     evidence: Annotated[list[str], "Gold: ids of the messages that the answer rests on, where known."]
+    variants: Annotated[
+        list[str],
+        "Gold: for each option, the values of `variables` that it is for, as a JSON list; else empty.",
+    ] = field(default_factory=list)
     parent: Annotated[str | None, "For a state probe: the choice probe whose variables it asks for."] = None
     reason: Reason = None
 

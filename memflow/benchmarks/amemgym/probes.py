@@ -39,6 +39,12 @@ class Asked:
     options: Sequence[str]
     reason: str | None = None
 
+    def gold(self, values: Mapping[str, str]) -> str:
+        """The number of the option for `values`, the first if there are several. Nothing where there is none, or where
+        the question is quarantined: a check says so."""
+        wanted = tuple(values.values())
+        return "" if self.reason or wanted not in self.variants else str(1 + self.variants.index(wanted))
+
 
 async def make_probes(
     domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
@@ -100,9 +106,10 @@ def _probes(
                 question=asked.question,
                 options=list(asked.options),
                 variables=list(asked.variables),
-                gold="" if asked.reason else str(1 + asked.variants.index(tuple(values.values()))),
+                gold=asked.gold(values),
                 revealed=written(values),
                 evidence=list(dict.fromkeys(turn.message_id for turn in sources)),
+                variants=[json.dumps(variant, ensure_ascii=False) for variant in asked.variants],
                 reason=reason,
             )
             yield choice
