@@ -46,6 +46,7 @@ class Period(_Shape):
 
     period_start: str | None = None
     period_end: str
+    period_summary: str | None = None
     sessions: list[Session]
     state: dict[str, str]
     updates: dict[str, Update]

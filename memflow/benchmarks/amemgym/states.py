@@ -77,10 +77,10 @@ def histories(states: States) -> dict[str, History]:
             [row for row in mine if row.period == period]
             for period in range(1 + max(row.period for row in mine))
         ]
-        questions: dict[str, list[str]] = {}
-        for row in variables:
-            for question in row.questions:
-                questions.setdefault(question, []).append(row.variable)
+        questions = {
+            question: [row.variable for row in variables if question in row.questions]
+            for question in _in_order([row.questions for row in variables])
+        }
         state: dict[str, str] = {}
         periods = []
         for rows in by_period:
@@ -89,6 +89,27 @@ def histories(states: States) -> dict[str, History]:
         schema = {row.variable: row.choices for row in variables}
         found[profile.user_id] = History(profile, schema, questions, periods, by_period)
     return found
+
+
+def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
+    """The items of all lists, once each, in an order that each list keeps: the first one's first, as far as may be."""
+    before: dict[str, list[str]] = {}
+    for items in lists:
+        for at, item in enumerate(items):
+            before.setdefault(item, []).extend(items[:at])
+    found: dict[str, None] = {}
+    entered: set[str] = set()
+
+    def enter(item: str) -> None:
+        if item not in entered:
+            entered.add(item)
+            for earlier in before[item]:
+                enter(earlier)
+            found[item] = None
+
+    for item in before:
+        enter(item)
+    return list(found)
 
 
 def _published(domain: Domain, record: Record) -> States:
@@ -124,6 +145,7 @@ def _published(domain: Domain, record: Record) -> States:
                     old=update.old,
                     value=update.new,
                     event=events.get(name),
+                    summary=period.period_summary,
                 )
             )
     return States([profile], variables, changes)

@@ -16,7 +16,7 @@ from memflow.benchmarks.amemgym.answers import groups_of, values_of
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.sizes import Sizes, generated, sizes_of
 from memflow.benchmarks.amemgym.states import History, histories, taken
-from memflow.benchmarks.amemgym.wording import prompt, written
+from memflow.benchmarks.amemgym.wording import dated, prompt, written
 from memflow.benchmarks.benchmark import States
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
@@ -76,7 +76,7 @@ def _turns(domain: Domain, sizes: Sizes, user_id: str, periods: Sequence[Sequenc
             message_id=f"{user_id}/{event}",
             kind="exchange",
             role="user",
-            text=f"[Current Time: {session.sent_at}]\n{session.text}",
+            text=dated(session.sent_at, session.text),
             sent_at=session.sent_at,
             follow_ups=sizes.rounds(period) - 1,
             exposes=written(session.exposes),

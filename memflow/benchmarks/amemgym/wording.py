@@ -42,3 +42,8 @@ def written(values: Any) -> str:
 def numbered(options: list[str]) -> str:
     """Options as a multiple choice shows them: `1: ...`, one a line."""
     return "\n".join(f"{number}: {option}" for number, option in enumerate(options, 1))
+
+
+def dated(sent_at: str, text: str) -> str:
+    """A session's first message as it is sent: with its simulated time on a line before it, as published."""
+    return f"[Current Time: {sent_at}]\n{text}"
