@@ -1,4 +1,5 @@
-"""What must hold of AMemGym's users, published or generated, as data. How rows at fault are found is invariants.py.
+"""What must hold of AMemGym's users, published or generated, as data. How rows at fault are found is
+invariants/.
 
 What the published file keeps throughout is an error and blocks. What it keeps because of how it was set up is a
 warning, measured against the domain's own parameters (sizes.py), whose defaults are the file's.
@@ -8,7 +9,7 @@ import json
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from memflow.benchmarks.amemgym import invariants
+from memflow.benchmarks.amemgym.invariants import probes, states, turns
 from memflow.benchmarks.amemgym.sizes import Sizes, sizes_of
 from memflow.domains import Domain
 from memflow.records import Change, Turn, Variable
@@ -72,26 +73,26 @@ def _asked(at_fault: Callable[..., Collection[int]], beside: str = "state.change
 _MUST: dict[str, dict[str, Any]] = {
     "state.changes": {
         "every_variable_takes_a_value": Covers(("user_id", "variable"), "state.variables"),
-        "changes_start_from_the_value_before": Together(invariants.out_of_line),
-        "periods_follow_each_other": Together(invariants.out_of_step),
+        "changes_start_from_the_value_before": Together(states.out_of_line),
+        "periods_follow_each_other": Together(states.out_of_step),
         "period_0_ends_on_the_start_date": Across(
-            ("state.changes", "state.profiles"), invariants.not_from_the_start
+            ("state.changes", "state.profiles"), states.not_from_the_start
         ),
     },
     "utterance.turns": {
-        "what_changes_is_told_in_its_period": Across(("state.changes", "utterance.turns"), invariants.untold),
-        "what_is_told_changes_in_its_period": _told(invariants.unchanged),
-        "what_is_told_is_the_state_of_its_period": _told(invariants.untrue),
-        "sessions_follow_each_other_within_their_period": _told(invariants.out_of_time),
+        "what_changes_is_told_in_its_period": Across(("state.changes", "utterance.turns"), turns.untold),
+        "what_is_told_changes_in_its_period": _told(turns.unchanged),
+        "what_is_told_is_the_state_of_its_period": _told(turns.untrue),
+        "sessions_follow_each_other_within_their_period": _told(turns.out_of_time),
     },
     "question.probes": {
-        "one_option_is_for_the_present_state": _asked(invariants.without_one_gold),
-        "what_is_revealed_is_the_present_state": _asked(invariants.not_the_state),
-        "options_are_for_values_of_the_schema": _asked(invariants.of_no_schema, "state.variables"),
-        "no_two_options_are_for_the_same_state": _asked(invariants.options_of_one_state, "state.variables"),
-        "options_stay_the_same_in_every_period": _asked(invariants.changed_options),
-        "questions_are_asked_once_in_every_period": _asked(invariants.not_asked_in_every_period),
-        "what_questions_depend_on_has_a_state_probe": _asked(invariants.undiagnosed),
+        "one_option_is_for_the_present_state": _asked(probes.without_one_gold),
+        "what_is_revealed_is_the_present_state": _asked(probes.not_the_state),
+        "options_are_for_values_of_the_schema": _asked(probes.of_no_schema, "state.variables"),
+        "no_two_options_are_for_the_same_state": _asked(probes.options_of_one_state, "state.variables"),
+        "options_stay_the_same_in_every_period": _asked(probes.changed_options),
+        "questions_are_asked_once_in_every_period": _asked(probes.not_asked_in_every_period),
+        "what_questions_depend_on_has_a_state_probe": _asked(probes.undiagnosed),
     },
 }
 """Table to sentence to rule, for what blocks."""
@@ -103,22 +104,22 @@ _SHOULD: dict[str, dict[str, Any]] = {
     },
     "state.changes": {
         "later_changes_have_a_life_event": Each(lambda row: (row.event is None) == (row.period == 0)),
-        "changes_are_as_many_as_set_but_for_one": _changes(invariants.other_number_of_changes),
-        "few_variables_change_more_often_than_set": _changes(invariants.changes_too_often, OFTEN),
-        "periods_are_as_many_as_set": _changes(invariants.other_number_of_periods),
+        "changes_are_as_many_as_set_but_for_one": _changes(states.other_number_of_changes),
+        "few_variables_change_more_often_than_set": _changes(states.changes_too_often, OFTEN),
+        "periods_are_as_many_as_set": _changes(states.other_number_of_periods),
         "periods_end_when_set": _sized(_ends_when_set),
     },
     "utterance.turns": {
         "sessions_tell_one_to_three_values": Each(_few_values),
-        "few_values_are_told_again": Together(invariants.told_again, AGAIN),
-        "sessions_are_on_the_last_days_of_their_period": _told(invariants.not_on_the_last_days),
-        "sessions_are_in_the_evening": _told(invariants.not_in_the_evening),
+        "few_values_are_told_again": Together(turns.told_again, AGAIN),
+        "sessions_are_on_the_last_days_of_their_period": _told(turns.not_on_the_last_days),
+        "sessions_are_in_the_evening": _told(turns.not_in_the_evening),
     },
     "question.probes": {
-        "options_never_lived_through_stand_last": _asked(invariants.unlived_before_lived),
-        "options_are_as_many_as_needed": _questions(invariants.other_number_of_options),
-        "questions_are_as_many_as_set": _questions(invariants.other_number_of_questions),
-        "questions_depend_on_as_many_variables_as_set": _questions(invariants.other_number_of_variables),
+        "options_never_lived_through_stand_last": _asked(probes.unlived_before_lived),
+        "options_are_as_many_as_needed": _questions(probes.other_number_of_options),
+        "questions_are_as_many_as_set": _questions(probes.other_number_of_questions),
+        "questions_depend_on_as_many_variables_as_set": _questions(probes.other_number_of_variables),
     },
 }
 """Table to sentence to rule, for what warns."""
