@@ -5,6 +5,7 @@ plan.py        what a run would cost (forecast.py)     run.py        the walk, t
 show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
 memory.py      what a memory held, and when (held.py)
 accounts.py    what was spent                         query.py      SQL over the lake
+export.py      files from the lake                    export_transcript.py   a run to be given off-policy
 catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
 setup.py       init and doctor (health.py)
 """
@@ -19,6 +20,7 @@ from typer.core import TyperGroup
 from memflow.cli.accounts import accounts
 from memflow.cli.catalogue import data, domains
 from memflow.cli.dev import dev
+from memflow.cli.export import export
 from memflow.cli.memories import memories
 from memflow.cli.output import message
 from memflow.cli.plan import plan
@@ -85,6 +87,7 @@ app.command(rich_help_panel=MEASURE)(run)
 app.command(rich_help_panel=MEASURE)(plan)
 app.command(rich_help_panel=MEASURE)(dev)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
+app.add_typer(export, name="export", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(accounts)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)
