@@ -3,7 +3,7 @@
 selection.py   what a run or a plan is about          output.py     how an answer is printed
 plan.py        what a run would cost (forecast.py)     run.py        the walk, through Dagster; dev.py: its UI
 show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
-memory.py      what a memory held, and when (held.py)
+memory.py      what a memory held, and when (held.py)  policies.py   on-policy against off-policy
 accounts.py    what was spent                         query.py      SQL over the lake
 export.py      files from the lake                    export_transcript.py   a run to be given off-policy
 catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
