@@ -133,9 +133,9 @@ def _shown(
     if run is not None:
         yield note(f"\nOff-policy are the dialogues of {run.assistant} in {run.domain} (model {run.model}).")
     yield note("Differences are off-policy minus on-policy, with users drawn in pairs.")
-    for domain, names in only.items():
-        if names:
-            yield note(f"Measured in {domain} alone: {', '.join(names)}.")
+    for domain, alone in only.items():
+        if alone:
+            yield note(f"Measured in {domain} alone: {', '.join(alone)}.")
 
 
 def _row(row: "Compared") -> list[Any]:
