@@ -8,6 +8,7 @@ from assets.partitions import Partitions
 from assets.recipes import Recipes
 from assets.report import described, report
 from memflow.benchmarks import registry
+from memflow.recording import meta_of
 from resources.lake import Lake
 from resources.library import Library
 
@@ -28,7 +29,7 @@ def build(partitions: Partitions) -> Sequence[dg.AssetsDefinition]:
         name = context.partition_key
         published = library.dataset(name)
         rows = registry.benchmark(published.benchmark).records(published, library.paths(published))
-        facts = lake.write("raw.records", name, rows, recipe=recipes.raw(name))
+        facts = lake.write("raw.records", name, rows, recipe=recipes.raw(name), meta=meta_of(rows))
         return report("raw.records", rows, facts.digest, licence=published.licence, origin=published.origin)
 
     return [records]

@@ -5,6 +5,7 @@ content digests of the tables it is made from, the fingerprints of the models th
 and the code of memflow itself: a change of code costs a replay from the ledger, and no request.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -15,6 +16,7 @@ from memflow.domains import Domain
 from memflow.fingerprint import digest
 from memflow.memories.registry import find
 from memflow.memories.registry import fingerprint as memory_fingerprint
+from memflow.recording import SCRIPTED
 from resources.lake import Lake
 from resources.library import Library
 from resources.settings import Settings
@@ -104,6 +106,7 @@ class Recipes:
             *([roles.backbone] if "feedback" in stages else []),
         }
         scripted = any(self.settings.model(name).kind == "scripted" for name in names)
+        scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
         values = find(assistant.partition("@")[0], self.settings.own_memories()).values
         # A memory of a user's own may mean something else by the names.
         bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
@@ -113,6 +116,16 @@ class Recipes:
             "simulator": next((each for each in simulated if each), "the data set"),
             "scripted": "yes" if scripted else "no",
             "probes": self._content("question.probes", domain.name),
+        }
+
+    def played_by(self, domain: Domain, assistant: str) -> dict[str, str]:
+        """Who spoke while an assistant's episodes were played. It is kept with them, for a recorded run."""
+        behind = self.behind(domain, assistant)
+        return {
+            "model": behind["model"],
+            "fingerprint": self.settings.model(behind["model"]).fingerprint(),
+            "simulator": self.simulator("memory", domain) or "the data set",
+            SCRIPTED: behind["scripted"],
         }
 
     def judge(self, domain: str) -> str | None:
@@ -151,6 +164,10 @@ class Recipes:
     def _backbone(self, table: str) -> str:
         model = self.settings.model(self.settings.roles.backbone)
         return model.fingerprint() if table == "feedback.sessions" else ""
+
+    def _meta(self, table: str, partition: str) -> Mapping[str, str]:
+        facts = self.lake.facts(table, partition)
+        return {} if facts is None else facts.meta
 
     def _content(self, table: str, partition: str) -> str:
         facts = self.lake.facts(table, partition)

@@ -57,6 +57,16 @@ DATASETS: dict[str, Dataset] = {
             "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
         ),
         Dataset(
+            "amemgym_v1_base_run",
+            "A recorded run of AMemGym v1.base, for amemgym_base_offpolicy",
+            "amemgym",
+            ("amemgym/v1.base/run.jsonl",),
+            "that of its users, CC-BY-4.0, and of the models that spoke",
+            "a run of your own: none has been published",
+            "Play amemgym_base, then `memflow export transcript amemgym_base ASSISTANT FILE` with "
+            "amemgym/v1.base/run.jsonl in the data folder as FILE.",
+        ),
+        Dataset(
             "memorybench_sample",
             "A conversation and cases of our own writing, English and Chinese, for memorybench_demo",
             "memorybench",

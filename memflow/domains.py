@@ -59,6 +59,13 @@ DOMAINS: dict[str, Domain] = {
             {"rounds_init": 1, "rounds_update": 2},
         ),
         Domain(
+            "amemgym_base_offpolicy",
+            "amemgym",
+            ("amemgym_v1_base", "amemgym_v1_base_run"),
+            "AMemGym v1.base off-policy: the dialogues of a recorded run, given to every memory",
+            {"rounds_init": 1, "rounds_update": 2, "policy": "off"},
+        ),
+        Domain(
             "memorybench_demo",
             "memorybench",
             ("memorybench_sample",),

@@ -24,7 +24,10 @@ FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
 
 @dataclass(frozen=True)
 class Event:
-    """Messages that arrive together; for an exchange, the assistant replies to each of them in turn."""
+    """Messages that arrive together; for an exchange, the assistant replies to each of them in turn.
+
+    Given messages arrive `together` so many at a time, 0 for all at once: a recorded dialogue by rounds of two.
+    """
 
     number: int
     checkpoint: int
@@ -32,6 +35,7 @@ class Event:
     messages: tuple[Message, ...]
     follow_ups: int = 0
     follow_up: FollowUp | None = None
+    together: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,10 @@ class _Stage:
 
     async def live(self, event: Event) -> None:
         if event.kind == "given":
-            await self._write(event, [_Spoken(message, "given") for message in event.messages])
+            given = [_Spoken(message, "given") for message in event.messages]
+            size = event.together or len(given)
+            for first in range(0, len(given), size):
+                await self._write(event, given[first : first + size], first=first)
             return
         said: list[Message] = []
         for message in event.messages:

@@ -5,7 +5,7 @@ What data sets there are is memflow/datasets.py; reading them is the benchmark's
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -39,8 +39,14 @@ class Library:
         self._sums: dict[tuple[str, int, int], str] = {}
 
     def dataset(self, dataset: Dataset | str) -> Dataset:
-        """The data set of that name. Raises BadInput naming those there are."""
-        return named(dataset, self.known) if isinstance(dataset, str) else dataset
+        """The data set of that name; files of a user's own that are named by a pattern (`*`) by their own names.
+
+        Raises BadInput naming those there are.
+        """
+        held = named(dataset, self.known) if isinstance(dataset, str) else dataset
+        if not held.own or not any("*" in name for name in held.files):
+            return held
+        return replace(held, files=tuple(found for name in held.files for found in self._matching(name)))
 
     def paths(self, dataset: Dataset | str) -> dict[str, Path]:
         """The files of a data set, by their names in it.
@@ -117,6 +123,17 @@ class Library:
         if root is not None:
             places = {name: root / path for name, path in places.items()}
         return {name: path for name, path in places.items() if path.is_absolute() and path.is_file()}
+
+    def _matching(self, name: str) -> list[str]:
+        """The files that a pattern names, in order; the pattern itself where it names none."""
+        path = Path(name).expanduser()
+        root = Path(path.anchor) if path.is_absolute() else self.folder
+        if "*" not in name or root is None:
+            return [name]
+        below = path.relative_to(root) if path.is_absolute() else path
+        found = sorted(each for each in root.glob(below.as_posix()) if each.is_file())
+        names = [str(each if path.is_absolute() else each.relative_to(root)) for each in found]
+        return names or [name]
 
     def _where(self, dataset: Dataset) -> str:
         if dataset.ships:

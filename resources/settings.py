@@ -122,7 +122,8 @@ class OwnDataset(_Strict):
 
     benchmark: str = Field(description="The benchmark whose reader reads them.")
     files: tuple[str, ...] = Field(
-        min_length=1, description="Paths: absolute, from ~, or below the data folder."
+        min_length=1,
+        description="Paths: absolute, from ~, or below the data folder; a * stands for any name.",
     )
     title: str = ""
     licence: str = Field("the user's own", description="Kept with every record.")

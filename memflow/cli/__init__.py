@@ -3,9 +3,9 @@
 selection.py   what a run or a plan is about          output.py     how an answer is printed
 plan.py        what a run would cost (forecast.py)     run.py        the walk, through Dagster; dev.py: its UI
 show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
-memory.py      what a memory held, and when (held.py)
+memory.py      what a memory held, and when (held.py)  policies.py   on-policy against off-policy
 accounts.py    what was spent                         query.py      SQL over the lake
-export.py      users, as their benchmark publishes them
+export.py      files from the lake: export_users.py, as their benchmark publishes them; export_transcript.py, a run
 catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
 setup.py       init and doctor (health.py)
 """
@@ -87,9 +87,9 @@ app.command(rich_help_panel=MEASURE)(run)
 app.command(rich_help_panel=MEASURE)(plan)
 app.command(rich_help_panel=MEASURE)(dev)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
+app.add_typer(export, name="export", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(accounts)
 app.command(rich_help_panel=LOOK)(sql)
-app.command(rich_help_panel=LOOK)(export)
 app.command(rich_help_panel=KNOW)(domains)
 app.command(rich_help_panel=KNOW)(memories)
 app.command(rich_help_panel=KNOW)(data)

@@ -1,4 +1,5 @@
-"""Published files to raw records: the AMemGym user file, and personas for the domains that memflow generates.
+"""Published files to raw records: the AMemGym user file, personas for the domains that memflow generates, and
+recorded runs (recorded.py).
 
 A file that cannot be read whole is refused whole, with the place and what to do; nothing is mended here.
 What the records mean is states.py, utterances.py and probes.py.
@@ -13,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.recorded import dialogues, is_recorded
 from memflow.datasets import Dataset
 from memflow.errors import BadInput, MissingData
 from memflow.records import Record
@@ -34,7 +36,7 @@ class Persona(BaseModel):
 
 
 def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """One record per user of the published file (.json), or per persona (.jsonl).
+    """One record per user of the published file (.json), per persona (.jsonl), or per period of a recorded run.
 
     Raises MissingData for a file that is not there, and BadInput naming file, record and fault.
     """
@@ -70,6 +72,12 @@ def _contents(dataset: Dataset, source: str, raw: bytes) -> Iterator[tuple[str, 
         text = raw.decode("utf-8")
     except UnicodeDecodeError as wrong:
         raise _bad(dataset, source, f"it is not UTF-8 (byte {wrong.start})") from wrong
+    if is_recorded(source, text):
+        try:
+            yield from dialogues(source, text)
+        except BadInput as wrong:
+            raise _bad(dataset, source, str(wrong)) from wrong
+        return
     shape = Persona if source.endswith(".jsonl") else PublishedUser
     for number, content in enumerate(_values(dataset, source, text)):
         place = f"record {number}"

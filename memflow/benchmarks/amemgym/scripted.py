@@ -248,6 +248,7 @@ _BY_STEM: dict[str, Handler] = {
     "recover": _recover,
     "answer_again": _answer_again,
     "follow_up": _one_of(_NEXT),
+    "follow_up_published": _one_of(_NEXT),
     "reply": _one_of(_REPLIES),
     "reply_with_notes": _one_of(_REPLIES),
     "choice": _choice,

@@ -1,15 +1,24 @@
 """The parameters of an AMemGym domain. The paper's base setting is the default."""
 
 from datetime import date
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memflow.domains import Domain
 from memflow.errors import BadSettings
 
+PUBLISHED_CONTEXT = 2
+"""How many messages of a session the published code shows its user model, besides the first."""
+
 
 class Sizes(BaseModel):
-    """AMemGym's parameters (paper, section 3 and appendix A). `periods` counts period 0."""
+    """AMemGym's parameters (paper, section 3 and appendix A). `periods` counts period 0.
+
+    `policy` says whether dialogues are played (on) or those of a recorded run are given (off; section 4.2).
+    `user_model` is who speaks for the user (user.py); it sees the latest `user_context` messages of a session, 0
+    for all of them: the paper does not say how many.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -25,6 +34,9 @@ class Sizes(BaseModel):
     rounds_init: int = Field(1, ge=1)
     rounds_update: int = Field(2, ge=1)
     start_date: date = date(2020, 10, 1)
+    policy: Literal["on", "off"] = "on"
+    user_model: Literal["paper", "published_code"] = "paper"
+    user_context: int = Field(PUBLISHED_CONTEXT, ge=0, le=200)
 
     def period_end(self, period: int) -> date:
         """The last day of `period`; period 0 ends on the start date."""
@@ -49,6 +61,11 @@ def sizes_of(domain: Domain) -> Sizes:
     if sizes.min_variants > possible:
         raise BadSettings(
             f"domain {domain.name}, parameter min_variants: only {possible} variants are possible"
+        )
+    if sizes.user_model == "published_code" and sizes.user_context != PUBLISHED_CONTEXT:
+        raise BadSettings(
+            f"domain {domain.name}, parameter user_context: the published code's user model sees the latest "
+            f"{PUBLISHED_CONTEXT} messages; leave user_context out, or take user_model paper"
         )
     return sizes
 

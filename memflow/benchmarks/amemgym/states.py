@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from memflow.benchmarks.amemgym.generation import make_user
 from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.recorded import users_of
 from memflow.benchmarks.amemgym.records import Persona
 from memflow.benchmarks.amemgym.sizes import generated, sizes_of
 from memflow.benchmarks.benchmark import States
@@ -35,7 +36,8 @@ async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat
 
 
 def taken(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """The records that the domain takes. Raises BadInput where there are fewer than it is to have."""
+    """The users' records that the domain takes. Raises BadInput where there are fewer than it is to have."""
+    records = users_of(domain, records)
     if not generated(domain):
         return list(records[: domain.limit] if domain.limit else records)
     wanted = sizes_of(domain).users

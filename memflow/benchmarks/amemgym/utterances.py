@@ -3,7 +3,8 @@
 Read from the published file, or written by the simulator from the states (paper, section 3.1): opening
 messages that together tell the initial state, and later one message for each life event. Each message is
 read back by the simulator, who has to name the values from the text alone; one that cannot be mended is a
-turn with its reason, and is not played. What the user says after the first message is episodes.py.
+turn with its reason, and is not played. Off-policy the rest of each session comes from a recorded run
+(recorded.py); on-policy, what the user says after the first message is user.py.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from datetime import date, datetime, time, timedelta
 
 from memflow.benchmarks.amemgym.answers import groups_of, values_of
 from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.recorded import replayed
 from memflow.benchmarks.amemgym.sizes import Sizes, generated, sizes_of
 from memflow.benchmarks.amemgym.states import History, histories, taken
 from memflow.benchmarks.amemgym.wording import dated, prompt, written
@@ -41,8 +43,16 @@ class Session:
 async def make_turns(
     domain: Domain, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
-    """The turns of the domain's users, user by user and in order."""
+    """The turns of the domain's users, user by user and in order; off-policy, with all of each dialogue."""
     sizes = sizes_of(domain)
+    openings = await _openings(domain, sizes, records, states, simulator)
+    return openings if sizes.policy == "on" else replayed(domain, sizes, openings, records)
+
+
+async def _openings(
+    domain: Domain, sizes: Sizes, records: Sequence[Record], states: States, simulator: Chat
+) -> list[Turn]:
+    """The first message of every session."""
     if not generated(domain):
         users = [PublishedUser.model_validate_json(record.content) for record in taken(domain, records)]
         return [turn for user in users for turn in _turns(domain, sizes, user.id, _published(user))]

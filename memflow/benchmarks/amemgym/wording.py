@@ -24,6 +24,7 @@ SIMULATOR = (
     "recover",
     "answer_again",
     "follow_up",
+    "follow_up_published",
 )
 """Prompts that the simulator is asked with."""
 

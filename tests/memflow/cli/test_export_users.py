@@ -1,4 +1,4 @@
-"""`memflow export`: a domain's users in the published format, and what cannot be written."""
+"""`memflow export users`: a domain's users in the published format, and what cannot be written."""
 
 import asyncio
 import json
@@ -46,7 +46,7 @@ def users(empty):
 
 def test_users_are_written_and_read_as_a_data_set_of_ones_own(users) -> None:
     home, lake = users
-    said = json.loads(home("export", DOMAIN, "users.json", "--format", "json").stdout)
+    said = json.loads(home("export", "users", DOMAIN, "users.json", "--format", "json").stdout)
     assert {name: said[name] for name in ("users", "periods", "questions", "left_out")} == {
         "users": 3,
         "periods": 12,
@@ -68,10 +68,10 @@ def test_users_are_written_and_read_as_a_data_set_of_ones_own(users) -> None:
 def test_a_file_that_is_there_is_left_alone(users) -> None:
     home, _ = users
     Path("users.json").write_text("mine", encoding="utf-8")
-    refused = home("export", DOMAIN, "users.json")
+    refused = home("export", "users", DOMAIN, "users.json")
     assert refused.exit_code == 1 and "--force writes over it" in refused.stderr
     assert Path("users.json").read_text(encoding="utf-8") == "mine"
-    assert home("export", DOMAIN, "users.json", "--force").exit_code == 0
+    assert home("export", "users", DOMAIN, "users.json", "--force").exit_code == 0
     assert len(json.loads(Path("users.json").read_text(encoding="utf-8"))) == 3
 
 
@@ -79,7 +79,7 @@ def test_what_is_left_out_is_named(users) -> None:
     home, lake = users
     first, *rest = lake.read("utterance.turns", DOMAIN)
     lake.write("utterance.turns", DOMAIN, [replace(first, reason="it tells nothing"), *rest], recipe="test")
-    result = home("export", DOMAIN, "users.json")
+    result = home("export", "users", DOMAIN, "users.json")
     assert "Left out" in result.stdout and "it tells nothing" in result.stdout
     assert first.episode_id not in [
         user["id"] for user in json.loads(Path("users.json").read_text(encoding="utf-8"))
@@ -96,7 +96,7 @@ def test_what_is_left_out_is_named(users) -> None:
     ],
 )
 def test_what_cannot_be_written_says_why(users, domain, file, why) -> None:
-    result = users[0]("export", domain, file)
+    result = users[0]("export", "users", domain, file)
     assert result.exit_code == 1
     assert why in result.stderr
 
@@ -105,7 +105,7 @@ def test_no_user_is_no_file(users) -> None:
     home, lake = users
     lost = [replace(row, reason="no usable answer") for row in lake.read("state.profiles", DOMAIN)]
     lake.write("state.profiles", DOMAIN, lost, recipe="test")
-    result = home("export", DOMAIN, "users.json")
+    result = home("export", "users", DOMAIN, "users.json")
     assert (
         result.exit_code == 1 and "no user of amemgym_demo can be written: no usable answer" in result.stderr
     )
