@@ -116,7 +116,7 @@ class Probe:
     gold: Annotated[str, "Gold: the right option's number from 1, the answer, or the state values as JSON."]
     revealed: Annotated[str, "Gold: what the oracle is told."]
     evidence: Annotated[list[str], "Gold: ids of the messages that the answer rests on, where known."]
-    parent: Annotated[str | None, "For a state probe: the choice probe whose variables it asks for."] = None
+    parent: Annotated[str | None, "Of a state probe that belongs to a choice probe: that one."] = None
     reason: Reason = None
 
 

@@ -1,6 +1,7 @@
 """The parameters of an AMemGym domain. The paper's base setting is the default."""
 
 from datetime import date
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,6 +26,9 @@ class Sizes(BaseModel):
     rounds_init: int = Field(1, ge=1)
     rounds_update: int = Field(2, ge=1)
     start_date: date = date(2020, 10, 1)
+    state_probes: Literal["question", "variable"] = "question"
+    """What a state probe asks for: all variables of a question at once, as published, or each variable by itself,
+    as the paper says."""
 
     def period_end(self, period: int) -> date:
         """The last day of `period`; period 0 ends on the start date."""

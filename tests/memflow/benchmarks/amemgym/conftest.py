@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +54,13 @@ def package() -> Path:
 @pytest.fixture(scope="session")
 def demo(package) -> Made:
     return make(find("amemgym_demo"), package)
+
+
+@pytest.fixture(scope="session")
+def demo_by_variable(package) -> Made:
+    """The same users, whose state probes ask for one variable each."""
+    domain = find("amemgym_demo")
+    return make(replace(domain, parameters={**domain.parameters, "state_probes": "variable"}), package)
 
 
 @pytest.fixture(scope="session")
