@@ -3,7 +3,7 @@
 selection.py   what a run or a plan is about          output.py     how an answer is printed
 plan.py        what a run would cost (forecast.py)     run.py        the walk, through Dagster; dev.py: its UI
 show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
-memory.py      what a memory held, and when (held.py)
+memory.py      what a memory held, and when (held.py)  plot.py      figures by period, as pictures
 accounts.py    what was spent                         query.py      SQL over the lake
 catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
 setup.py       init and doctor (health.py)
@@ -22,6 +22,7 @@ from memflow.cli.dev import dev
 from memflow.cli.memories import memories
 from memflow.cli.output import message
 from memflow.cli.plan import plan
+from memflow.cli.plot import plot
 from memflow.cli.query import sql
 from memflow.cli.run import run
 from memflow.cli.selection import Front
@@ -85,6 +86,7 @@ app.command(rich_help_panel=MEASURE)(run)
 app.command(rich_help_panel=MEASURE)(plan)
 app.command(rich_help_panel=MEASURE)(dev)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
+app.command(rich_help_panel=LOOK)(plot)
 app.command(rich_help_panel=LOOK)(accounts)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)
