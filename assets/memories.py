@@ -68,6 +68,6 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         tables: tuple[Sequence[Any], ...] = (said_of(name, assistant, played), entries)
         for table, rows in zip(PLAYED, tables, strict=True):
             made_from = recipes.assistant(table, name, assistant)
-            yield keep(context, lake, models, table, rows, made_from, {"run": context.run.run_id})
+            yield keep(context, lake, models, table, rows, made_from)
 
     return [memories]
