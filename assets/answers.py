@@ -54,6 +54,6 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
         rows = models.run(account(context, "answer"), work)
         recipe = recipes.assistant("answer.replies", name, assistant)
-        return keep(context, lake, models, "answer.replies", rows, recipe, {"run": context.run.run_id})
+        return keep(context, lake, models, "answer.replies", rows, recipe)
 
     return [replies]

@@ -68,7 +68,6 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         tables: tuple[Sequence[Any], ...] = (said_of(name, assistant, played), entries)
         for table, rows in zip(PLAYED, tables, strict=True):
             made_from = recipes.assistant(table, name, assistant)
-            meta = {"run": context.run.run_id, **recipes.played_by(domain, assistant)}
-            yield keep(context, lake, models, table, rows, made_from, meta)
+            yield keep(context, lake, models, table, rows, made_from, recipes.played_by(domain, assistant))
 
     return [memories]

@@ -23,6 +23,8 @@ from resources.settings import Settings
 
 STATES = ("state.profiles", "state.variables", "state.changes")
 PLAYED = ("memory.transcripts", "memory.indexes")
+RUN = "run"
+"""Under this name a partition keeps the run in which it was made, which is no part of any recipe."""
 
 BY_DOMAIN: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(STATES, ()),
@@ -79,7 +81,8 @@ class Recipes:
             for partition in self.lake.partitions(table):
                 facts = self.lake.facts(table, partition)
                 if facts is not None:
-                    made_from[f"{table} {partition}"] = [facts.digest, dict(facts.meta)]
+                    meta = {name: value for name, value in facts.meta.items() if name != RUN}
+                    made_from[f"{table} {partition}"] = [facts.digest, meta]
         return digest("score.leaderboard", made_from, list(self.settings.domains), code())
 
     def simulator(self, stage: str, domain: Domain) -> str | None:

@@ -1,7 +1,7 @@
 """What an asset says of itself, and of a run: the only place where metadata is made.
 
 `described` is what is known before a run (key, grain, columns, owners); `report` what a run made (rows, content
-digest, preview, accounts).
+digest, preview, accounts); `pictures` what can be seen of figures by period.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,9 @@ from typing import Any
 
 import dagster as dg
 
-from memflow.records import KEYS, TABLES, columns
+from memflow.plots.charts import charts
+from memflow.plots.drawing import MISSING, can_draw, markdown
+from memflow.records import KEYS, TABLES, Figure, columns
 from resources.ledger import SqlLedger
 
 OWNERS = ["team:memflow"]
@@ -69,6 +71,19 @@ def report(
     return dg.MaterializeResult(
         asset_key=dg.AssetKey(table.split(".")), metadata=metadata, data_version=dg.DataVersion(digest)
     )
+
+
+def pictures(figures: Sequence[Figure]) -> dict[str, Any]:
+    """A picture for each domain and metric whose figures go over several periods; without matplotlib, what to
+    install for them."""
+    by_domain = {name: charts(figures, name) for name in dict.fromkeys(each.domain for each in figures)}
+    if not can_draw():
+        return {"plots": MISSING} if any(by_domain.values()) else {}
+    return {
+        f"plot {name} {metric}": dg.MetadataValue.md(markdown(chart))
+        for name, of_domain in by_domain.items()
+        for metric, chart in of_domain.items()
+    }
 
 
 def booked(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:

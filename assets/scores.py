@@ -7,7 +7,7 @@ import dagster as dg
 from assets.automation import when_inputs_settle, when_scores_settle
 from assets.partitions import Partitions, parts, place
 from assets.recipes import PLAYED, Recipes
-from assets.report import described, report
+from assets.report import described, pictures, report
 from assets.step import keep
 from memflow.attribution import attribute
 from memflow.benchmarks import registry
@@ -96,7 +96,8 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         rows = [figure for name in settings.domains for figure in figures_of(name, settings, lake)]
         facts = lake.write("score.leaderboard", "all", rows, recipe=recipes.leaderboard())
         path = warehouse.publish()
-        return report("score.leaderboard", rows, facts.digest, duckdb=dg.MetadataValue.path(str(path)))
+        duckdb = dg.MetadataValue.path(str(path))
+        return report("score.leaderboard", rows, facts.digest, duckdb=duckdb, **pictures(rows))
 
     return [verdicts, attributions, leaderboard]
 

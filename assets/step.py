@@ -7,6 +7,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.partitions import parts, place
+from assets.recipes import RUN
 from assets.report import booked, report
 from memflow.benchmarks.benchmark import States
 from memflow.chat.ledger import Account
@@ -42,14 +43,16 @@ def keep(
     recipe: str,
     meta: Mapping[str, str] | None = None,
 ) -> dg.MaterializeResult:
-    """Write a table's partition, and report it with the accounts of its stage. `meta` is kept beside the rows.
+    """Write a table's partition, and report it with the accounts of its stage. `meta` is kept beside the rows, with
+    the run: what the partition cost is booked there.
 
     A step in which requests were given up is not up to date: the next run asks for what got no answer.
     """
     accounts = booked(models.ledger, context.run.run_id, table.split(".", maxsplit=1)[0])
     if accounts["failed"]:
         recipe = UNFINISHED
-    facts = lake.write(table, place(*parts(context)), rows, recipe=recipe, meta=meta)
+    kept = {RUN: context.run.run_id, **(meta or {})}
+    facts = lake.write(table, place(*parts(context)), rows, recipe=recipe, meta=kept)
     return report(table, rows, facts.digest, accounts)
 
 

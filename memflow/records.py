@@ -121,7 +121,7 @@ class Probe:
         list[str],
         "Gold: for each option, the values of `variables` that it is for, as a JSON list; else empty.",
     ] = field(default_factory=list)
-    parent: Annotated[str | None, "For a state probe: the choice probe whose variables it asks for."] = None
+    parent: Annotated[str | None, "Of a state probe that belongs to a choice probe: that one."] = None
     reason: Reason = None
 
 

@@ -57,6 +57,27 @@ def used_by(by: Sequence[str], run: str | None) -> sa.Select[Any]:
     return query if run is None else query.where(uses.c.run == run)
 
 
+def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
+    """What a run needed answers for, each answer once: the same whether they were asked or replayed."""
+    names = [uses.c[name] for name in by]
+    once = sa.select(*names, uses.c.digest).where(uses.c.run == run).distinct().subquery()
+    columns = completions.c
+    return (
+        sa.select(
+            *(once.c[name] for name in by),
+            sa.func.count().label("asked"),
+            *(
+                sa.func.sum(columns[name]).label(name)
+                for name in ("prompt_tokens", "completion_tokens", "cached_tokens", "latency_s")
+            ),
+            sa.func.sum(columns.prompt_tokens).label("paid_prompt_tokens"),
+            sa.func.sum(columns.completion_tokens).label("paid_completion_tokens"),
+        )
+        .join_from(once, completions, once.c.digest == columns.digest)
+        .group_by(*(once.c[name] for name in by))
+    )
+
+
 def failed_by(by: Sequence[str], run: str | None) -> sa.Select[Any]:
     names = [failures.c[name] for name in by]
     query = sa.select(*names, sa.func.count().label("failed")).select_from(failures).group_by(*names)

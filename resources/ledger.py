@@ -25,7 +25,7 @@ from memflow.chat.ledger import Account
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, schema_digest
 from memflow.errors import BadSettings, StoreBusy
 from memflow.memories.entries import Vector
-from resources.accounts import AccountRow, failed_by, used_by
+from resources.accounts import AccountRow, failed_by, needed_by, used_by
 from resources.ledger_tables import (
     BOOKED,
     BUSY,
@@ -179,6 +179,16 @@ class SqlLedger:
     ) -> list[AccountRow]:
         """The accounts by any of run, stage, role, domain, assistant, model and prompt, in their order; of
         one run, or of all."""
+        return self._drawn_up(by, used_by, run)
+
+    def needed(self, by: Sequence[str], run: str) -> list[AccountRow]:
+        """The accounts of one run as if nothing had been answered before it: each answer it used counts once, as
+        a call, with the tokens and seconds of when it was first asked. A replay gives the same."""
+        return self._drawn_up(by, needed_by, run)
+
+    def _drawn_up(
+        self, by: Sequence[str], of: Callable[[Sequence[str], Any], sa.Select[Any]], run: str | None
+    ) -> list[AccountRow]:
         unknown = set(by) - {*BOOKED, "prompt"}
         if unknown:
             raise BadSettings(
@@ -187,7 +197,7 @@ class SqlLedger:
         self.flush()
         found: dict[tuple[str, ...], dict[str, Any]] = {}
         with self._lock:
-            for query in (used_by(by, run), failed_by(by, run)):
+            for query in (of(by, run), failed_by(by, run)):
                 for row in self._read(query):
                     numbers = dict(row._mapping)
                     names = tuple(numbers.pop(name) for name in by)

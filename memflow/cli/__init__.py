@@ -4,6 +4,7 @@ selection.py   what a run or a plan is about          output.py     how an answe
 plan.py        what a run would cost (forecast.py)     run.py        the walk, through Dagster; dev.py: its UI
 show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
 memory.py      what a memory held, and when (held.py)  policies.py   on-policy against off-policy
+plot.py        figures by period, as pictures
 accounts.py    what was spent                         query.py      SQL over the lake
 export.py      files from the lake: export_users.py, as their benchmark publishes them; export_transcript.py, a run
 catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
@@ -24,6 +25,7 @@ from memflow.cli.export import export
 from memflow.cli.memories import memories
 from memflow.cli.output import message
 from memflow.cli.plan import plan
+from memflow.cli.plot import plot
 from memflow.cli.query import sql
 from memflow.cli.run import run
 from memflow.cli.selection import Front
@@ -88,6 +90,7 @@ app.command(rich_help_panel=MEASURE)(plan)
 app.command(rich_help_panel=MEASURE)(dev)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
 app.add_typer(export, name="export", rich_help_panel=LOOK)
+app.command(rich_help_panel=LOOK)(plot)
 app.command(rich_help_panel=LOOK)(accounts)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)

@@ -1,11 +1,16 @@
-"""`show costs`: what a memory asked of its chat model, measured: per message written, and per probe read."""
+"""`show costs`: what a memory asked of its chat model, measured: per message written, and per probe read.
+
+What an instance (a user) costs from its making to its last answer is instance_costs.py.
+"""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memflow.cli.instance_costs import instance_costs
 from memflow.cli.output import Format, FormatOption, answer, heading, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
@@ -18,6 +23,13 @@ if TYPE_CHECKING:
 
 RUN = "run"
 """Under this name the lake keeps the run in which a partition was made."""
+
+
+class Per(StrEnum):
+    """What costs are counted for."""
+
+    memory = "memory"
+    instance = "instance"
 
 
 @dataclass(frozen=True)
@@ -57,12 +69,20 @@ def costs(
     domain: Annotated[
         list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")
     ] = None,
+    per: Annotated[
+        Per,
+        typer.Option(
+            "--per",
+            help="memory: by message and probe; instance: all that a user (an episode) costs, by role.",
+        ),
+    ] = Per.memory,
     form: FormatOption = Format.text,
 ) -> None:
     """Show what a memory asked of its chat model: per message written, and per probe read.
 
     The answers themselves are not counted, which every assistant pays for alike. Where replies are made while an
-    episode is played, reading for them counts as writing.
+    episode is played, reading for them counts as writing. With `--per instance`: calls, tokens and price of one
+    user, for its generation, the simulated user, replies, memory and answers; a replay shows the same.
     """
     from resources.lake import Lake
     from resources.ledger import SqlLedger
@@ -70,6 +90,9 @@ def costs(
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
     with SqlLedger(settings.ledger_url) as ledger:
+        if per is Per.instance:
+            instance_costs(form, settings, lake, ledger, domain)
+            return
         found = [one for one in measured(lake, ledger) if not domain or one.domain in domain]
     if not found:
         raise BadInput("no memory has been measured there yet: `memflow run --demo` measures some")

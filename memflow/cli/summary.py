@@ -18,7 +18,7 @@ from memflow.datasets import Dataset
 from memflow.records import Figure
 
 MEANING = "Its figures show that the chain works; they say nothing of any model."
-SIDE = ("state_match",)
+SIDE = ("state_match", "unparsed", "state_unparsed")
 """Metrics that the end of a run leaves to `memflow show leaderboard`."""
 
 

@@ -30,6 +30,28 @@ def _adds_up(row: Attributed) -> bool:
     return abs(row.write + row.read + row.utilisation - row.loss) < 1e-9
 
 
+_PARTS = ("write_failure", "read_failure", "utilisation_failure")
+
+
+def _unattributed_errors(figures: Sequence[Figure]) -> list[int]:
+    """AMemGym's failures that, with the wrong answers they leave out, are not as many as the wrong answers."""
+    boards: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
+    for at, figure in enumerate(figures):
+        if figure.variant == "standard" and figure.value is not None:
+            boards[figure.domain, figure.assistant, figure.slice][figure.metric] = at
+    found = []
+    for board in boards.values():
+        if not board.keys() >= {"accuracy", *_PARTS}:
+            continue
+        accuracy, *parts = (figures[board[metric]] for metric in ("accuracy", *_PARTS))
+        wrong = accuracy.n * (1 - (accuracy.value or 0.0))
+        failed = sum(part.n * (part.value or 0.0) for part in parts)
+        left_out = {accuracy.n - part.n for part in parts}
+        if len(left_out) > 1 or abs(failed + left_out.pop() - wrong) > 1e-6 * accuracy.n:
+            found += [board[metric] for metric in _PARTS]
+    return sorted(found)
+
+
 def _hidden_terms(figures: Sequence[Figure]) -> list[int]:
     """Figures whose terms differ from others' in their comparison, and that do not say so."""
     return [at for at, said in enumerate(unequal(figures)) if said != figures[at].unequal]
@@ -115,6 +137,7 @@ EXPECTED = (
     Expectation(
         "score.leaderboard", "figures_rest_on_probes", Each(lambda row: row.value is None or row.n > 0)
     ),
+    Expectation("score.leaderboard", "failures_add_up_to_the_errors", Together(_unattributed_errors)),
     Expectation("score.leaderboard", "intervals_hold_their_figure", Each(_interval_holds), "warn"),
     Expectation("score.leaderboard", "one_simulator_per_board", Together(_several_simulators), "warn"),
     Expectation("score.leaderboard", "unequal_terms_are_shown", Together(_hidden_terms)),

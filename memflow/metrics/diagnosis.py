@@ -21,17 +21,44 @@ _LEAST = 1e-9
 """Above rounding, below any difference that counts can make."""
 
 
-def memory_score(overall: Array, upper_bound: Array, random: Array) -> Array:
+def memory_score(overall: npt.ArrayLike, upper_bound: npt.ArrayLike, random: npt.ArrayLike) -> Array:
     """Mean over periods of (overall - random) / (upper bound - random); the last axis is the period.
 
-    Each period's accuracies are pooled over users. Negative below chance. NaN where some upper bound does
-    not lie above chance: there is then no scale.
+    Each period's accuracies are pooled over users. Axes before the last are many scores at once, and the same in
+    all that have them. One number as upper bound or chance stands for every period. Negative below chance. NaN
+    where some upper bound does not lie above chance: there is then no scale. Raises BadInput where a number is
+    none, or periods are not those of `overall`.
     """
-    above = upper_bound - random
+    scored, bound, chance = (
+        _numbers(name, given)
+        for name, given in (("overall", overall), ("upper bound", upper_bound), ("random", random))
+    )
+    periods = scored.shape[-1] if scored.ndim else 1
+    if not periods:
+        raise BadInput("a memory score is a mean over periods; `overall` has none")
+    for name, other in (("upper bound", bound), ("random", chance)):
+        if other.ndim and (other.shape[-1] != periods or not _broadcast(other.shape, scored.shape)):
+            raise BadInput(
+                f"overall has the shape {scored.shape}, {name} {other.shape}: give both for the same periods, "
+                "which are the last axis"
+            )
+    above = bound - chance
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(above > _LEAST, (overall - random) / above, np.nan)
-    scores: Array = np.mean(ratios, axis=-1)
+        ratios = np.where(above > _LEAST, (scored - chance) / above, np.nan)
+    scores: Array = np.mean(np.atleast_1d(ratios), axis=-1)
     return scores
+
+
+def _numbers(name: str, given: npt.ArrayLike) -> Array:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as wrong:
+        raise BadInput(f"{name} is no array of numbers: {wrong}") from wrong
+
+
+def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether the shapes are the same from the last axis on, as far as both reach."""
+    return all(one == two for one, two in zip(reversed(shape), reversed(other), strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +68,16 @@ class Attribution:
     write: float = 0.0
     read: float = 0.0
     utilisation: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The shares of many answers' failures: arrays of one shape, whose sum is 1 for a wrong answer and 0 for a
+    right one."""
+
+    write: Array
+    read: Array
+    utilisation: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +105,28 @@ def by_evidence(
     return Attribution(write=loss * unwritten, read=loss * (1 - unwritten))
 
 
+def by_counts(write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike) -> Shares:
+    """Attribute answers by how many of their variables fail by write and by read, which is what the published code
+    keeps of each question and period.
+
+    The rule that the published figures follow: a wrong answer without such a variable is a utilisation failure;
+    otherwise it is shared in proportion to the two counts. Failure rates are means of the shares over all answers,
+    and add up to 1 - overall. The arrays have one shape. Raises BadInput where they have not, where a count is
+    negative, or where `right` is anything but 0 and 1.
+    """
+    writes, reads = _numbers("write failures", write_failures), _numbers("read failures", read_failures)
+    hits = _numbers("right", right)
+    if not writes.shape == reads.shape == hits.shape:
+        raise BadInput(f"counts and answers differ in shape: {writes.shape}, {reads.shape}, {hits.shape}")
+    if not (np.all(writes >= 0) and np.all(reads >= 0)):
+        raise BadInput("a count of failing variables is negative or none")
+    if not np.all((hits == 0) | (hits == 1)):
+        raise BadInput("an answer is right (1) or wrong (0); something else was given")
+    loss, failing = 1 - hits, writes + reads
+    unknown = np.where(failing > 0, loss / np.maximum(failing, 1), 0.0)
+    return Shares(writes * unknown, reads * unknown, np.where(failing > 0, 0.0, loss))
+
+
 def attribution(
     truth: Sequence[Values], known: Sequence[Values | None], right: Sequence[bool | None]
 ) -> list[Attribution | Unattributed]:
@@ -78,8 +137,13 @@ def attribution(
     all variables are known, a wrong answer is a utilisation failure. Otherwise each unknown one is a write
     failure if it was unknown already when last written (its period of change, at or before this one), else
     a read failure; the answer is shared between the two in proportion. A right answer with unknown
-    variables counts nowhere.
+    variables counts nowhere. Raises BadInput where the three differ in length.
     """
+    if not len(truth) == len(known) == len(right):
+        raise BadInput(
+            f"{len(truth)} periods of true values, {len(known)} of probes and {len(right)} of answers; give one of "
+            "each per period"
+        )
     return [_attributed(truth, known, right[period], period) for period in range(len(truth))]
 
 
@@ -105,7 +169,8 @@ def _attributed(
                 f"the state probe of period {written}, when {name} was last written, has no answer"
             )
         writes += then.get(name) != truth[written][name]
-    return Attribution(write=writes / len(unknown), read=1 - writes / len(unknown))
+    reads = len(unknown) - writes
+    return Attribution(write=writes / len(unknown), read=reads / len(unknown))
 
 
 def last_write(truth: Sequence[Values], name: str, period: int) -> int:

@@ -1,7 +1,9 @@
 """What a materialization says of itself."""
 
-from assets.report import preview, report
-from memflow.records import Verdict
+import pytest
+
+from assets.report import pictures, preview, report
+from memflow.records import Figure, Verdict
 
 
 def verdict(number: int, domain: str = "d", value: float | None = 1.0) -> Verdict:
@@ -47,3 +49,34 @@ def test_quarantined_rows_are_counted_and_the_first_says_why() -> None:
     said = report("score.verdicts", [verdict(0), verdict(1, value=None)], "x").metadata
     assert said is not None
     assert (said["quarantined"], said["first_reason"]) == (1, "no answer | at all")
+
+
+def test_figures_by_period_are_seen_in_the_metadata_or_what_to_install_is_said(monkeypatch) -> None:
+    by_period = [
+        Figure(
+            domain="d",
+            assistant="full",
+            memory="full",
+            model="m",
+            metric="accuracy",
+            slice=f"period {period}",
+            value=0.5,
+            n=4,
+            n_episodes=2,
+            coverage=1.0,
+            simulator="s",
+            scripted=False,
+        )
+        for period in range(2)
+    ]
+    assert pictures(by_period[:1]) == {}
+    monkeypatch.setattr("assets.report.can_draw", lambda: False)
+    assert "memflow[plots]" in pictures(by_period)["plots"]
+    assert pictures(by_period[:1]) == {}
+    monkeypatch.undo()
+    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
+    (name,) = pictures(by_period)
+    assert name == "plot d accuracy"
+    assert pictures(by_period)[name].md_str.startswith(
+        "![Overall accuracy by period, d](data:image/svg+xml;base64,"
+    )

@@ -247,6 +247,7 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
         *((each.table, each.name) for each in amemgym.EXPECTED),  # its own tests damage users
         ("question.probes", "gold_stands_at_every_place_alike"),
         ("score.leaderboard", "one_simulator_per_board"),
+        ("score.leaderboard", "failures_add_up_to_the_errors"),  # amemgym/test_scores.py
         ("score.leaderboard", "one_prompt_and_model_per_comparison"),  # tests/memflow/test_board.py
         ("memory.indexes", "few_writes_failed"),
         ("answer.replies", "every_probe_has_a_reply"),

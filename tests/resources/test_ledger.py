@@ -102,6 +102,23 @@ def test_a_replay_costs_nothing_and_has_the_latency_of_the_first_time(url: str) 
         assert cost(row, {"m": Prices(prompt=1.0, completion=1.0)}) == 0
 
 
+def test_what_a_run_needs_is_the_same_for_a_replay(url: str) -> None:
+    """Each answer once, whether it was asked, asked for twice, or held already."""
+    replay = Account("run 2", "answer", "assistant", "d", "full", "m")
+    with SqlLedger(url) as ledger:
+        ledger.put("a", request("a"), completion(), ACCOUNT)
+        ledger.put("b", request("b"), completion(), ACCOUNT)
+        ledger.used("b", request("b"), ACCOUNT)
+        for key in ("a", "b", "b", "b"):
+            ledger.used(key, request(key), replay)
+        (first,) = ledger.needed(("role",), "run 1")
+        (second,) = ledger.needed(("role",), "run 2")
+        assert first == AccountRow({"role": "assistant"}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6) == second
+        ledger.failed(request("c"), ACCOUNT, "nobody there")
+        assert ledger.needed(("role",), "run 1")[0].failed == 1
+        assert ledger.needed(("role",), "run 3") == []
+
+
 def test_uses_are_told_as_they_happen(url: str) -> None:
     seen: list[tuple[str, str, str]] = []
     with SqlLedger(url, on_use=lambda event, req, acc: seen.append((event, req.prompt, acc.stage))) as ledger:

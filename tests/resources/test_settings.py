@@ -123,7 +123,7 @@ def test_data_sets_of_ones_own_are_known_beside_the_published_ones() -> None:
     settings = load(written(own))
     assert set(settings.datasets) == {*DATASETS, "mine"}
     assert settings.datasets["mine"].own and "own_datasets.mine" in settings.datasets["mine"].how
-    with pytest.raises(BadSettings, match="own_datasets.locomo: take another name"):
+    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: take another name"):
         load(written(own.replace("mine", "locomo")))
-    with pytest.raises(BadSettings, match="own_datasets.mine.files"):
+    with pytest.raises(BadSettings, match=r"own_datasets\.mine\.files"):
         load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))

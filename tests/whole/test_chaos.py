@@ -69,9 +69,9 @@ def test_a_server_that_fails_dies_and_garbles(
     for assistant in ASSISTANTS:
         place = f"{DOMAIN}/{assistant}"
         replies, verdicts = lake.read("answer.replies", place), lake.read("score.verdicts", place)
-        # Nothing is left out: a reply to every probe, a verdict on every reply, four on those with options.
+        # Nothing is left out: a reply to every probe, two verdicts on every reply, five on those with options.
         assert len({reply.probe_id for reply in replies}) == len(replies) == PROBES
-        assert len(verdicts) == PROBES // 2 + 4 * PROBES // 2
+        assert len(verdicts) == 2 * PROBES // 2 + 5 * PROBES // 2
         for reply in replies:
             assert (reply.parsed is None) == (reply.reason is not None)
         unread = {reply.probe_id: reply.reason for reply in replies if reply.reason}

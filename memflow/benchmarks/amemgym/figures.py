@@ -9,12 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memflow.benchmarks.amemgym.scores import FAILURES
+from memflow.benchmarks.amemgym.scores import FAILURES, UNPARSED
 from memflow.benchmarks.benchmark import Measured
 from memflow.domains import Domain
 from memflow.metrics.diagnosis import memory_score
 from memflow.metrics.intervals import Array, Interval, bootstrap, mean_interval
 from memflow.records import Figure, Probe, Verdict
+
+CHANCE = "chance_for_unparsed"
+"""The variant in which an unparsed reply counts as much as a guess is right, 1 / options, instead of not at all.
+The published code guesses; this is what its figures are on average."""
 
 MIN_COVERAGE = 0.9
 """Share of the probes asked that need a verdict for a figure to be shown."""
@@ -43,17 +47,25 @@ class _Slice:
     periods: Sequence[int]
 
     def figures(self) -> list[Figure]:
-        asked = self._asked("choice")
-        right = _values(self.measured.verdicts, "accuracy")
-        bound = _values(self.measured.oracle, "accuracy")
+        asked, states = self._asked("choice"), self._asked("state")
         chance = {probe.probe_id: 1 / len(probe.options) for probe in asked if probe.options}
+        right, bound = (_values(rows, "accuracy") for rows in (self.measured.verdicts, self.measured.oracle))
+        guessed, bound_guessed = (
+            _guessed(rows, chance) for rows in (self.measured.verdicts, self.measured.oracle)
+        )
+        unbound = None if bound or bound_guessed else NO_ORACLE
         found = [
             self._share("accuracy", asked, right),
+            self._share("accuracy", asked, guessed, variant=CHANCE),
             self._share("random", asked, chance),
-            self._share("upper_bound", asked, bound, missing=None if bound else NO_ORACLE),
+            self._share("upper_bound", asked, bound, missing=unbound),
+            self._share("upper_bound", asked, bound_guessed, variant=CHANCE, missing=unbound),
             self._score("standard", asked, right, bound, chance),
             self._score("per_user_ratio", asked, right, bound, chance),
-            self._share("state_match", self._asked("state"), _values(self.measured.verdicts, "state_match")),
+            self._score(CHANCE, asked, guessed, bound_guessed, chance),
+            self._share("state_match", states, _values(self.measured.verdicts, "state_match")),
+            self._share(UNPARSED, asked, _values(self.measured.verdicts, UNPARSED)),
+            self._share(f"state_{UNPARSED}", states, _values(self.measured.verdicts, UNPARSED)),
         ]
         for metric in FAILURES.values():
             found.append(self._share(metric, asked, _values(self.measured.verdicts, metric)))
@@ -64,7 +76,13 @@ class _Slice:
         return [probe for probe in self.measured.probes if probe.kind == kind and probe.checkpoint in within]
 
     def _share(
-        self, metric: str, asked: Sequence[Probe], values: Mapping[str, float], *, missing: str | None = None
+        self,
+        metric: str,
+        asked: Sequence[Probe],
+        values: Mapping[str, float],
+        *,
+        variant: str = "standard",
+        missing: str | None = None,
     ) -> Figure:
         """The mean of `values` over the probes asked."""
         scored = [probe for probe in asked if probe.probe_id in values]
@@ -73,7 +91,7 @@ class _Slice:
             by_user.setdefault(probe.episode_id, []).append(values[probe.probe_id])
         totals = [sum(mine) for mine in by_user.values()]
         interval = mean_interval(totals, [len(mine) for mine in by_user.values()], seed=self.domain.seed)
-        return self._figure(metric, asked, scored, interval, missing=missing)
+        return self._figure(metric, asked, scored, interval, variant=variant, missing=missing)
 
     def _score(
         self,
@@ -145,6 +163,13 @@ class _Slice:
 def _values(verdicts: Sequence[Verdict], metric: str) -> dict[str, float]:
     """Probe to value, for the verdicts of `metric` that have one."""
     return {row.probe_id: row.value for row in verdicts if row.metric == metric and row.value is not None}
+
+
+def _guessed(verdicts: Sequence[Verdict], chance: Mapping[str, float]) -> dict[str, float]:
+    """Probe to accuracy, or to chance where a reply came and nothing could be read in it."""
+    unparsed = _values(verdicts, UNPARSED)
+    guesses = {key: value for key, value in chance.items() if unparsed.get(key) == 1}
+    return _values(verdicts, "accuracy") | guesses
 
 
 def _pooled(overall: Array, upper: Array, random: Array, counts: Array) -> Callable[[Array], Array]:

@@ -1,4 +1,4 @@
-"""What is asked after every period: each of the user's questions, and a state probe with each.
+"""What is asked after every period: each of the user's questions, and state probes of what they depend on.
 
 A question's options (paper, section 3.1) are personalised answers, one for each variant of the states it
 depends on: read from the published file, or written by the simulator and accepted when it can tell from an
@@ -9,7 +9,7 @@ assistant is episodes.py.
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of
@@ -49,7 +49,8 @@ class Asked:
 async def make_probes(
     domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
 ) -> list[Probe]:
-    """The probes of the domain's users: by user, period and question, the choice before its state probe."""
+    """The probes of the domain's users: by user, period and question, the choice before its state probe; state
+    probes of single variables come after a period's questions."""
     lives = histories(states)
     mine = {record.record_id: record for record in taken(domain, records)}
     if generated(domain):
@@ -85,51 +86,78 @@ def _published(record: Record) -> list[Asked]:
 def _probes(
     domain: Domain, dataset: str, life: History, questions: Sequence[Asked], turns: Sequence[Turn]
 ) -> Iterator[Probe]:
-    user_id = life.profile.user_id
     told: dict[str, Turn] = {}
-    for period, state in enumerate(life.periods):
+    by_variable = sizes_of(domain).state_probes == "variable"
+    needed = [name for name in life.schema if any(name in asked.variables for asked in questions)]
+    for period in range(len(life.periods)):
         for turn in turns:
             if turn.checkpoint == period:
                 told.update(dict.fromkeys(json.loads(turn.exposes or "{}"), turn))
+        at = _Checkpoint(domain, dataset, life, period, told)
         for number, asked in enumerate(questions):
-            values = {name: state[name] for name in asked.variables}
-            sources = [told[name] for name in asked.variables if name in told]
-            reason = asked.reason or _unheard(values, told)
-            choice = Probe(
-                domain=domain.name,
-                probe_id=f"{user_id}/p{period}/q{number}",
-                episode_id=user_id,
-                checkpoint=period,
-                kind="choice",
-                dataset=dataset,
-                metric="accuracy",
-                question=asked.question,
-                options=list(asked.options),
-                variables=list(asked.variables),
-                gold=asked.gold(values),
-                revealed=written(values),
-                evidence=list(dict.fromkeys(turn.message_id for turn in sources)),
-                variants=[json.dumps(variant, ensure_ascii=False) for variant in asked.variants],
-                reason=reason,
-            )
+            choice = at.choice(number, asked)
             yield choice
-            yield Probe(
-                domain=domain.name,
-                probe_id=f"{user_id}/p{period}/s{number}",
-                episode_id=user_id,
-                checkpoint=period,
-                kind="state",
-                dataset=dataset,
-                metric="state_match",
-                question=written({name: life.schema[name] for name in asked.variables}),
-                options=[],
-                variables=list(asked.variables),
-                gold=written(values),
-                revealed=choice.revealed,
-                evidence=choice.evidence,
-                parent=choice.probe_id,
-                reason=reason,
-            )
+            if not by_variable:
+                yield replace(at.state(f"s{number}", asked.variables, asked.reason), parent=choice.probe_id)
+        if by_variable:
+            for number, name in enumerate(needed):
+                yield at.state(f"v{number}", [name])
+
+
+@dataclass(frozen=True)
+class _Checkpoint:
+    """Makes the probes of one user after one period. `told` holds, for each variable, the turn that tells its
+    value."""
+
+    domain: Domain
+    dataset: str
+    life: History
+    period: int
+    told: Mapping[str, Turn]
+
+    def choice(self, number: int, asked: Asked) -> Probe:
+        values = self._values(asked.variables)
+        return replace(
+            self._probe(f"q{number}", asked.variables, asked.reason),
+            kind="choice",
+            metric="accuracy",
+            question=asked.question,
+            options=list(asked.options),
+            gold=asked.gold(values),
+            variants=[json.dumps(variant, ensure_ascii=False) for variant in asked.variants],
+        )
+
+    def state(self, label: str, variables: Sequence[str], reason: str | None = None) -> Probe:
+        """Asks for the values of `variables`, which it names with all values they may have."""
+        return replace(
+            self._probe(label, variables, reason),
+            question=written({name: self.life.schema[name] for name in variables}),
+            gold=written(self._values(variables)),
+        )
+
+    def _probe(self, label: str, variables: Sequence[str], reason: str | None) -> Probe:
+        values = self._values(variables)
+        sources = [self.told[name] for name in variables if name in self.told]
+        user_id = self.life.profile.user_id
+        return Probe(
+            domain=self.domain.name,
+            probe_id=f"{user_id}/p{self.period}/{label}",
+            episode_id=user_id,
+            checkpoint=self.period,
+            kind="state",
+            dataset=self.dataset,
+            metric="state_match",
+            question="",
+            options=[],
+            variables=list(variables),
+            gold="",
+            revealed=written(values),
+            evidence=list(dict.fromkeys(turn.message_id for turn in sources)),
+            reason=reason or _unheard(values, self.told),
+        )
+
+    def _values(self, variables: Sequence[str]) -> dict[str, str]:
+        return {name: self.life.periods[self.period][name] for name in variables}
 
 
 def _unheard(values: Mapping[str, str], told: Mapping[str, Turn]) -> str | None:

@@ -37,6 +37,9 @@ class Sizes(BaseModel):
     policy: Literal["on", "off"] = "on"
     user_model: Literal["paper", "published_code"] = "paper"
     user_context: int = Field(PUBLISHED_CONTEXT, ge=0, le=200)
+    state_probes: Literal["question", "variable"] = "question"
+    """What a state probe asks for: all variables of a question at once, as published, or each variable by itself,
+    as the paper says."""
 
     def period_end(self, period: int) -> date:
         """The last day of `period`; period 0 ends on the start date."""

@@ -90,7 +90,8 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
         return states, turns, await benchmark.probes(domain, records, states, turns, simulator)
 
     states, turns, probes = staged("state", users)
-    lake.write("question.probes", DOMAIN, probes, recipe="test")
+    lake.write("state.profiles", DOMAIN, states.profiles, recipe="test", meta={"run": "test"})
+    lake.write("question.probes", DOMAIN, probes, recipe="test", meta={"run": "test"})
     verdicts, attributed, terms = {}, {}, {}
     for assistant in ASSISTANTS:
 

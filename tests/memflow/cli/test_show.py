@@ -51,6 +51,39 @@ def test_costs_are_per_message_written_and_per_probe_read(measured) -> None:
     assert "per message" in shown and "awi" in shown
 
 
+def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
+    told = json.loads(measured("show", "costs", "--per", "instance", "--format", "json").stdout)
+    by = {(row["assistant"], row["part"]): row for row in told}
+    assert {part for _, part in by} == {"generation", "user model", "replies", "memory, writing", "answers"}
+    assert ("", "generation") in by and ("oracle", "user model") not in by
+    assert {row["instances"] for row in told} == {1}
+    booked = json.loads(
+        measured("accounts", "--by", "assistant", "--by", "role", "--by", "stage", "--format", "json").stdout
+    )
+    for row in booked["accounts"]:
+        mine = [
+            each
+            for each in told
+            if (each["assistant"], each["role"], each["stage"])
+            == (row["assistant"], row["role"], row["stage"])
+        ]
+        (cost,) = mine
+        assert row["calls"] <= cost["calls"] <= row["calls"] + row["replayed"]
+    assert by[("oracle", "answers")]["calls"] < by[("full", "answers")]["calls"] == 32
+    assert by[("", "generation")]["price"] is None
+    shown = measured("show", "costs", "--per", "instance", "--domain", "amemgym_demo").stdout
+    assert "user model" in shown and "Means over 1 instances" in shown
+
+
+def test_prices_come_of_the_settings(measured, tmp_path) -> None:
+    settings = tmp_path / "memflow.toml"
+    settings.write_text('[models.scripted]\nkind = "scripted"\nprice_in = 2.0\nprice_out = 8.0\n')
+    told = measured("--settings", str(settings), "show", "costs", "--per", "instance", "--format", "json")
+    for row in json.loads(told.stdout):
+        by_hand = (2 * row["prompt_tokens"] + 8 * row["completion_tokens"]) / 1e6
+        assert row["price"] == pytest.approx(by_hand) and by_hand > 0
+
+
 def test_costs_of_what_was_never_measured(measured) -> None:
     result = measured("show", "costs", "--domain", "beauty")
     assert result.exit_code == 1 and "no memory has been measured there yet" in result.stderr

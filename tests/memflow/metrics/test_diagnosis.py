@@ -1,21 +1,91 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memflow.metrics.diagnosis import Attribution, Unattributed, attribution, last_write, memory_score
+from memflow.errors import BadInput
+from memflow.metrics.diagnosis import (
+    Attribution,
+    Unattributed,
+    attribution,
+    by_counts,
+    last_write,
+    memory_score,
+)
 
 # gpt-4.1-mini's upper bound by period, as the published scores imply it, and chance on v1.base.
 UPPER = np.array([0.885, 0.895, 0.935, 0.935, 0.945, 0.935, 0.960, 0.920, 0.900, 0.905, 0.870])
 CHANCE = np.full(11, 0.2307619)
 
+# Share of the questions whose answer is still that of period 0, on v1.base: what an assistant scores that knows
+# the first states only.
+FIRST_STATES = [1.0, 0.625, 0.38, 0.215, 0.06, 0.02, 0.01, 0.045, 0.12, 0.165, 0.135]
+
+# The published table: overall, memory score, write, read and utilisation failures, each a mean over 11 periods.
+PUBLISHED = {
+    "AWE-(2,4,30)": (0.430, 0.291, 0.338, 0.159, 0.074),
+    "AWE-(2,8,30)": (0.421, 0.278, 0.248, 0.247, 0.084),
+    "AWE-(2,4,10)": (0.418, 0.275, 0.356, 0.155, 0.070),
+    "AWE-(4,4,30)": (0.409, 0.262, 0.325, 0.185, 0.081),
+    "AWE-(2,0,30)": (0.409, 0.261, 0.517, 0.011, 0.063),
+    "AWE-(2,4,50)": (0.401, 0.251, 0.370, 0.155, 0.074),
+    "AWE-(8,4,30)": (0.389, 0.233, 0.297, 0.226, 0.088),
+    "RAG-(2,4,30)": (0.385, 0.227, 0.377, 0.172, 0.067),
+    "gpt-4.1-mini": (0.367, 0.203, 0.301, 0.087, 0.244),
+    "AWI": (0.347, 0.172, 0.286, 0.245, 0.122),
+}
+
 
 class TestMemoryScore:
+    @pytest.mark.parametrize("name", PUBLISHED)
+    def test_it_agrees_with_the_published_scores(self, name):
+        # Only means over periods are printed; the upper bound moves little, so the mean stands in for each period.
+        overall, memory, *_ = PUBLISHED[name]
+        assert memory_score([overall] * 11, UPPER, CHANCE) == pytest.approx(memory, abs=0.0045)
+
+    def test_the_upper_bound_by_period_has_the_published_mean(self):
+        assert UPPER.mean() == pytest.approx(0.917, abs=0.0005)
+        assert np.allclose(UPPER / 0.005, np.round(UPPER / 0.005))  # 200 questions
+
+    def test_an_assistant_that_knows_the_first_states_only(self):
+        score = memory_score(FIRST_STATES, [1.0] * 11, 0.2307619)
+        by_hand = sum((right - 0.2307619) / (1 - 0.2307619) for right in FIRST_STATES) / 11
+        assert score == pytest.approx(by_hand)
+        assert score == pytest.approx(0.0279, abs=0.0001)
+
+    @pytest.mark.parametrize("random", [0.2307619, np.float64(0.2307619), [0.2307619] * 11, CHANCE])
+    @pytest.mark.parametrize("make", [list, tuple, np.array, np.float32])
+    def test_lists_and_one_number_for_chance_are_taken(self, make, random):
+        overall = np.linspace(0.7, 0.3, 11)
+        expected = float(np.mean((overall - CHANCE) / (UPPER - CHANCE)))
+        assert memory_score(make(overall), make(UPPER), random) == pytest.approx(expected, rel=1e-6)
+
+    def test_one_period_may_be_plain_numbers(self):
+        assert float(memory_score(0.5, 0.9, 0.1)) == pytest.approx(0.5)
+        assert float(memory_score([0.5], [0.9], [0.1])) == pytest.approx(0.5)
+
     @pytest.mark.parametrize(
-        ("overall", "memory"),
-        [(0.430, 0.291), (0.418, 0.275), (0.409, 0.262), (0.385, 0.227), (0.347, 0.172)],
+        ("overall", "upper", "random", "said"),
+        [
+            ([0.5] * 11, [0.9] * 10, 0.2, "upper bound (10,)"),
+            ([0.5] * 11, [0.9] * 11, [0.2] * 10, "random (10,)"),
+            (0.43, UPPER, 0.2, "overall has the shape ()"),
+            ([0.5], UPPER, 0.2, "overall has the shape (1,)"),
+            (np.ones((5, 11)), np.ones((4, 11)), 0.2, "upper bound (4, 11)"),
+            ([], [], 0.2, "has none"),
+            (["x"], [1], 0.2, "overall is no array of numbers"),
+            ([[0.5], [0.5, 0.5]], [1], 0.2, "overall is no array of numbers"),
+        ],
     )
-    def test_it_agrees_with_the_published_scores(self, overall, memory):
-        # Only the means are known; the upper bound hardly moves, so the mean stands in for each period.
-        assert float(memory_score(np.full(11, overall), UPPER, CHANCE)) == pytest.approx(memory, abs=0.006)
+    def test_what_cannot_be_the_same_periods_is_refused(self, overall, upper, random, said):
+        with pytest.raises(BadInput) as wrong:
+            memory_score(overall, upper, random)
+        assert said in str(wrong.value)
+
+    def test_many_scores_may_share_the_bounds(self):
+        many = np.random.default_rng(0).uniform(0.2, 0.9, (5, 11))
+        expected = [float(memory_score(each, UPPER, CHANCE)) for each in many]
+        assert memory_score(many, UPPER, 0.2307619).tolist() == pytest.approx(expected)
 
     def test_the_bounds_are_one_and_zero(self):
         assert float(memory_score(UPPER, UPPER, CHANCE)) == pytest.approx(1)
@@ -67,6 +137,10 @@ class TestAttribution:
         assert [last_write(truth, "v", period) for period in range(3)] == [0, 1, 2]
         assert [last_write(truth, "w", period) for period in range(3)] == [0, 0, 0]
 
+    def test_of_each_period_one_of_each_is_needed(self):
+        with pytest.raises(BadInput, match="2 periods of true values, 1 of probes and 2 of answers"):
+            attribution([A0, A1], [A0], [True, True])
+
     def test_without_the_answers_it_rests_on_there_is_none(self):
         assert attribution([A0], [None], [False]) == [
             Unattributed("the state probe of period 0 has no answer")
@@ -74,3 +148,89 @@ class TestAttribution:
         assert isinstance(attribution([A0], [A0], [None])[0], Unattributed)
         lost = attribution([A0, A0], [None, {"v": "?", "w": "x"}], [True, False])[1]
         assert isinstance(lost, Unattributed) and "period 0, when v was last written" in lost.reason
+
+
+# One user's question over three periods, counted by hand: (fails by write, fails by read, right) and the shares.
+COUNTED = [
+    ((0, 0, 1), (0, 0, 0)),
+    ((0, 0, 0), (0, 0, 1)),
+    ((1, 0, 0), (1, 0, 0)),
+    ((0, 2, 0), (0, 1, 0)),
+    ((1, 1, 0), (0.5, 0.5, 0)),
+    ((1, 2, 0), (1 / 3, 2 / 3, 0)),
+    ((2, 0, 1), (0, 0, 0)),
+]
+
+
+class TestByCounts:
+    @pytest.mark.parametrize(("counts", "shares"), COUNTED)
+    def test_by_hand(self, counts, shares):
+        found = by_counts(*counts)
+        assert (found.write, found.read, found.utilisation) == pytest.approx(shares)
+
+    @pytest.mark.parametrize("name", PUBLISHED)
+    def test_the_published_table_follows_the_identity(self, name):
+        overall, _, *failures = PUBLISHED[name]
+        assert sum(failures) == pytest.approx(1 - overall, abs=0.0016)  # four roundings
+
+    @pytest.mark.parametrize("name", PUBLISHED)
+    def test_the_published_rates_come_of_counts_in_half_questions(self, name):
+        """Questions of 11 periods with two variables each, dealt so that the rates must be those of the table."""
+        overall, _, write, read, utilisation = PUBLISHED[name]
+        asked = 11 * 200
+        shared = round(min(write, read) * asked / 2)  # a question each that fails half by write, half by read
+        dealt = [(1, 1, 0)] * shared
+        dealt += [(2, 0, 0)] * round(write * asked - shared / 2)
+        dealt += [(0, 1, 0)] * round(read * asked - shared / 2)
+        dealt += [(0, 0, 0)] * round(utilisation * asked)
+        dealt += [(0, 0, 1)] * (asked - len(dealt))
+        writes, reads, right = np.array(dealt).T.reshape(3, 11, 200)
+        found = by_counts(writes, reads, right)
+        rates = [float(np.mean(part.mean(axis=-1))) for part in (found.write, found.read, found.utilisation)]
+        assert rates == pytest.approx([write, read, utilisation], abs=0.0005)
+        assert sum(rates) == pytest.approx(1 - right.mean())
+        assert right.mean() == pytest.approx(overall, abs=0.0016)
+
+    @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=40))
+    def test_the_shares_of_every_answer_add_up_to_its_loss(self, counts):
+        writes, reads, right = (list(column) for column in zip(*counts, strict=True))
+        found = by_counts(writes, reads, right)
+        assert found.write + found.read + found.utilisation == pytest.approx(1 - np.array(right, float))
+        assert min(found.write.min(), found.read.min(), found.utilisation.min()) >= 0
+
+    @given(st.data())
+    def test_it_is_the_attribution_that_the_probes_give(self, data):
+        """Counted as the published code counts, from the probes that the attribution is made from."""
+        names, values = ("v", "w", "x")[: data.draw(st.integers(1, 3))], st.sampled_from("ab")
+        periods = data.draw(st.integers(1, 6))
+        states = st.fixed_dictionaries(dict.fromkeys(names, values))
+        truth = data.draw(st.lists(states, min_size=periods, max_size=periods))
+        known = data.draw(st.lists(states, min_size=periods, max_size=periods))
+        right = data.draw(st.lists(st.booleans(), min_size=periods, max_size=periods))
+        writes, reads = np.zeros(periods), np.zeros(periods)
+        for period in range(periods):
+            for name in names:
+                if known[period][name] != truth[period][name]:
+                    then = last_write(truth, name, period)
+                    failed_then = known[then][name] != truth[then][name]
+                    (writes if failed_then else reads)[period] += 1
+        found = by_counts(writes, reads, right)
+        rows = attribution(truth, known, right)
+        assert [row.write for row in rows] == pytest.approx(found.write.tolist())
+        assert [row.read for row in rows] == pytest.approx(found.read.tolist())
+        assert [row.utilisation for row in rows] == pytest.approx(found.utilisation.tolist())
+
+    @pytest.mark.parametrize(
+        ("writes", "reads", "right", "said"),
+        [
+            ([1, 0], [0], [0], "differ in shape"),
+            ([-1], [0], [0], "negative"),
+            ([float("nan")], [0], [0], "negative or none"),
+            ([1], [0], [0.5], "right (1) or wrong (0)"),
+            ([1], [0], [None], "right (1) or wrong (0)"),
+        ],
+    )
+    def test_what_is_no_count_is_refused(self, writes, reads, right, said):
+        with pytest.raises(BadInput) as wrong:
+            by_counts(writes, reads, right)
+        assert said in str(wrong.value)

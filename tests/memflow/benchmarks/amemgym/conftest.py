@@ -60,6 +60,13 @@ def demo(package) -> Made:
 
 
 @pytest.fixture(scope="session")
+def demo_by_variable(package) -> Made:
+    """The same users, whose state probes ask for one variable each."""
+    domain = find("amemgym_demo")
+    return make(replace(domain, parameters={**domain.parameters, "state_probes": "variable"}), package)
+
+
+@pytest.fixture(scope="session")
 def data() -> Path:
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder:

@@ -29,6 +29,22 @@ def test_every_question_is_asked_after_every_period_with_its_state_probe(made):
         assert state.options == [] and state.variables == choice.variables
 
 
+def test_state_probes_of_variables_ask_for_each_one_once(demo, demo_by_variable):
+    assert demo_by_variable.of_kind("choice") == demo.of_kind("choice")
+    for user_id, life in histories(demo_by_variable.states).items():
+        for period, state in enumerate(life.periods):
+            mine = [
+                probe
+                for probe in demo_by_variable.of_kind("state")
+                if (probe.episode_id, probe.checkpoint) == (user_id, period)
+            ]
+            assert [probe.variables for probe in mine] == [[name] for name in life.schema]
+            assert all(probe.parent is None and len(probe.evidence) == 1 for probe in mine)
+            for probe in mine:
+                assert json.loads(probe.gold) == {name: state[name] for name in probe.variables}
+                assert json.loads(probe.question) == {name: life.schema[name] for name in probe.variables}
+
+
 def test_gold_is_an_option_and_what_is_revealed_is_the_present_state(made):
     lives = histories(made.states)
     for probe in made.probes:

@@ -193,7 +193,8 @@ def test_7_a_mixed_agent_fails_by_write_and_by_read(made):
     def mixed(life, period, name):
         return (frozen, forgets_after(1), perfect)[len(name) % 3](life, period, name)
 
-    for row in figures(made, verdicts_of(made, mixed)).values():
+    rows = figures(made, verdicts_of(made, mixed))
+    for row in rows.values():
         assert row.reason is None
     found = overall(made, mixed)
     failed = found["write_failure"] + found["read_failure"] + found["utilisation_failure"]

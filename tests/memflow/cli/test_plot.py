@@ -1,0 +1,44 @@
+"""`memflow plot`: pictures in files, and what is said where there are none."""
+
+import json
+
+import pytest
+
+from memflow.chat.scripted import LABEL
+from memflow.plots.drawing import can_draw
+
+
+def test_pictures_of_a_domain_are_written(measured, tmp_path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
+    told = json.loads(
+        measured("plot", "amemgym_demo", "--out", str(tmp_path / "out"), "--format", "json").stdout
+    )
+    names = {
+        f"{metric}.{form}" for metric in ("accuracy", "memory_score", "failures") for form in ("svg", "png")
+    }
+    assert (
+        {path.name for path in (tmp_path / "out").iterdir()}
+        == names
+        == {row["file"].split("/")[-1] for row in told}
+    )
+    assert LABEL in (tmp_path / "out" / "failures.svg").read_text()
+    shown = measured("plot", "amemgym_demo", "--metric", "state_match", "--out", str(tmp_path / "out")).stdout
+    assert "state_match.png" in shown and LABEL in shown
+
+
+def test_without_matplotlib_it_says_what_to_install(measured, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("memflow.plots.drawing.can_draw", lambda: False)
+    result = measured("plot", "amemgym_demo", "--out", str(tmp_path / "out"))
+    assert result.exit_code == 1 and "memflow[plots]" in result.stderr
+    assert not (tmp_path / "out").exists()
+    assert isinstance(can_draw(), bool)
+
+
+def test_what_cannot_be_drawn_is_said(measured, empty) -> None:
+    for arguments, said in (
+        (("beauty",), "no domain 'beauty'; it has amemgym_demo"),
+        (("amemgym_demo", "--metric", "beauty"), "no figure of beauty by period; it has accuracy"),
+    ):
+        result = measured("plot", *arguments)
+        assert result.exit_code == 1 and said in result.stderr
+    assert "it has none" in empty("plot", "amemgym_demo").stderr

@@ -1,0 +1,133 @@
+"""Charts: what is on them, what their captions say, and what they refuse."""
+
+from dataclasses import replace
+
+import pytest
+
+from memflow.chat.scripted import LABEL
+from memflow.errors import BadInput
+from memflow.plots.charts import Bars, Chart, Curve, Point, chart, charts, gaps
+from memflow.records import Figure
+
+FIGURE = Figure(
+    domain="d",
+    assistant="rag",
+    memory="rag",
+    model="m",
+    metric="accuracy",
+    slice="period 0",
+    value=0.5,
+    low=0.4,
+    high=0.7,
+    n=10,
+    n_episodes=2,
+    coverage=1.0,
+    simulator="s",
+    scripted=False,
+)
+FAILURES = ("write_failure", "read_failure", "utilisation_failure")
+
+
+def board(*metrics, assistants=("rag", "full"), periods=range(3), **given):
+    """Figures whose value is the tenth of the period, and a little more for each assistant after the first."""
+    return [
+        replace(
+            FIGURE,
+            metric=metric,
+            assistant=name,
+            slice=f"period {period}",
+            value=period / 10 + place / 100,
+            **given,
+        )
+        for metric in metrics
+        for place, name in enumerate(assistants)
+        for period in periods
+    ]
+
+
+def test_a_chart_has_a_curve_for_each_assistant_the_best_first():
+    drawn = chart(board("accuracy"), "d", "accuracy")
+    assert isinstance(drawn, Chart)
+    assert (drawn.title, drawn.x, drawn.y, drawn.at) == (
+        "Overall accuracy by period, d",
+        "Period",
+        "accuracy",
+        (0, 1, 2),
+    )
+    assert [curve.name for curve in drawn.curves] == ["full", "rag"]
+    assert drawn.curves[1].points == tuple(Point(at, at / 10, 0.4, 0.7) for at in range(3))
+
+
+def test_the_caption_says_on_how_much_it_rests():
+    drawn = chart(board("accuracy"), "d", "accuracy")
+    assert drawn.caption == "10 probes of 2 episodes a period; 95 % intervals by bootstrap over episodes"
+    few = [
+        replace(row, n=8 if row.slice == "period 1" else 10) for row in board("accuracy", low=None, high=None)
+    ]
+    assert chart(few, "d", "accuracy").caption == (
+        "8 to 10 probes of 2 episodes a period; no interval, which takes two episodes"
+    )
+
+
+def test_a_period_without_a_figure_is_said_and_not_drawn_over():
+    lost = {"value": None, "low": None, "high": None, "reason": "too few"}
+    rows = [replace(row, **lost) if row.slice == "period 1" else row for row in board("accuracy")]
+    drawn = chart(rows, "d", "accuracy")
+    assert drawn.caption.endswith("; no figure at period 1")
+    assert drawn.at == (0, 1, 2)
+    assert [[point.at for point in each] for each in gaps(drawn.curves[0].points)] == [[0], [2]]
+    assert gaps(()) == []
+
+
+def test_scripted_assistants_are_labelled():
+    rows = board("accuracy")
+    assert chart(rows, "d", "accuracy").label is None
+    assert chart([replace(row, scripted=True) for row in rows], "d", "accuracy").label == LABEL
+    one = [replace(row, scripted=row.assistant == "rag") for row in rows]
+    assert chart(one, "d", "accuracy").label == f"{LABEL}: rag"
+    assert Chart("t", "x", "y", (0,), (Curve("c", (), True),), "").label == LABEL
+
+
+def test_other_domains_variants_and_slices_are_left_out():
+    rows = [
+        *board("accuracy"),
+        replace(FIGURE, domain="other"),
+        replace(FIGURE, variant="per_user_ratio", value=0.9),
+        replace(FIGURE, slice="all", value=0.9),
+        replace(FIGURE, slice="category 2", value=0.9),
+    ]
+    assert chart(rows, "d", "accuracy") == chart(board("accuracy"), "d", "accuracy")
+
+
+def test_chance_stands_beside_the_accuracy_and_a_bound_for_each_model():
+    rows = [*board("accuracy", "random", "upper_bound"), *board("upper_bound", assistants=("x",), model="n")]
+    assert [curve.name for curve in chart(rows, "d", "accuracy").beside] == [
+        "chance",
+        "upper bound of m",
+        "upper bound of n",
+    ]
+    assert chart(board("memory_score", "random"), "d", "memory_score").beside == ()
+
+
+def test_failures_are_stacked_in_a_panel_each_the_fewest_first():
+    drawn = chart(board(*FAILURES), "d", "failures")
+    assert isinstance(drawn, Bars)
+    assert [panel.name for panel in drawn.panels] == ["rag", "full"]
+    assert [*drawn.panels[0].parts] == ["write", "read", "utilisation"]
+    assert drawn.panels[1].parts["read"] == pytest.approx({0: 0.01, 1: 0.11, 2: 0.21})
+    assert drawn.caption.endswith("95 % intervals by bootstrap over episodes are at most 0.30 wide")
+
+
+def test_what_the_paper_plots_is_drawn_where_there_are_several_periods():
+    rows = board("accuracy", "memory_score", *FAILURES)
+    assert [*charts(rows, "d")] == ["accuracy", "memory_score", "failures"]
+    assert charts([row for row in rows if row.slice == "period 0"], "d") == {}
+    assert charts(rows, "other") == {}
+    assert chart(
+        [replace(row, slice=row.slice.replace("period", "checkpoint")) for row in rows], "d", "accuracy"
+    ).x == ("Checkpoint")
+
+
+def test_a_metric_without_figures_is_refused_with_those_that_have_some():
+    with pytest.raises(BadInput, match="d has no figure of f1 by period; it has accuracy, memory_score"):
+        chart(board("accuracy", "memory_score"), "d", "f1")

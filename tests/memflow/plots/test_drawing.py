@@ -1,0 +1,95 @@
+"""Pictures: they are drawn, say what they have to, and are the same twice. How they look was looked at."""
+
+import base64
+import struct
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from memflow.errors import BadSettings
+from memflow.plots.charts import Bars, Chart, Curve, Panel, Point
+from memflow.plots.drawing import COLOURS, can_draw, drawn, markdown
+
+LINES = Chart(
+    "Evolution, d",
+    "Cycle",
+    "recall",
+    (0, 1, 2, 3),
+    (
+        Curve("awi", (Point(0, 0.1, 0.0, 0.2), Point(1, 0.3, 0.2, 0.4), Point(3, 0.5))),
+        Curve("none", (Point(0, 0.1), Point(1, 0.1)), scripted=True),
+    ),
+    "a caption",
+    (Curve("chance", (Point(0, 0.25), Point(3, 0.25))),),
+)
+PARTS = {"write": {0: 0.1, 1: 0.2}, "read": {0: 0.0, 1: 0.1}, "utilisation": {0: 0.3, 1: 0.0}}
+NOTHING = {name: {0: 0.0, 1: 0.0} for name in PARTS}
+BARS = Bars(
+    "Failures, d", "Period", "share", (0, 1), (Panel("rag", PARTS), Panel("oracle", NOTHING)), "a caption"
+)
+
+
+def said(chart) -> str:
+    """All that can be read on a picture."""
+    return "\n".join(ET.fromstring(drawn(chart)).itertext())
+
+
+def test_without_matplotlib_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setattr("memflow.plots.drawing.can_draw", lambda: False)
+    with pytest.raises(BadSettings, match="memflow\\[plots\\]"):
+        drawn(LINES)
+
+
+def test_reading_the_module_imports_no_matplotlib():
+    assert can_draw() in (True, False)
+    assert "matplotlib" not in vars(sys.modules["memflow.plots.drawing"])
+
+
+class TestDrawn:
+    @pytest.fixture(autouse=True)
+    def matplotlib(self):
+        pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
+
+    def test_a_chart_says_its_names_its_caption_and_who_is_scripted(self):
+        text = said(LINES)
+        for part in ("Evolution, d", "Cycle", "recall", "awi", "none", "chance", "a caption"):
+            assert part in text
+        assert "scripted, not a language model: none" in text
+
+    def test_bars_say_their_parts_and_where_there_are_none(self):
+        text = said(BARS)
+        for part in ("Failures, d", "write failure", "utilisation failure", "rag", "oracle", "no failures"):
+            assert part in text
+        assert "scripted" not in text
+
+    @pytest.mark.parametrize("chart", [LINES, BARS], ids=["lines", "bars"])
+    @pytest.mark.parametrize("form", ["svg", "png"])
+    def test_the_same_chart_gives_the_same_bytes(self, chart, form):
+        assert drawn(chart, form) == drawn(chart, form)
+
+    def test_a_png_fits_the_ui(self):
+        for chart in (LINES, BARS):
+            width, height = struct.unpack(">II", drawn(chart, "png")[16:24])
+            assert 700 <= width <= 900 and 300 <= height <= 900
+
+    def test_markdown_holds_the_whole_picture(self):
+        head, _, image = markdown(LINES).partition(";base64,")
+        assert head == "![Evolution, d](data:image/svg+xml"
+        assert base64.b64decode(image.rstrip(")")) == drawn(LINES)
+
+    def test_many_curves_and_many_panels_find_a_place(self):
+        curves = tuple(
+            Curve(f"memory {n}", (Point(0, n / 20), Point(1, n / 20))) for n in range(2 * len(COLOURS))
+        )
+        assert "memory 13" in said(Chart("t", "x", "y", (0, 1), curves, "c"))
+        assert "panel 9" in said(
+            Bars("t", "x", "y", (0, 1), tuple(Panel(f"panel {n}", PARTS) for n in range(10)), "c")
+        )
+
+    def test_nothing_of_it_stays_behind(self):
+        import matplotlib as mpl
+
+        before = dict(mpl.rcParams)
+        drawn(LINES)
+        assert dict(mpl.rcParams) == before
