@@ -40,7 +40,9 @@ def policies(
 
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
-    sides = [_side(lake, settings.domain(name), assistant) for name in (on, off)]
+    domains = [settings.domain(name) for name in (on, off)]
+    measured = [_measured(lake, domain) for domain in domains]
+    sides = [_side(lake, *each, assistant) for each in zip(domains, measured, strict=True)]
     rows = compare(*sides)
     run = _run(lake, sides[1].domain)
     only = {
@@ -66,29 +68,35 @@ def policies(
     answer(form, told, *_shown(rows, run, only), *([label] if scripted else []))
 
 
-def _side(lake: "Lake", domain: "Domain", assistants: Sequence[str] | None) -> "Side":
-    """What was answered in a domain, on the probes that it has now."""
-    from memflow.benchmarks.amemgym.policies import Answered, Side
-
+def _measured(lake: "Lake", domain: "Domain") -> list[str]:
+    """The assistants that a domain was measured with. Raises BadInput where there is nothing to compare."""
     if domain.benchmark != "amemgym":
         raise BadInput(
             f"{domain.name} is of {domain.benchmark}: only amemgym is played on-policy and off-policy"
         )
-    asked = lake.facts("question.probes", domain.name)
     there = [name for name in lake.partitions("score.verdicts") if name.partition("/")[0] == domain.name]
-    if asked is None or not there:
+    if not there:
         raise BadInput(
             f"{domain.name} was not measured yet: `memflow run --domain {domain.name}` measures it"
         )
-    measured = [name.partition("/")[2] for name in there]
+    return [name.partition("/")[2] for name in there]
+
+
+def _side(
+    lake: "Lake", domain: "Domain", measured: Sequence[str], assistants: Sequence[str] | None
+) -> "Side":
+    """What was answered in a domain, on the probes that it has now. Raises BadInput where it was on others."""
+    from memflow.benchmarks.amemgym.policies import Answered, Side
+
+    asked = lake.facts("question.probes", domain.name)
     for name in assistants or ():
         if name not in measured:
             raise BadInput(f"{domain.name} was not measured with {name!r}; it was with {', '.join(measured)}")
-    wanted = [*assistants] if assistants else measured
+    wanted = assistants or measured
     bounds = [f"oracle{''.join(name.partition('@')[1:])}" for name in wanted]
     answered = {}
     for name in dict.fromkeys([*wanted, *(bound for bound in bounds if bound in measured)]):
-        if _facts(lake, domain.name, name).get("probes") != asked.digest:
+        if asked is None or _facts(lake, domain.name, name).get("probes") != asked.digest:
             raise BadInput(
                 f"{domain.name}/{name} was measured on probes that have been made anew since: "
                 f"`memflow run --domain {domain.name} --assistant {name}` measures it on these"
