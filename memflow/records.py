@@ -71,6 +71,7 @@ class Change:
     old: Annotated[str | None, "Its value before; null in period 0."]
     value: Annotated[str, "Its value from this period on."]
     event: Annotated[str | None, "The life event that brought the change; null in period 0."] = None
+    summary: Annotated[str | None, "What the period is about, in a few sentences; null in period 0."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

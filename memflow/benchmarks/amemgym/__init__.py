@@ -15,9 +15,10 @@ from memflow.benchmarks.amemgym.probes import make_probes
 from memflow.benchmarks.amemgym.records import read_records
 from memflow.benchmarks.amemgym.scores import make_verdicts
 from memflow.benchmarks.amemgym.scripted import HANDLERS
+from memflow.benchmarks.amemgym.sizes import generated, sizes_of
 from memflow.benchmarks.amemgym.states import make_states
 from memflow.benchmarks.amemgym.utterances import make_turns
-from memflow.benchmarks.amemgym.wording import SIMULATOR, prompt
+from memflow.benchmarks.amemgym.wording import simulator_prompts
 from memflow.benchmarks.benchmark import Measured, Question, States
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -76,10 +77,10 @@ class AMemGym:
         feedback: Sequence[FeedbackRound],
         simulator: Chat,
     ) -> list[Episode]:
-        return make_episodes(states, turns, simulator)
+        return make_episodes(states, turns, simulator, sizes_of(domain).language)
 
     def replier(self, domain: Domain, chat: Chat) -> Replier:
-        return make_replier(chat)
+        return make_replier(chat, sizes_of(domain).language)
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
         return put(probe, recall, told)
@@ -98,8 +99,8 @@ class AMemGym:
 
     def simulated(self, domain: Domain) -> frozenset[str]:
         """Published users only need the simulator to answer back; generated ones for everything."""
-        generated = {"state", "utterance", "question"} if "periods" in domain.parameters else set()
-        return frozenset({"memory", *generated})
+        stages = {"state", "utterance", "question"} if generated(domain) else set()
+        return frozenset({"memory", *stages})
 
     def simulator_prompts(self) -> list[Prompt]:
-        return [prompt(stem) for stem in SIMULATOR]
+        return simulator_prompts()

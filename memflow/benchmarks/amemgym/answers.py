@@ -5,7 +5,7 @@ variable may take, the number of options), a function here narrows the type to t
 model could get wrong is left out of what it can say.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Annotated, Any, Literal, cast
 
@@ -43,11 +43,10 @@ class DraftQuestions(_Bounded):
     questions: list[DraftQuestion] = Field(min_length=1, max_length=20)
 
     def fault(self) -> str | None:
-        """What does not hold together: names, values and questions have to be told apart."""
+        """What does not hold together: questions, and a question's names and values, have to be told apart."""
         questions = [draft.question for draft in self.questions]
         if len(set(questions)) < len(questions):
             return "a question stands there twice"
-        known: dict[str, list[str]] = {}
         for draft in self.questions:
             names = [variable.name for variable in draft.variables]
             if len(set(names)) < len(names):
@@ -55,9 +54,66 @@ class DraftQuestions(_Bounded):
             for variable in draft.variables:
                 if len(set(variable.values)) < len(variable.values):
                     return f"the variable {variable.name!r} has a value twice"
-                if known.setdefault(variable.name, variable.values) != variable.values:
-                    return f"two questions give the variable {variable.name!r} different values"
         return None
+
+
+class RefinedVariable(_Bounded):
+    """A state variable's name in the whole schema, and the names in single questions that it stands for."""
+
+    name: Name
+    replaces: list[Name] = Field(min_length=1, max_length=80)
+
+
+class Refinement(_Bounded):
+    """The names of all state variables."""
+
+    variables: list[RefinedVariable] = Field(min_length=1, max_length=80)
+
+    def fault(self, questions: Iterable[Collection[str]]) -> str | None:
+        """What is wrong with them, for questions with these old names: each of these has to be under exactly one
+        new name, and those of one question under different ones."""
+        new = [variable.name for variable in self.variables]
+        replaced = [name for variable in self.variables for name in variable.replaces]
+        old = list(dict.fromkeys(name for names in questions for name in names))
+        if twice := [name for name in dict.fromkeys(new) if new.count(name) > 1]:
+            return f"the new name {twice[0]!r} stands there twice"
+        if missing := [name for name in old if name not in replaced]:
+            return f"no new name stands for {', '.join(missing)}"
+        if unknown := [name for name in replaced if name not in old]:
+            return f"there is no old name {unknown[0]!r}"
+        if twice := [name for name in old if replaced.count(name) > 1]:
+            return f"{', '.join(twice)}: more than once under new names"
+        renamed = self.renamed()
+        for names in questions:
+            if len({renamed[name] for name in names}) < len(names):
+                return f"circumstances of one question are joined, and have to stay apart: {', '.join(names)}"
+        return None
+
+    def renamed(self) -> dict[str, str]:
+        """Old name to new name."""
+        return {old: variable.name for variable in self.variables for old in variable.replaces}
+
+
+class Choices(_Bounded):
+    """The values of each joined variable; the variables are the request's (see `choices_of`)."""
+
+    def chosen(self) -> dict[str, list[str]]:
+        """Variable to its values."""
+        return self.model_dump(by_alias=True)
+
+    def fault(self) -> str | None:
+        """What is wrong with them: the values of a variable have to be told apart."""
+        for name, values in self.chosen().items():
+            if len(set(values)) < len(values):
+                return f"{name!r} has a value twice"
+        return None
+
+
+class Portrait(_Bounded):
+    """A person's name, and what is told of them at length, summed up."""
+
+    name: Name
+    about: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=3000)]
 
 
 class Values(_Bounded):
@@ -66,6 +122,13 @@ class Values(_Bounded):
     def chosen(self) -> dict[str, str]:
         """Variable to value, without those that are null."""
         return {name: value for name, value in self.model_dump(by_alias=True).items() if value is not None}
+
+
+class Updates(_Bounded):
+    """What a period is about, and the variables that change in it, with their new values; null for others."""
+
+    summary: Paragraph
+    values: Values
 
 
 class Group(_Bounded):
@@ -139,6 +202,34 @@ def _values_of(schema: tuple[tuple[str, tuple[str, ...]], ...], optional: bool) 
         # An alias, since a published variable may be no Python name or shadow an attribute.
         fields[f"variable_{number}"] = (one_of | None if optional else one_of, Field(alias=name))
     return _narrowed(Values, **fields)
+
+
+@lru_cache(maxsize=4096)
+def refinement_of(names: tuple[str, ...]) -> type[Refinement]:
+    """Refinement of exactly these old names."""
+    replaces = (_list(_one_of(names)), Field(min_length=1, max_length=len(names)))
+    variable = _narrowed(RefinedVariable, replaces=replaces)
+    return _narrowed(Refinement, variables=(_list(variable), Field(min_length=1, max_length=len(names))))
+
+
+@lru_cache(maxsize=4096)
+def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
+    """Choices with exactly so many values for each of these variables."""
+    fields: dict[str, Any] = {
+        f"variable_{number}": (list[Value], Field(alias=name, min_length=values, max_length=values))
+        for number, name in enumerate(names)
+    }
+    return _narrowed(Choices, **fields)
+
+
+def updates_of(schema: Schema) -> type[Updates]:
+    """Updates of these variables, to these values."""
+    return _updates_of(values_of(schema, optional=True))
+
+
+@lru_cache(maxsize=4096)
+def _updates_of(values: type[Values]) -> type[Updates]:
+    return _narrowed(Updates, values=(values, ...))
 
 
 @lru_cache(maxsize=4096)

@@ -23,24 +23,26 @@ RECENT = 2
 """How many messages of a session the simulator sees besides the first, as published."""
 
 
-def make_episodes(states: States, turns: Sequence[Turn], simulator: Chat) -> list[Episode]:
+def make_episodes(
+    states: States, turns: Sequence[Turn], simulator: Chat, language: str = "en"
+) -> list[Episode]:
     """One episode per user that is not quarantined; turns with a reason are not played."""
     found = []
     for user_id, life in histories(states).items():
         mine = sorted((turn for turn in turns if turn.episode_id == user_id), key=lambda turn: turn.event)
-        events = tuple(_event(life, turn, simulator) for turn in mine if turn.reason is None)
+        events = tuple(_event(life, turn, simulator, language) for turn in mine if turn.reason is None)
         found.append(Episode(user_id, events))
     return found
 
 
-def _event(life: History, turn: Turn, simulator: Chat) -> Event:
+def _event(life: History, turn: Turn, simulator: Chat, language: str) -> Event:
     role = cast(Literal["user", "assistant"], turn.role)
     message = Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
-    follow_up = _follow_up(life, turn, simulator) if turn.follow_ups else None
+    follow_up = _follow_up(life, turn, simulator, language) if turn.follow_ups else None
     return Event(turn.event, turn.checkpoint, "exchange", (message,), turn.follow_ups, follow_up)
 
 
-def _follow_up(life: History, turn: Turn, simulator: Chat) -> FollowUp:
+def _follow_up(life: History, turn: Turn, simulator: Chat, language: str) -> FollowUp:
     fixed = {
         "profile": life.profile.profile,
         "start": life.profile.start_date,
@@ -52,18 +54,19 @@ def _follow_up(life: History, turn: Turn, simulator: Chat) -> FollowUp:
 
     async def follow_up(said: Sequence[Message]) -> Answer[str]:
         recent = "\n".join(f"{message.role}: {message.text}" for message in said[-RECENT:])
-        return await ask(simulator, prompt("follow_up"), {**fixed, "recent": recent})
+        return await ask(simulator, prompt("follow_up", language=language), {**fixed, "recent": recent})
 
     return follow_up
 
 
-def make_replier(chat: Chat) -> Replier:
+def make_replier(chat: Chat, language: str = "en") -> Replier:
     """Replies with what was recalled: notes in a system message of their own, verbatim turns as history."""
 
     def fields(recall: Recall, message: Message) -> Mapping[str, Any]:
         return {"message": message.text, **({"notes": recall.notes} if recall.notes else {})}
 
-    return Replier(chat, prompt("reply"), fields, prompt_with_notes=prompt("reply_with_notes"))
+    with_notes = prompt("reply_with_notes", language=language)
+    return Replier(chat, prompt("reply"), fields, prompt_with_notes=with_notes)
 
 
 def put(probe: Probe, recall: Recall, told: str | None) -> Question:
@@ -74,12 +77,16 @@ def put(probe: Probe, recall: Recall, told: str | None) -> Question:
     else:
         fields = {"schema": probe.question}
         output = values_of(json.loads(probe.question))
-    query = prompt(probe.kind).render(fields)[-1].content
+    query = prompt(probe.kind, language=probe.language).render(fields)[-1].content
     if told is not None:
-        return Question(prompt(f"{probe.kind}_told", output), {**fields, "told": told}, query)
+        return Question(prompt(f"{probe.kind}_told", output, probe.language), {**fields, "told": told}, query)
     if recall.notes:
-        return Question(prompt(f"{probe.kind}_with_notes", output), {**fields, "notes": recall.notes}, query)
-    return Question(prompt(probe.kind, output), fields, query)
+        return Question(
+            prompt(f"{probe.kind}_with_notes", output, probe.language),
+            {**fields, "notes": recall.notes},
+            query,
+        )
+    return Question(prompt(probe.kind, output, probe.language), fields, query)
 
 
 def parsed(value: ChoiceAnswer | Values) -> str:

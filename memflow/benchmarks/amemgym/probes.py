@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import product
 
 from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of
+from memflow.benchmarks.amemgym.personas import people
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.sizes import generated, sizes_of
+from memflow.benchmarks.amemgym.sizes import Sizes, generated, sizes_of
 from memflow.benchmarks.amemgym.states import History, histories, taken
-from memflow.benchmarks.amemgym.utterances import REFINEMENTS
 from memflow.benchmarks.amemgym.wording import numbered, prompt, written
 from memflow.benchmarks.benchmark import States
 from memflow.chat.asking import ask
@@ -45,17 +45,19 @@ async def make_probes(
 ) -> list[Probe]:
     """The probes of the domain's users: by user, period and question, the choice before its state probe."""
     lives = histories(states)
-    mine = {record.record_id: record for record in taken(domain, records)}
     if generated(domain):
+        datasets = {person.persona.id: person.dataset for person in people(domain, records)}
         asked = await asyncio.gather(*(_made(domain, life, simulator) for life in lives.values()))
     else:
+        mine = {record.record_id: record for record in taken(domain, records)}
+        datasets = {user_id: record.dataset for user_id, record in mine.items()}
         asked = [_published(mine[user_id]) for user_id in lives]
     return [
         probe
         for (user_id, life), questions in zip(lives.items(), asked, strict=True)
         for probe in _probes(
             domain,
-            mine[user_id].dataset,
+            datasets[user_id],
             life,
             questions,
             [turn for turn in turns if turn.episode_id == user_id],
@@ -79,7 +81,7 @@ def _published(record: Record) -> list[Asked]:
 def _probes(
     domain: Domain, dataset: str, life: History, questions: Sequence[Asked], turns: Sequence[Turn]
 ) -> Iterator[Probe]:
-    user_id = life.profile.user_id
+    user_id, language = life.profile.user_id, sizes_of(domain).language
     told: dict[str, Turn] = {}
     for period, state in enumerate(life.periods):
         for turn in turns:
@@ -96,6 +98,7 @@ def _probes(
                 checkpoint=period,
                 kind="choice",
                 dataset=dataset,
+                language=language,
                 metric="accuracy",
                 question=asked.question,
                 options=list(asked.options),
@@ -113,6 +116,7 @@ def _probes(
                 checkpoint=period,
                 kind="state",
                 dataset=dataset,
+                language=language,
                 metric="state_match",
                 question=written({name: life.schema[name] for name in asked.variables}),
                 options=[],
@@ -136,7 +140,7 @@ def _unheard(values: Mapping[str, str], told: Mapping[str, Turn]) -> str | None:
 
 
 async def _made(domain: Domain, life: History, simulator: Chat) -> list[Asked]:
-    author = _Author(domain, life, simulator)
+    author = _Author(domain, sizes_of(domain), life, simulator)
     return list(await asyncio.gather(*(author.write(question) for question in life.questions)))
 
 
@@ -145,6 +149,7 @@ class _Author:
     """Writes the options of one generated user's questions."""
 
     domain: Domain
+    sizes: Sizes
     life: History
     simulator: Chat
 
@@ -160,7 +165,10 @@ class _Author:
             "count": len(named),
         }
         answer = await ask(
-            self.simulator, prompt("answers", answers_of(len(named))), fields, check=_wrong_answers
+            self.simulator,
+            prompt("answers", answers_of(len(named)), self.sizes.language),
+            fields,
+            check=_wrong_answers,
         )
         if answer.value is None:
             return Asked(question, variables, variants, [], answer.reason)
@@ -183,15 +191,16 @@ class _Author:
 
         lived = {tuple(state[name] for name in variables) for state in self.life.periods}
         others = set(product(*(self.life.schema[name] for name in variables))) - lived
-        missing = max(0, sizes_of(self.domain).min_variants - len(lived))
+        missing = max(0, self.sizes.min_variants - len(lived))
         return [*sorted(lived, key=order), *sorted(others, key=order)[:missing]]
 
     async def _recoverable(
         self, question: str, named: Sequence[Mapping[str, str]], at: int, text: str
     ) -> tuple[str, str | None]:
         """`text`, written again until a reader picks variant `at` for it; and a reason where none does."""
-        reader = prompt("recover", choice_of(len(named)))
-        for refinement in range(REFINEMENTS + 1):
+        reader = prompt("recover", choice_of(len(named)), self.sizes.language)
+        writer = prompt("answer_again", language=self.sizes.language)
+        for refinement in range(self.sizes.refinements + 1):
             fields = {"question": question, "answer": text, "variants": _listed(named)}
             picked = await ask(self.simulator, reader, fields)
             if picked.value is None:
@@ -199,21 +208,22 @@ class _Author:
             taken_for = picked.value.answer - 1
             if taken_for == at:
                 return text, None
-            if refinement < REFINEMENTS:
+            if refinement < self.sizes.refinements:
                 fields = {
                     "question": question,
+                    "variants": _listed(named),
                     "answer": text,
                     "meant": written(named[at]),
                     "taken": written(named[taken_for]),
                 }
-                again = await ask(self.simulator, prompt("answer_again"), fields)
+                again = await ask(self.simulator, writer, fields)
                 if again.value is None:
                     return text, again.reason
                 text = again.value.answer
         meant, taken_as = (", ".join(named[number].values()) for number in (at, taken_for))
         return (
             text,
-            f"after {REFINEMENTS} refinements the answer for ({meant}) is still taken for ({taken_as})",
+            f"after {self.sizes.refinements} refinements the answer for ({meant}) is still taken for ({taken_as})",
         )
 
 

@@ -37,6 +37,7 @@ class Period(_Shape):
     """One period: what changes in it, and the whole state at its end."""
 
     period_end: str
+    period_summary: str | None = None
     sessions: list[Session]
     state: dict[str, str]
     updates: dict[str, Update]

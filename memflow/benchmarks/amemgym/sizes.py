@@ -1,6 +1,7 @@
 """The parameters of an AMemGym domain. The paper's base setting is the default."""
 
 from datetime import date
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -25,6 +26,14 @@ class Sizes(BaseModel):
     rounds_init: int = Field(1, ge=1)
     rounds_update: int = Field(2, ge=1)
     start_date: date = date(2020, 10, 1)
+    language: Literal["en", "zh"] = "en"
+    """The language of everything that is written of the users, and of what assistants are asked."""
+    refinements: int = Field(3, ge=0, le=20)
+    """How often a message or an answer that is not understood is written again before it is given up."""
+    draw: Literal["seed", "file"] = "seed"
+    """Which personas are taken: by the domain's seed, or the first of the file."""
+    leave_out: tuple[str, ...] = ()
+    """Ids of personas that are not taken."""
 
     def period_end(self, period: int) -> date:
         """The last day of `period`; period 0 ends on the start date."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +50,12 @@ def make(domain: Domain, folder: Path) -> Made:
 @pytest.fixture(scope="session")
 def package() -> Path:
     return Path(memflow.__file__).parent
+
+
+@pytest.fixture(scope="session")
+def making() -> Callable[[Domain, Path], Made]:
+    """For domains of a test's own; in a coroutine, in a thread."""
+    return make
 
 
 @pytest.fixture(scope="session")
