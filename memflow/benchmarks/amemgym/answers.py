@@ -57,41 +57,21 @@ class DraftQuestions(_Bounded):
         return None
 
 
-class RefinedVariable(_Bounded):
-    """A state variable's name in the whole schema, and the names in single questions that it stands for."""
-
-    name: Name
-    replaces: list[Name] = Field(min_length=1, max_length=80)
-
-
 class Refinement(_Bounded):
-    """The names of all state variables."""
+    """A new name for each variable's name in single questions; the old names are the request's (see
+    `refinement_of`), so that none is lost and none stands there twice."""
 
-    variables: list[RefinedVariable] = Field(min_length=1, max_length=80)
+    def renamed(self) -> dict[str, str]:
+        """Old name to new name."""
+        return self.model_dump(by_alias=True)
 
     def fault(self, questions: Iterable[Collection[str]]) -> str | None:
-        """What is wrong with them, for questions with these old names: each of these has to be under exactly one
-        new name, and those of one question under different ones."""
-        new = [variable.name for variable in self.variables]
-        replaced = [name for variable in self.variables for name in variable.replaces]
-        old = list(dict.fromkeys(name for names in questions for name in names))
-        if twice := [name for name in dict.fromkeys(new) if new.count(name) > 1]:
-            return f"the new name {twice[0]!r} stands there twice"
-        if missing := [name for name in old if name not in replaced]:
-            return f"no new name stands for {', '.join(missing)}"
-        if unknown := [name for name in replaced if name not in old]:
-            return f"there is no old name {unknown[0]!r}"
-        if twice := [name for name in old if replaced.count(name) > 1]:
-            return f"{', '.join(twice)}: more than once under new names"
+        """What is wrong with them, for questions with these old names: those of one question stay apart."""
         renamed = self.renamed()
         for names in questions:
             if len({renamed[name] for name in names}) < len(names):
                 return f"circumstances of one question are joined, and have to stay apart: {', '.join(names)}"
         return None
-
-    def renamed(self) -> dict[str, str]:
-        """Old name to new name."""
-        return {old: variable.name for variable in self.variables for old in variable.replaces}
 
 
 class Choices(_Bounded):
@@ -207,9 +187,8 @@ def _values_of(schema: tuple[tuple[str, tuple[str, ...]], ...], optional: bool) 
 @lru_cache(maxsize=4096)
 def refinement_of(names: tuple[str, ...]) -> type[Refinement]:
     """Refinement of exactly these old names."""
-    replaces = (_list(_one_of(names)), Field(min_length=1, max_length=len(names)))
-    variable = _narrowed(RefinedVariable, replaces=replaces)
-    return _narrowed(Refinement, variables=(_list(variable), Field(min_length=1, max_length=len(names))))
+    fields: dict[str, Any] = {f"variable_{at}": (Name, Field(alias=name)) for at, name in enumerate(names)}
+    return _narrowed(Refinement, **fields)
 
 
 @lru_cache(maxsize=4096)

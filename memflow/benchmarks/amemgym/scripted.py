@@ -22,8 +22,6 @@ from memflow.benchmarks.amemgym.answers import (
     Group,
     Groups,
     Portrait,
-    RefinedVariable,
-    Refinement,
     Utterance,
 )
 from memflow.benchmarks.amemgym.reading import best_options, in_words, values_in
@@ -78,22 +76,16 @@ def _questions(request: ChatRequest) -> DraftQuestions:
     return DraftQuestions(questions=drafts)
 
 
-def _refine(request: ChatRequest) -> Refinement:
+def _refine(request: ChatRequest) -> str:
     """Two variables of one aspect that have most of their values in common are joined, once; a short list is left
     as it is."""
     names = request.fields["names"].split("\n")
-    joined = _alike(words_of(request), _json(request, "questions")) if len(names) > SHORT else None
-    if joined is None:
-        return Refinement(variables=[RefinedVariable(name=name, replaces=[name]) for name in names])
-    new, pair = joined
-    found = [RefinedVariable(name=new, replaces=pair)]
-    return Refinement(
-        variables=found + [RefinedVariable(name=name, replaces=[name]) for name in names if name not in pair]
-    )
+    joined = _alike(words_of(request), _json(request, "questions")) if len(names) > SHORT else {}
+    return json.dumps({name: joined.get(name, name) for name in names}, ensure_ascii=False)
 
 
-def _alike(words: Words, questions: dict[str, dict[str, list[str]]]) -> tuple[str, list[str]] | None:
-    """The first two variables, of different questions, that are to be joined, and their new name."""
+def _alike(words: Words, questions: dict[str, dict[str, list[str]]]) -> dict[str, str]:
+    """The first two variables, of different questions, that are to be joined, with their new name."""
     variables = [(at, *each) for at, needed in enumerate(questions.values()) for each in needed.items()]
     for (at, one, values), (other_at, other, others) in combinations(variables, 2):
         aspect = next((each for each in words.aspects if one.endswith(each) and other.endswith(each)), None)
@@ -101,8 +93,8 @@ def _alike(words: Words, questions: dict[str, dict[str, list[str]]]) -> tuple[st
             continue
         topics = [name.removesuffix(aspect).removesuffix("_") for name in (one, other)]
         both = words.both.format(one=topics[0], other=topics[1])
-        return words.name.format(topic=both, aspect=aspect), [one, other]
-    return None
+        return dict.fromkeys((one, other), words.name.format(topic=both, aspect=aspect))
+    return {}
 
 
 def _unify(request: ChatRequest) -> str:

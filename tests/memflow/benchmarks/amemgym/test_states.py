@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.sizes import Sizes, sizes_of
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat
@@ -51,6 +52,13 @@ def test_states_move_as_the_changes_say_and_within_the_schema(demo):
         assert all(state[name] in life.schema[name] for state in life.periods for name in state)
 
 
+def test_the_extra_setting_is_the_papers():
+    sizes = sizes_of(find("amemgym_extra"))
+    assert (sizes.periods - 1, sizes.variables_per_question) == (20, 3)  # N_p, N_s
+    assert 2 * sizes.rounds(1) == 10 and 2 * sizes.rounds(0) == 4  # N_i counts messages
+    assert sizes_of(find("amemgym_base_generated")) == Sizes()
+
+
 def test_every_period_after_the_first_says_what_it_is_about(demo):
     for life in histories(demo.states).values():
         told = [{change.summary for change in changes} for changes in life.changes]
@@ -91,7 +99,7 @@ async def test_no_variable_changes_more_often_than_it_may_where_enough_others_ar
 
 WRONG = {
     "amemgym/questions": ("{}", "questions: Field required"),
-    "amemgym/refine": ('{"variables": [{"name": "all", "replaces": ["hobby"]}]}', "Input should be"),
+    "amemgym/refine": ('{"hobby": "all"}', "Field required"),
     "amemgym/initial_state": ('{"colour": "red"}', "Field required"),
     "amemgym/updates": ("I would rather not say.", "not JSON"),
     "amemgym/events": ('{"groups": [{"variables": [], "text": "x"}]}', "at least 1 item"),
