@@ -7,9 +7,11 @@ model could get wrong is left out of what it can say.
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, Union, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+
+from memflow.fingerprint import digest
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 Value = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=48)]
@@ -104,11 +106,28 @@ class Values(_Bounded):
         return {name: value for name, value in self.model_dump(by_alias=True).items() if value is not None}
 
 
+class Move(_Bounded):
+    """A variable that changes, and its new value."""
+
+    variable: Name
+    value: Value
+
+
 class Updates(_Bounded):
-    """What a period is about, and the variables that change in it, with their new values; null for others."""
+    """What a period is about, and what changes in it."""
 
     summary: Paragraph
-    values: Values
+    moves: list[Move] = Field(min_length=1, max_length=80)
+
+    def values(self) -> dict[str, str]:
+        """Variable to new value."""
+        return {move.variable: move.value for move in self.moves}
+
+    def fault(self) -> str | None:
+        """What is wrong with them: a variable changes once in a period."""
+        named = [move.variable for move in self.moves]
+        twice = [name for name in dict.fromkeys(named) if named.count(name) > 1]
+        return f"{', '.join(twice)}: more than once" if twice else None
 
 
 class Group(_Bounded):
@@ -201,14 +220,22 @@ def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
     return _narrowed(Choices, **fields)
 
 
-def updates_of(schema: Schema) -> type[Updates]:
-    """Updates of these variables, to these values."""
-    return _updates_of(values_of(schema, optional=True))
+def updates_of(schema: Schema, fewest: int, most: int) -> type[Updates]:
+    """Updates of so many of these variables, to these values."""
+    return _updates_of(tuple(_move_of(name, tuple(values)) for name, values in schema.items()), fewest, most)
 
 
 @lru_cache(maxsize=4096)
-def _updates_of(values: type[Values]) -> type[Updates]:
-    return _narrowed(Updates, values=(values, ...))
+def _updates_of(moves: tuple[type[Move], ...], fewest: int, most: int) -> type[Updates]:
+    either = cast(Any, Union)[moves]
+    return _narrowed(Updates, moves=(_list(either), Field(min_length=fewest, max_length=most)))
+
+
+@lru_cache(maxsize=16384)
+def _move_of(name: str, values: tuple[str, ...]) -> type[Move]:
+    fields: dict[str, Any] = {"variable": (_one_of((name,)), ...), "value": (_one_of(values), ...)}
+    # A name of its own: those of one name would be told apart in the schema by where they were made.
+    return create_model(f"Move_{digest(name, values)[:8]}", __base__=Move, __doc__=Move.__doc__, **fields)
 
 
 @lru_cache(maxsize=4096)

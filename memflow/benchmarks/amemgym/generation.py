@@ -68,7 +68,7 @@ class _Maker:
         changes = [self._change(0, name, None, value) for name, value in state.items()]
         for period in range(1, self.sizes.periods):
             updates = await self._updates(period, made.choices, state, changes)
-            values = updates.values.chosen()
+            values = updates.values()
             events = await self._events(period, state, updates)
             changes += [
                 self._change(period, name, state[name], value, events[name], updates.summary)
@@ -113,15 +113,9 @@ class _Maker:
         movable = open_ if len(open_) >= wanted else list(schema)
         others = {name: [value for value in schema[name] if value != state[name]] for name in movable}
 
-        def wrong_count(updates: Updates) -> str | None:
-            found = len(updates.values.chosen())
-            if wanted - 1 <= found <= wanted + 1 and found > 0:
-                return None
-            return f"{found} variables change, where {wanted} have to (one more or less will do)"
-
         updates: Updates = await self.asked(
             "updates",
-            updates_of(others),
+            updates_of(others, max(1, wanted - 1), min(wanted + 1, len(others))),
             {
                 "profile": self.profile.profile,
                 "start": self.sizes.period_end(period - 1).isoformat(),
@@ -131,12 +125,12 @@ class _Maker:
                 "schema": written(others),
                 "changes": wanted,
             },
-            wrong_count,
+            Updates.fault,
         )
         return updates
 
     async def _events(self, period: int, state: Mapping[str, str], updates: Updates) -> dict[str, str]:
-        values = updates.values.chosen()
+        values = updates.values()
         groups: Groups = await self.asked(
             "events",
             groups_of(tuple(values)),

@@ -115,10 +115,10 @@ def _updates(request: ChatRequest) -> str:
     chance = _chance(request)
     movable = _json(request, "schema")
     moving = chance.sample([*movable], min(int(request.fields["changes"]), len(movable)))
-    values = {name: chance.choice(movable[name]) if name in moving else None for name in movable}
+    moves = [{"variable": name, "value": chance.choice(movable[name])} for name in movable if name in moving]
     words = words_of(request)
     summary = words.summary.format(occasion=chance.choice(words.occasions))
-    return json.dumps({"summary": summary, "values": values}, ensure_ascii=False)
+    return json.dumps({"summary": summary, "moves": moves}, ensure_ascii=False)
 
 
 def _events(request: ChatRequest) -> Groups:

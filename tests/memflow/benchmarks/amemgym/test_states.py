@@ -128,14 +128,15 @@ async def test_too_many_changes_are_told_to_the_model_and_then_given_up(demo):
             if request.prompt != "amemgym/updates":
                 return await super().complete(request)
             self.asked.append(request)
-            moved = {name: values[0] for name, values in json.loads(request.fields["schema"]).items()}
-            return Completion(json.dumps({"summary": "Everything moves.", "values": moved}))
+            schema = json.loads(request.fields["schema"])
+            moves = [{"variable": name, "value": values[0]} for name, values in schema.items()]
+            return Completion(json.dumps({"summary": "Everything moves.", "moves": moves}))
 
     chat = Restless({})
     states = await AMemGym().states(demo.domain.limited(1), demo.records, chat)
-    assert "8 variables change, where 3 have to" in states.profiles[0].reason
+    assert "at moves: List should have at most 4 items" in states.profiles[0].reason
     told = [request.messages[-1].content for request in chat.asked if request.prompt == "amemgym/updates"]
-    assert len(told) == 3 and "8 variables change" in told[1]
+    assert len(told) == 3 and "at most 4 items" in told[1]
 
 
 async def test_a_limit_takes_the_first_users(demo, package):
