@@ -241,7 +241,8 @@ def _move_of(name: str, values: tuple[str, ...]) -> type[Move]:
 @lru_cache(maxsize=4096)
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Groups over exactly these variables."""
-    group = _narrowed(Group, variables=(_list(_one_of(variables)), Field(min_length=1, max_length=3)))
+    most = min(3, len(variables))
+    group = _narrowed(Group, variables=(_list(_one_of(variables)), Field(min_length=1, max_length=most)))
     return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
 
 
