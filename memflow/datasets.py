@@ -47,6 +47,19 @@ DATASETS: dict[str, Dataset] = {
             "It ships with memflow.",
             ships=True,
         ),
+        *(
+            Dataset(
+                f"personas_{language}",
+                f"Traits of our own writing, {words}, from which any number of personas is invented",
+                "amemgym",
+                (f"benchmarks/amemgym/sample/traits_{language}.yaml",),
+                "Apache-2.0",
+                "memflow",
+                "It ships with memflow.",
+                ships=True,
+            )
+            for language, words in (("en", "English"), ("zh", "Chinese"))
+        ),
         Dataset(
             "amemgym_v1_base",
             "AMemGym v1.base: 20 users, 11 periods, 10 questions each",

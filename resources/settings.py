@@ -175,7 +175,8 @@ class Settings(BaseSettings):
     )
     ledger: str = Field("", description="The ledger's SQLAlchemy URL when it is not SQLite in <home>.")
     domains: tuple[str, ...] = Field(
-        tuple(DOMAINS), description="The domains: the partitions of everything but raw data and the board."
+        tuple(name for name, domain in DOMAINS.items() if domain.listed),
+        description="The domains: the partitions of everything but raw data and the board.",
     )
     assistants: tuple[str, ...] = Field(
         (

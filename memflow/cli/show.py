@@ -10,6 +10,7 @@ from rich.text import Text
 
 from memflow.cli.costs import costs
 from memflow.cli.evidence import evidence, told_by_evidence
+from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.policies import policies
@@ -28,6 +29,7 @@ show = typer.Typer(
 )
 show.command("probe")(probe)
 show.command("costs")(costs)
+show.command("made")(made)
 show.command("memory")(memory)
 show.command("policies")(policies)
 

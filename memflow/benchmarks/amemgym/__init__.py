@@ -19,7 +19,7 @@ from memflow.benchmarks.amemgym.scripted import HANDLERS
 from memflow.benchmarks.amemgym.sizes import generated, sizes_of
 from memflow.benchmarks.amemgym.states import make_states
 from memflow.benchmarks.amemgym.utterances import make_turns
-from memflow.benchmarks.amemgym.wording import SIMULATOR, prompt
+from memflow.benchmarks.amemgym.wording import simulator_prompts
 from memflow.benchmarks.benchmark import Measured, Question, States
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -105,4 +105,4 @@ class AMemGym:
         return frozenset(made | ({"memory"} if sizes_of(domain).policy == "on" else set()))
 
     def simulator_prompts(self) -> list[Prompt]:
-        return [prompt(stem) for stem in SIMULATOR]
+        return simulator_prompts()

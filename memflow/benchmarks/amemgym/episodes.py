@@ -59,13 +59,15 @@ def make_replier(domain: Domain, chat: Chat) -> Replier | None:
 
     None off-policy.
     """
-    if sizes_of(domain).policy == "off":
+    sizes = sizes_of(domain)
+    if sizes.policy == "off":
         return None
 
     def fields(recall: Recall, message: Message) -> Mapping[str, Any]:
         return {"message": message.text, **({"notes": recall.notes} if recall.notes else {})}
 
-    return Replier(chat, prompt("reply"), fields, prompt_with_notes=prompt("reply_with_notes"))
+    with_notes = prompt("reply_with_notes", language=sizes.language)
+    return Replier(chat, prompt("reply"), fields, prompt_with_notes=with_notes)
 
 
 def put(probe: Probe, recall: Recall, told: str | None) -> Question:
@@ -76,12 +78,16 @@ def put(probe: Probe, recall: Recall, told: str | None) -> Question:
     else:
         fields = {"schema": probe.question}
         output = values_of(json.loads(probe.question))
-    query = prompt(probe.kind).render(fields)[-1].content
+    query = prompt(probe.kind, language=probe.language).render(fields)[-1].content
     if told is not None:
-        return Question(prompt(f"{probe.kind}_told", output), {**fields, "told": told}, query)
+        return Question(prompt(f"{probe.kind}_told", output, probe.language), {**fields, "told": told}, query)
     if recall.notes:
-        return Question(prompt(f"{probe.kind}_with_notes", output), {**fields, "notes": recall.notes}, query)
-    return Question(prompt(probe.kind, output), fields, query)
+        return Question(
+            prompt(f"{probe.kind}_with_notes", output, probe.language),
+            {**fields, "notes": recall.notes},
+            query,
+        )
+    return Question(prompt(probe.kind, output, probe.language), fields, query)
 
 
 def parsed(value: ChoiceAnswer | Values) -> str:

@@ -14,7 +14,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from memflow import recording
-from memflow.benchmarks.amemgym.sizes import Sizes, sizes_of
+from memflow.benchmarks.amemgym.personas import people
+from memflow.benchmarks.amemgym.sizes import Sizes, generated, sizes_of
 from memflow.domains import Domain
 from memflow.errors import BadInput
 from memflow.recording import HEADER
@@ -48,6 +49,11 @@ class Dialogue(BaseModel):
 
 
 _SESSIONS = TypeAdapter(list[list[Spoken]])
+
+
+def may_be_recorded(source: str) -> bool:
+    """Whether a file of that name can hold a recorded run, so that it is worth reading as text."""
+    return source.endswith((".json", ".jsonl"))
 
 
 def is_recorded(source: str, text: str) -> bool:
@@ -130,7 +136,7 @@ class _Run:
 
     def __init__(self, domain: Domain, sizes: Sizes, records: Sequence[Record]) -> None:
         self.sizes = sizes
-        self.users = [record.record_id for record in users_of(domain, records)]
+        self.users = _known(domain, users_of(domain, records))
         mine = [record for record in records if record.record_id.startswith(PREFIX)]
         self.dataset = mine[0].dataset
         self.held: dict[tuple[str, int], tuple[str, Dialogue]] = {}
@@ -191,6 +197,13 @@ class _Run:
         if len(session) != wanted and not (cut and len(session) < wanted):
             return f"it has {len(session)} messages, where the domain's rounds make {wanted}"
         return None
+
+
+def _known(domain: Domain, users: Sequence[Record]) -> list[str]:
+    """The ids of the domain's users, as many as it has without a limit."""
+    if generated(domain):
+        return [person.persona.id for person in people(domain.limited(0), users)]
+    return [record.record_id for record in users]
 
 
 def _given(opening: Turn, session: Sequence[Spoken]) -> Iterator[Turn]:

@@ -40,6 +40,14 @@ class Sizes(BaseModel):
     state_probes: Literal["question", "variable"] = "question"
     """What a state probe asks for: all variables of a question at once, as published, or each variable by itself,
     as the paper says."""
+    language: Literal["en", "zh"] = "en"
+    """The language of everything that is written of the users, and of what assistants are asked."""
+    refinements: int = Field(3, ge=0, le=20)
+    """How often a message or an answer that is not understood is written again before it is given up."""
+    draw: Literal["seed", "file"] = "seed"
+    """Which personas are taken: by the domain's seed, or the first of the file."""
+    leave_out: tuple[str, ...] = ()
+    """Ids of personas that are not taken."""
 
     def period_end(self, period: int) -> date:
         """The last day of `period`; period 0 ends on the start date."""

@@ -28,7 +28,7 @@ def user_model(sizes: Sizes, life: History, turn: Turn, simulator: Chat) -> Foll
     async def follow_up(said: Sequence[Message]) -> Answer[str]:
         seen = said[-sizes.user_context :] if sizes.user_context else said
         context = "\n".join(f"{message.role}: {message.text}" for message in seen)
-        return await ask(simulator, prompt(stem), {**fixed, "context": context})
+        return await ask(simulator, prompt(stem, language=sizes.language), {**fixed, "context": context})
 
     return follow_up
 

@@ -26,9 +26,6 @@ from memflow.domains import Domain
 from memflow.fingerprint import seeded
 from memflow.records import Record, Turn
 
-REFINEMENTS = 3
-"""How often a message is written again before it is given up."""
-
 
 @dataclass(frozen=True)
 class Session:
@@ -115,10 +112,11 @@ class _Speaker:
         state = self.life.periods[0]
         answer = await ask(
             self.simulator,
-            prompt("opening", groups_of(tuple(state))),
+            prompt("opening", groups_of(tuple(state)), self.sizes.language),
             {
                 "profile": self.life.profile.profile,
                 "date": self.life.profile.start_date,
+                "schema": written(self.life.schema),
                 "state": written(state),
             },
             check=lambda groups: groups.fault(state),
@@ -147,9 +145,10 @@ class _Speaker:
         exposes = {name: value for name, (_, value) in moves.items()}
         answer = await ask(
             self.simulator,
-            prompt("utterance"),
+            prompt("utterance", language=self.sizes.language),
             {
                 "profile": self.life.profile.profile,
+                "schema": written(self.life.schema),
                 "date": self.life.end(period),
                 "event": event,
                 "changes": written(
@@ -165,26 +164,30 @@ class _Speaker:
         """`text`, written again until a reader names just the values in `exposes`; with a reason where none
         does."""
         schema = {name: self.life.schema[name] for name in exposes}
-        reader = prompt("exposure", values_of(schema, optional=True))
-        for refinement in range(REFINEMENTS + 1):
+        reader = prompt("exposure", values_of(schema, optional=True), self.sizes.language)
+        writer = prompt("utterance_again", language=self.sizes.language)
+        for refinement in range(self.sizes.refinements + 1):
             read = await ask(self.simulator, reader, {"text": text, "schema": written(schema)})
             if read.value is None:
                 return Session(text, exposes, reason=read.reason)
             understood = read.value.chosen()
             if understood == dict(exposes):
                 return Session(text, exposes)
-            if refinement < REFINEMENTS:
+            if refinement < self.sizes.refinements:
                 fields = {
                     "text": text,
+                    "schema": written(schema),
                     "meant": written(exposes),
                     "understood": written({name: understood.get(name) for name in exposes}),
                 }
-                again = await ask(self.simulator, prompt("utterance_again"), fields)
+                again = await ask(self.simulator, writer, fields)
                 if again.value is None:
                     return Session(text, exposes, reason=again.reason)
                 text = again.value.text
         lost = [name for name in exposes if understood.get(name) != exposes[name]]
-        reason = f"after {REFINEMENTS} refinements the text does not let be known: {', '.join(lost)}"
+        reason = (
+            f"after {self.sizes.refinements} refinements the text does not let be known: {', '.join(lost)}"
+        )
         return Session(text, exposes, reason=reason)
 
     def _dated(self, period: int, sessions: Sequence[Session]) -> list[Session]:

@@ -55,6 +55,12 @@ def package() -> Path:
 
 
 @pytest.fixture(scope="session")
+def making() -> Callable[[Domain, Path], Made]:
+    """For domains of a test's own; in a coroutine, in a thread."""
+    return make
+
+
+@pytest.fixture(scope="session")
 def demo(package) -> Made:
     return make(find("amemgym_demo"), package)
 
