@@ -4,6 +4,7 @@ selection.py   what a run or a plan is about          output.py     how an answe
 plan.py        what a run would cost (forecast.py)     run.py        the walk, through Dagster; dev.py: its UI
 show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
 memory.py      what a memory held, and when (held.py)
+annotate.py    a sample for people to judge, and how far they agree
 accounts.py    what was spent                         query.py      SQL over the lake
 catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
 setup.py       init and doctor (health.py)
@@ -17,6 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from memflow.cli.accounts import accounts
+from memflow.cli.annotate import annotate
 from memflow.cli.catalogue import data, domains
 from memflow.cli.dev import dev
 from memflow.cli.memories import memories
@@ -85,6 +87,7 @@ app.command(rich_help_panel=MEASURE)(run)
 app.command(rich_help_panel=MEASURE)(plan)
 app.command(rich_help_panel=MEASURE)(dev)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
+app.add_typer(annotate, name="annotate", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(accounts)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)

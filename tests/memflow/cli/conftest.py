@@ -90,7 +90,14 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
         return states, turns, await benchmark.probes(domain, records, states, turns, simulator)
 
     states, turns, probes = staged("state", users)
-    lake.write("question.probes", DOMAIN, probes, recipe="test")
+    for table, rows in (
+        ("state.profiles", states.profiles),
+        ("state.variables", states.variables),
+        ("state.changes", states.changes),
+        ("utterance.turns", turns),
+        ("question.probes", probes),
+    ):
+        lake.write(table, DOMAIN, rows, recipe="test")
     verdicts, attributed, terms = {}, {}, {}
     for assistant in ASSISTANTS:
 
