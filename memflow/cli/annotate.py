@@ -1,5 +1,6 @@
 """`annotate`: a sample for people to judge, with its page; a model as one more annotator; what their labels come to."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
-from memflow.cli.selection import JudgeOption, ModelOption, UrlOption, front_of, select
+from memflow.cli.selection import COMMAND_LINE_MODEL, JudgeOption, ModelOption, UrlOption, front_of, select
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from resources.lake import Lake
     from resources.settings import Settings
 
-LONGEST_LABEL, DIFFERING = 40, 20
+LONGEST_LABEL, LONGEST_NAME, DIFFERING = 40, 64, 20
 
 annotate = typer.Typer(
     no_args_is_help=True,
@@ -50,7 +51,7 @@ def sample(
     count: Annotated[
         int,
         typer.Option(
-            "--n", min=0, help="Messages, sessions or questions to draw; 0 is as many as the paper."
+            "--n", min=0, help="Units to draw; 0 is as usual: 200 messages or questions, 40 sessions."
         ),
     ] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Another seed is another sample.")] = 0,
@@ -99,7 +100,8 @@ def sample(
             f"{head.title} in {head.domain}: {len(sheet.items):,} items about {head.drawn:,} of"
             f" {head.population:,} {head.units}"
         ),
-        table(f"\n{folder}", ("", ""), rows),
+        heading(str(folder)),
+        table("", ("file", "what it is"), rows),
         note(f"\nPut what annotators save beside them, then: memflow annotate report {folder}"),
         *([Text(f"\n{head.note}", "yellow")] if head.note else []),
     )
@@ -133,7 +135,8 @@ def judge(
     from resources.models import Chats, Models
 
     settings = select(ctx, url=url, model=model, judge=judge).settings
-    name = settings.roles.judge
+    name = _judge(settings)
+    slug = re.sub(r"[^\w.]+", "-", name)
     models = Models(settings, SqlLedger(settings.ledger_url))
     done = []
     try:
@@ -146,7 +149,7 @@ def judge(
 
             account = Account(run="annotate", stage="annotation", domain=sheet.header.domain)
             made = models.run(account, work)
-            path = folder / f"annotations-{sheet.header.kind}-judge-{name}.jsonl"
+            path = folder / f"annotations-{sheet.header.kind}-judge-{slug}.jsonl"
             write_annotations(path, sheet, made)
             done.append(
                 {
@@ -196,6 +199,12 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
         sheet = read_sheet(folder)
         reports.append(make_report(sheet, read_key(folder, sheet), read_all(folder, sheet)))
     answer(form, [_data(each) for each in reports], *(line for each in reports for line in _shown(each)))
+
+
+def _judge(settings: "Settings") -> str:
+    """What the judge is called among annotators: as memflow.toml names it, or else as its server does."""
+    name = settings.roles.judge
+    return (settings.model(name).model if name == COMMAND_LINE_MODEL else name)[:LONGEST_NAME]
 
 
 def _data(made: "Report") -> dict[str, Any]:

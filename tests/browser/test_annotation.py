@@ -221,6 +221,7 @@ def test_moving_clearing_and_the_mouse(desk: Desk) -> None:
 def test_what_it_looks_like(desk: Desk, scheme: str) -> None:
     scheme_wanted = [{"name": "prefers-color-scheme", "value": scheme}]
     desk.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme_wanted})
+    desk.driver.set_window_size(1280, 1040)
     desk.open("Ann Bell")
     desk.press("1")
     ground, ink = (
@@ -235,7 +236,6 @@ def test_what_it_looks_like(desk: Desk, scheme: str) -> None:
         for name in ("background-color", "color")
     )
     assert (ground > ink) == (scheme == "light")
-    desk.driver.set_window_size(1280, 1010)
     desk.picture("annotation" if scheme == "light" else "annotation_dark")
     desk.press("n")
     desk.picture(f"annotation_zh_{scheme}")

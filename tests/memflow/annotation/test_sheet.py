@@ -219,8 +219,8 @@ class TestDrawing:
         ("My weekends are free.", "en"),
         ("I like 茶 in the morning.", "en"),
         ("12", "en"),
-    ]
-    + [("请用 Python 写一个脚本，处理 CSV 文件。", "zh")],
+        ("请用 Python 写一个脚本，处理 CSV 文件。", "zh"),
+    ],
 )
 def test_the_language_of_a_text(text, language) -> None:
     assert language_of(text) == language
