@@ -6,11 +6,12 @@ from importlib.resources import files
 from typing import Literal
 
 import yaml
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
 from memflow.annotation.sampling import Candidate, draw
 from memflow.annotation.sheet import Header, Label, Line, Name, Sheet, Strict, Text
 from memflow.benchmarks.benchmark import States
+from memflow.errors import BadInput
 from memflow.records import Probe, Said, Turn
 
 
@@ -87,7 +88,15 @@ class Kind:
             population=0,
             note=note,
         )
-        return draw(header, list(self.candidates(self.telling, tables)), count or self.telling.draw)
+        try:
+            candidates = list(self.candidates(self.telling, tables))
+        except ValidationError as wrong:
+            first = wrong.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise BadInput(
+                f"{domain}: an item of kind {self.name} cannot be shown, {wrong.title} {place}: {first['msg']}"
+            ) from wrong
+        return draw(header, candidates, count or self.telling.draw)
 
 
 def tellings(package: str) -> dict[str, Telling]:

@@ -41,7 +41,7 @@ class Label(Strict):
     """One answer that an item allows. `value` is its score; null for an option, which the key scores."""
 
     name: Name
-    says: Line
+    says: Text
     value: float | None = Field(None, ge=0, le=1)
 
 

@@ -118,6 +118,14 @@ def test_what_is_quarantined_is_in_no_sample(tables) -> None:
         sheet(silent, "integrity", assistant="full")
 
 
+def test_what_cannot_be_shown_is_said_to_be_so(tables) -> None:
+    endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
+    with pytest.raises(
+        BadInput, match="amemgym_demo: an item of kind reliability cannot be shown, Part text: "
+    ):
+        sheet(endless, "reliability")
+
+
 def test_as_many_as_the_paper_unless_told(tables) -> None:
     usual = {name: kind.telling.draw for name, kind in KINDS.items()}
     assert usual == {"exposure": 200, "exposure_blind": 200, "integrity": 40, "reliability": 200}
