@@ -5,6 +5,7 @@ plan.py        what a run would cost (forecast.py)     run.py        the walk, t
 show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
 memory.py      what a memory held, and when (held.py)  policies.py   on-policy against off-policy
 plot.py        figures by period, as pictures
+annotate.py    a sample for people to judge, and how far they agree
 accounts.py    what was spent                         query.py      SQL over the lake
 export.py      files from the lake: export_users.py, as their benchmark publishes them; export_transcript.py, a run
 catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
@@ -19,6 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from memflow.cli.accounts import accounts
+from memflow.cli.annotate import annotate
 from memflow.cli.catalogue import data, domains
 from memflow.cli.dev import dev
 from memflow.cli.export import export
@@ -91,6 +93,7 @@ app.command(rich_help_panel=MEASURE)(dev)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
 app.add_typer(export, name="export", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(plot)
+app.add_typer(annotate, name="annotate", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(accounts)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)

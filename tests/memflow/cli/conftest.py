@@ -90,8 +90,14 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
         return states, turns, await benchmark.probes(domain, records, states, turns, simulator)
 
     states, turns, probes = staged("state", users)
-    lake.write("state.profiles", DOMAIN, states.profiles, recipe="test", meta={"run": "test"})
-    lake.write("question.probes", DOMAIN, probes, recipe="test", meta={"run": "test"})
+    for table, rows in (
+        ("state.profiles", states.profiles),
+        ("state.variables", states.variables),
+        ("state.changes", states.changes),
+        ("utterance.turns", turns),
+        ("question.probes", probes),
+    ):
+        lake.write(table, DOMAIN, rows, recipe="test", meta={"run": "test"})
     verdicts, attributed, terms = {}, {}, {}
     for assistant in ASSISTANTS:
 
