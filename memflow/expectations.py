@@ -19,6 +19,7 @@ from memflow.records import (
     Attributed,
     FeedbackRound,
     Figure,
+    Policy,
     Probe,
     columns,
 )
@@ -195,6 +196,17 @@ def _out_of_turn(rounds: Sequence[FeedbackRound]) -> list[int]:
     return sorted(found)
 
 
+def _out_of_step(policies: Sequence[Policy]) -> list[int]:
+    """Steps that are not the one after their episode's last."""
+    seen: Counter[str] = Counter()
+    found = []
+    for at, step in sorted(enumerate(policies), key=lambda each: (each[1].episode_id, each[1].step)):
+        if step.step != seen[step.episode_id]:
+            found.append(at)
+        seen[step.episode_id] += 1
+    return sorted(found)
+
+
 def _several_simulators(figures: Sequence[Figure]) -> list[int]:
     """Figures of a domain whose simulator is not the one behind most of the domain's figures."""
     behind: dict[str, Counter[str]] = defaultdict(Counter)
@@ -244,9 +256,11 @@ _WHAT = {
     "feedback.sessions": "rounds",
     "memory.transcripts": "messages",
     "memory.indexes": "entries",
+    "memory.policies": "policies",
     "answer.replies": "replies",
     "score.verdicts": "verdicts",
     "score.attributions": "attributions",
+    "score.claims": "claims",
     "score.leaderboard": "figures",
 }
 """What the rows of a table are called in sentences."""
@@ -358,6 +372,13 @@ def _of_one_table() -> list[Expectation]:
             Each(lambda row: row.kind != FAILURE, but=QUARANTINED),
             "warn",
         ),
+        Expectation("memory.policies", "policies_keep_something", Each(lambda row: bool(row.kinds))),
+        Expectation("memory.policies", "steps_follow_each_other", Together(_out_of_step)),
+        Expectation(
+            "memory.policies",
+            "no_more_is_correct_than_was_asked",
+            Each(lambda row: 0 <= row.correct <= row.answered <= row.asked),
+        ),
         Expectation(
             "answer.replies",
             "every_probe_has_a_reply",
@@ -398,6 +419,12 @@ def _of_one_table() -> list[Expectation]:
             "score.attributions",
             "what_is_recalled_was_held",
             _sound(lambda row: row.recalled <= row.held <= row.evidence),
+        ),
+        Expectation("score.claims", "claims_are_found_or_not", Each(lambda row: row.value in (None, 0, 1))),
+        Expectation(
+            "score.claims",
+            "claims_have_a_value_or_a_reason",
+            Each(lambda row: (row.value is None) == (row.reason is not None)),
         ),
         Expectation("score.leaderboard", "coverage_lies_in_the_unit_interval", Between("coverage", 0, 1)),
         Expectation(

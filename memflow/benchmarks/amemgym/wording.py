@@ -27,6 +27,9 @@ SIMULATOR = (
 )
 """Prompts that the simulator is asked with."""
 
+JUDGE = ("claims",)
+"""Prompts that the judge is asked with."""
+
 
 def prompt(stem: str, output: type[BaseModel] | None = None) -> Prompt:
     """The prompt `prompts/<stem>.md`, its output narrowed to `output` where that is given."""

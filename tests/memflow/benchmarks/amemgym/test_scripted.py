@@ -4,7 +4,7 @@ import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.reading import best_options, last_stated, statements
-from memflow.benchmarks.amemgym.wording import SIMULATOR
+from memflow.benchmarks.amemgym.wording import JUDGE, SIMULATOR
 from memflow.chat.prompts import all_prompts
 
 LEVELS = ["first_steps", "some_practice", "practice"]
@@ -16,12 +16,13 @@ def test_every_prompt_has_a_handler_and_every_handler_a_prompt():
 
 def test_the_simulator_prompts_are_those_that_no_assistant_is_asked_with():
     asked = {prompt.name.partition("/")[2] for prompt in all_prompts("memflow.benchmarks.amemgym")}
-    assert asked - set(SIMULATOR) == {
+    assert asked - {*SIMULATOR, *JUDGE} == {
         f"{stem}{how}" for stem in ("choice", "state") for how in ("", "_with_notes", "_told")
     } | {"reply", "reply_with_notes"}
     assert [prompt.name for prompt in AMemGym().simulator_prompts()] == [
         f"amemgym/{stem}" for stem in SIMULATOR
     ]
+    assert [prompt.name for prompt in AMemGym().judge_prompts()] == [f"amemgym/{stem}" for stem in JUDGE]
 
 
 @pytest.mark.parametrize(
