@@ -156,7 +156,7 @@ class Said:
     speaker: Annotated[str | None, "Who says it, where a conversation has names."] = None
     text: Annotated[str, "What is said."]
     sent_at: Annotated[str | None, "The simulated time."] = None
-    tick: Annotated[int, "Logical time: messages given to the memory before this one."]
+    tick: Annotated[int, "Logical time: messages given to the memory before this one, and policies taken up."]
     origin: Annotated[str, "`given`, `assistant` or `simulator`: who made it."]
     completion: Annotated[str | None, "The ledger's digest of the completion that made it."] = None
     reason: Reason = None
