@@ -9,8 +9,19 @@ from collections.abc import Sequence
 from memflow.board import unequal
 from memflow.expectations.every import QUARANTINED
 from memflow.memories.memory import FAILURE
-from memflow.records import Attributed, Figure
+from memflow.records import Attributed, Figure, Policy
 from memflow.rules import Between, Covers, Each, Expectation, OneOf, Refers, Together, sound
+
+
+def _out_of_step(policies: Sequence[Policy]) -> list[int]:
+    """Steps that are not the one after their episode's last."""
+    seen: Counter[str] = Counter()
+    found = []
+    for at, step in sorted(enumerate(policies), key=lambda each: (each[1].episode_id, each[1].step)):
+        if step.step != seen[step.episode_id]:
+            found.append(at)
+        seen[step.episode_id] += 1
+    return sorted(found)
 
 
 def _several_simulators(figures: Sequence[Figure]) -> list[int]:
@@ -92,6 +103,13 @@ EXPECTED = (
         Each(lambda row: row.kind != FAILURE, but=QUARANTINED),
         "warn",
     ),
+    Expectation("memory.policies", "policies_keep_something", Each(lambda row: bool(row.kinds))),
+    Expectation("memory.policies", "steps_follow_each_other", Together(_out_of_step)),
+    Expectation(
+        "memory.policies",
+        "no_more_is_correct_than_was_asked",
+        Each(lambda row: 0 <= row.correct <= row.answered <= row.asked),
+    ),
     Expectation(
         "answer.replies",
         "every_probe_has_a_reply",
@@ -132,6 +150,12 @@ EXPECTED = (
         "score.attributions",
         "what_is_recalled_was_held",
         sound(lambda row: row.recalled <= row.held <= row.evidence),
+    ),
+    Expectation("score.claims", "claims_are_found_or_not", Each(lambda row: row.value in (None, 0, 1))),
+    Expectation(
+        "score.claims",
+        "claims_have_a_value_or_a_reason",
+        Each(lambda row: (row.value is None) == (row.reason is not None)),
     ),
     Expectation("score.leaderboard", "coverage_lies_in_the_unit_interval", Between("coverage", 0, 1)),
     Expectation(

@@ -21,9 +21,11 @@ _WHAT = {
     "feedback.sessions": "rounds",
     "memory.transcripts": "messages",
     "memory.indexes": "entries",
+    "memory.policies": "policies",
     "answer.replies": "replies",
     "score.verdicts": "verdicts",
     "score.attributions": "attributions",
+    "score.claims": "claims",
     "score.leaderboard": "figures",
 }
 """What the rows of a table are called in sentences."""

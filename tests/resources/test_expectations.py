@@ -12,9 +12,11 @@ from memflow.records import (
     TABLES,
     Attributed,
     Change,
+    Claim,
     Entry,
     FeedbackRound,
     Figure,
+    Policy,
     Probe,
     Profile,
     Record,
@@ -115,6 +117,13 @@ def sound():
             Entry(**entry, entry_id="e1", sources=["m1"], until=2),
             Entry(**entry, entry_id="e2", sources=["m1", "m2"]),
         ],
+        "memory.policies": [
+            Policy(
+                domain="d", assistant="full", episode_id="u1", step=n, cadence="period", cycle=0,
+                feedback="complete", kinds=["drinks"], changes=[], asked=n, answered=n, correct=n, since=n,
+            )
+            for n in range(2)
+        ],
         "answer.replies": [
             Reply(
                 **PLAYED, probe_id=each.probe_id, parsed="1", recalled=["e2"], recalled_sources=["m1"]
@@ -128,6 +137,14 @@ def sound():
             Attributed(**PLAYED, probe_id="p1", evidence=2, held=2, recalled=1, entries=3, relevant=1, loss=1.0,
                        write=0.0, read=1.0, utilisation=0.0),
             Attributed(**PLAYED, probe_id="p5", evidence=0, reason="no evidence"),
+        ],
+        "score.claims": [
+            Claim(**PLAYED, claim_id="c1", text="drink: tea", value=1.0),
+            Claim(**PLAYED, claim_id="c2", text="drink: tea", value=0.0),
+            *(
+                Claim(**PLAYED, claim_id=f"c{n}", text="drink: tea", value=1.0) for n in range(3, 12)
+            ),
+            Claim(**PLAYED, claim_id="c12", text="drink: tea", reason="no message of the period tells it"),
         ],
         "score.leaderboard": [
             Figure(**figure, assistant="full", memory="full", value=0.5, low=0.25, high=0.75),
@@ -164,7 +181,8 @@ def test_a_sound_world_passes(table):
 
 
 MAY_BE_EMPTY = [
-    table for table in TABLES if table.split(".")[0] in ("state", "utterance", "feedback", "memory")
+    *(table for table in TABLES if table.split(".")[0] in ("state", "utterance", "feedback", "memory")),
+    "score.claims",
 ]
 
 
@@ -209,6 +227,9 @@ FAULTS = [
     ("memory.transcripts", "ticks_count_from_0", {"tick": -1}),
     ("memory.indexes", "entries_live_before_they_retire", {"until": 0}),
     ("memory.indexes", "sources_were_said", {"sources": ["m9"]}),
+    ("memory.policies", "policies_keep_something", {"kinds": []}),
+    ("memory.policies", "steps_follow_each_other", {"step": 3}),
+    ("memory.policies", "no_more_is_correct_than_was_asked", {"correct": 1}),
     ("answer.replies", "replies_are_to_probes", {"probe_id": "p99"}),
     ("answer.replies", "recalled_entries_are_held", {"recalled": ["e9"]}),
     ("answer.replies", "unread_answers_say_why", {"parsed": None}),
@@ -221,6 +242,9 @@ FAULTS = [
     ("score.attributions", "failures_add_up_to_the_loss", {"read": None}),
     ("score.attributions", "what_is_recalled_was_held", {"recalled": 3}),
     ("score.attributions", "what_is_recalled_was_held", {"held": 3}),
+    ("score.claims", "claims_are_found_or_not", {"value": 0.5}),
+    ("score.claims", "claims_have_a_value_or_a_reason", {"value": None}),
+    ("score.claims", "claims_have_a_value_or_a_reason", {"reason": "and a value"}),
     ("score.leaderboard", "unequal_terms_are_shown", {"unequal": "k 5, others 30"}),
     ("score.leaderboard", "coverage_lies_in_the_unit_interval", {"coverage": 1.1}),
     ("score.leaderboard", "figures_rest_on_probes", {"n": 0}),

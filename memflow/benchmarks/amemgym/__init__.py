@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
+from memflow.benchmarks.amemgym.curves import make_curves
 from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier, parsed, put
+from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.feedback import make_feedback
 from memflow.benchmarks.amemgym.figures import make_figures
+from memflow.benchmarks.amemgym.lessons import make_lesson
 from memflow.benchmarks.amemgym.probes import make_probes
 from memflow.benchmarks.amemgym.records import read_records
 from memflow.benchmarks.amemgym.scores import make_verdicts
@@ -19,8 +22,8 @@ from memflow.benchmarks.amemgym.scripted import HANDLERS
 from memflow.benchmarks.amemgym.sizes import generated, sizes_of
 from memflow.benchmarks.amemgym.states import make_states
 from memflow.benchmarks.amemgym.utterances import make_turns
-from memflow.benchmarks.amemgym.wording import simulator_prompts
-from memflow.benchmarks.benchmark import Measured, Question, States
+from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
+from memflow.benchmarks.benchmark import Held, Measured, Question, States
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -28,7 +31,7 @@ from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
 from memflow.play import Episode, Replier
-from memflow.records import FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
+from memflow.records import Claim, FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
 
 __all__ = ["AMemGym"]
 
@@ -37,6 +40,7 @@ class AMemGym:
     """The benchmark protocol, kept by the modules of this folder."""
 
     name = "amemgym"
+    teaches = True
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)
@@ -93,7 +97,24 @@ class AMemGym:
         return make_verdicts(domain, probes, replies)
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
-        return make_figures(domain, measured)
+        overall = make_figures(domain, measured)
+        return [*overall, *make_curves(domain, measured, overall)]
+
+    def lesson(
+        self,
+        domain: Domain,
+        feedback: str,
+        probes: Sequence[Probe],
+        replies: Sequence[Reply],
+        turns: Sequence[Turn],
+    ) -> str:
+        return make_lesson(feedback, probes, replies, turns)
+
+    def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
+        return make_claims(domain, assistant, states, turns)
+
+    async def judged(self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
+        return await judge_claims(claims, held, judge)
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
@@ -106,3 +127,6 @@ class AMemGym:
 
     def simulator_prompts(self) -> list[Prompt]:
         return simulator_prompts()
+
+    def judge_prompts(self) -> list[Prompt]:
+        return [prompt(stem) for stem in JUDGE]

@@ -180,6 +180,12 @@ class ChoiceAnswer(_Bounded):
     answer: int = Field(ge=1, le=32)
 
 
+class Findings(_Bounded):
+    """Of each claim, in order, whether it is borne out."""
+
+    supported: list[Literal["yes", "no"]] = Field(min_length=1, max_length=100)
+
+
 @cache
 def questions_of(questions: int, variables: int, values: int) -> type[DraftQuestions]:
     """DraftQuestions with exactly so many questions, variables of each and values of each."""
@@ -256,6 +262,12 @@ def answers_of(variants: int) -> type[AnswerTexts]:
 def choice_of(options: int) -> type[ChoiceAnswer]:
     """ChoiceAnswer with a number that an option has."""
     return _narrowed(ChoiceAnswer, answer=(int, Field(ge=1, le=options)))
+
+
+@cache
+def findings_of(claims: int) -> type[Findings]:
+    """Findings with exactly one answer for each claim."""
+    return _narrowed(Findings, supported=(_list(_one_of(("no", "yes"))), _exactly(claims)))
 
 
 def _narrowed(base: Any, **fields: Any) -> Any:

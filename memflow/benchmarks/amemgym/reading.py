@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 _SENTENCE = re.compile(r"[.!?;。！？；\n]+")
 _STATEMENT = re.compile(r"your ([a-z0-9 ]+?) is ([a-z0-9 ]+?)(?= and your |,)|你的([^，。]+?)是([^，。]+)")
+_GONE = re.compile(r"no longer .*? but ")
 
 
 def in_words(name: str) -> str:
@@ -28,6 +29,16 @@ def last_stated(text: str, variable: str, values: Sequence[str]) -> str | None:
         if place >= 0:
             return value
     return None
+
+
+def latest_is(text: str, variable: str, value: str) -> bool:
+    """Whether the latest sentence of `text` that speaks of the variable says this value. Nothing else is known of
+    the values it may have, so one that contains another is taken for it."""
+    name = in_words(variable)
+    for sentence in reversed(_SENTENCE.split(in_words_by_line(text))):
+        if _position(sentence, name) >= 0:
+            return last_stated(_GONE.sub("", sentence), variable, [value]) == value
+    return False
 
 
 def in_words_by_line(text: str) -> str:

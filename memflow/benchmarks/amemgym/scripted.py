@@ -19,12 +19,13 @@ from memflow.benchmarks.amemgym.answers import (
     DraftQuestion,
     DraftQuestions,
     DraftVariable,
+    Findings,
     Group,
     Groups,
     Portrait,
     Utterance,
 )
-from memflow.benchmarks.amemgym.reading import best_options, in_words, values_in
+from memflow.benchmarks.amemgym.reading import best_options, in_words, latest_is, values_in
 from memflow.benchmarks.amemgym.scripted_words import Words, words_of
 from memflow.benchmarks.amemgym.wording import twins
 from memflow.chat.requests import ChatRequest
@@ -192,6 +193,13 @@ def _state(request: ChatRequest) -> str:
     return json.dumps({name: read[name] or chance.choice(values) for name, values in schema.items()})
 
 
+def _claims(request: ChatRequest) -> Findings:
+    claims = [line.partition(": ")[2] for line in request.fields["claims"].split("\n")]
+    named = [claim.partition(": ")[::2] for claim in claims]
+    held = request.fields["held"]
+    return Findings(supported=["yes" if latest_is(held, name, value) else "no" for name, value in named])
+
+
 def _seen(request: ChatRequest) -> str:
     """What the assistant knows of the user: notes and history before the question, and what the oracle is
     told."""
@@ -251,6 +259,7 @@ _BY_STEM: dict[str, Handler] = {
     "state": _state,
     "state_with_notes": _state,
     "state_told": _state,
+    "claims": _claims,
 }
 
 HANDLERS = {f"amemgym/{stem}": handler for stem, handler in _BY_STEM.items()}

@@ -35,6 +35,9 @@ SIMULATOR = (
 """Prompts that the simulator is asked with."""
 _CHINESE = "_zh"
 
+JUDGE = ("claims",)
+"""Prompts that the judge is asked with."""
+
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
     """The prompt `prompts/<stem>.md`, or its twin in `language`; its output narrowed to `output` where that is

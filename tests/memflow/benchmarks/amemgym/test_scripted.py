@@ -9,7 +9,7 @@ import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.reading import best_options, last_stated, statements
-from memflow.benchmarks.amemgym.wording import PACKAGE, SIMULATOR, prompt, twins
+from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, prompt, twins
 from memflow.chat.asking import ask
 from memflow.chat.prompts import all_prompts
 from memflow.chat.scripted import ScriptedChat
@@ -25,12 +25,13 @@ def test_every_prompt_has_a_handler_and_every_handler_a_prompt():
 
 def test_the_simulator_prompts_are_those_that_no_assistant_is_asked_with():
     asked = {prompt.name.partition("/")[2].removesuffix("_zh") for prompt in all_prompts(PACKAGE)}
-    assert asked - set(SIMULATOR) == {
+    assert asked - {*SIMULATOR, *JUDGE} == {
         f"{stem}{how}" for stem in ("choice", "state") for how in ("", "_with_notes", "_told")
     } | {"reply", "reply_with_notes"}
     assert [prompt.name for prompt in AMemGym().simulator_prompts()] == [
         f"amemgym/{stem}{how}" for how in ("", "_zh") for stem in SIMULATOR
     ]
+    assert [prompt.name for prompt in AMemGym().judge_prompts()] == [f"amemgym/{stem}" for stem in JUDGE]
 
 
 @pytest.mark.parametrize("stem", sorted(twins()))
@@ -43,9 +44,9 @@ def test_a_chinese_prompt_asks_for_the_same_as_its_twin(stem):
     assert re.search("[\u4e00-\u9fff]", chinese.sections[0][1] or chinese.sections[1][1])
 
 
-def test_what_is_asked_of_anybody_has_a_chinese_twin_but_for_the_bare_message():
+def test_what_is_asked_of_anybody_has_a_chinese_twin_but_for_the_bare_message_and_the_judge():
     stems = {each.name.partition("/")[2] for each in all_prompts(PACKAGE) if each.language == "en"}
-    assert stems - twins() == {"reply"}
+    assert stems - twins() == {"reply", *JUDGE}
 
 
 @pytest.mark.parametrize(
