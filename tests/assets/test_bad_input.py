@@ -76,9 +76,15 @@ def same_id_twice(path: Path, users: Users) -> None:
     path.write_text(json.dumps(users), encoding="utf-8")
 
 
+def no_such_state(path: Path, users: Users) -> None:
+    name = users[1]["qas"][0]["required_info"][0]
+    users[1]["periods"][1]["state"][name] = "elsewhere"
+    path.write_text(json.dumps(users), encoding="utf-8")
+
+
 def no_gold(path: Path, users: Users) -> None:
-    asked = users[1]["qas"][0]
-    lived = [users[1]["periods"][0]["state"][name] for name in asked["required_info"]]
+    asked = users[0]["qas"][0]
+    lived = [users[0]["periods"][0]["state"][name] for name in asked["required_info"]]
     asked["answer_choices"] = [choice for choice in asked["answer_choices"] if choice["state"] != lived]
     path.write_text(json.dumps(users), encoding="utf-8")
 
@@ -89,7 +95,7 @@ BROKEN = {
     not_utf8: r"it is not UTF-8 \(byte \d+\)",
     wrong_column: r"record 1 \(id .*1\), state_schema: Field required",
     same_id_twice: r"the id '.*0' stands there twice",
-    no_gold: r"record 1 \(id .*1\), qas.0 in periods.0: 0 of its options answer the state",
+    no_such_state: r"record 1 \(id .*1\), periods.1.state.\w+: it is 'elsewhere', where the updates",
 }
 
 
@@ -112,6 +118,18 @@ def test_a_bad_file_costs_its_own_domain_alone(data: Path, break_it: Callable[[P
     text = told(settings, outcome, BAD, GOOD)
     assert reason in text
     assert "3 were left out, since what they are made from failed." in text
+
+
+def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) -> None:
+    path = data / FILE
+    no_gold(path, json.loads(path.read_text(encoding="utf-8")))
+    settings = settings_of(data)
+    outcome = measured(settings, BAD, GOOD)
+    [(leg, reason)] = outcome.failed
+    assert (leg.job, leg.partition) == ("build_users", BAD)
+    assert "question/probes: one option is for the present state: not so of 1 of 4 rows" in reason
+    assert "probe_id=00000000-0000-4000-8000-000000000000/p0/q0" in reason
+    assert {figure.domain for figure in outcome.figures} == {GOOD}
 
 
 def test_a_missing_file_costs_its_own_domain_alone(data: Path) -> None:
