@@ -38,7 +38,7 @@ from resources.warehouse import Warehouse
 def outside(settings: Settings, budget: Any = None) -> dict[str, Any]:
     """The resources of the settings, by name."""
     lake = Lake(settings.lake_root)
-    library = Library(settings.data)
+    library = Library(settings.data, settings.datasets)
     settings.home.mkdir(parents=True, exist_ok=True)
     return {
         "lake": lake,

@@ -12,7 +12,10 @@ from memflow.errors import BadInput
 
 @dataclass(frozen=True)
 class Dataset:
-    """A published data set. `files` are paths below the data folder; `sums` their SHA-256, where known."""
+    """A data set, published or a user's own.
+
+    `files` are paths below the data folder, a user's own also absolute; `sums` are their SHA-256, where known.
+    """
 
     name: str
     title: str
@@ -27,6 +30,8 @@ class Dataset:
     """True for our own samples: `files` are then paths inside the package `memflow`."""
     readable: bool = True
     """False while memflow knows the data set but has no reader for it yet."""
+    own: bool = False
+    """True for a file of the user's own, named in memflow.toml."""
 
 
 DATASETS: dict[str, Dataset] = {
@@ -136,8 +141,8 @@ DATASETS: dict[str, Dataset] = {
 }
 
 
-def dataset(name: str) -> Dataset:
+def dataset(name: str, known: Mapping[str, Dataset] = DATASETS) -> Dataset:
     """The data set of that name. Raises BadInput naming those there are."""
-    if name not in DATASETS:
-        raise BadInput(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
-    return DATASETS[name]
+    if name not in known:
+        raise BadInput(f"there is no data set {name!r}; there are {', '.join(known)}")
+    return known[name]

@@ -111,3 +111,18 @@ def test_a_data_set_may_be_named(tmp_path):
     assert Library(tmp_path).sums("locomo") == {}
     with pytest.raises(BadInput, match="there is no data set 'loco'"):
         Library(tmp_path).paths("loco")
+
+
+def test_a_file_of_ones_own_is_where_its_path_says(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "near.jsonl").write_bytes(ONE)
+    (tmp_path / "far.jsonl").write_bytes(TWO)
+    near = published(files=("near.jsonl",), own=True)
+    far = published(files=(str(tmp_path / "far.jsonl"),), own=True)
+    library = Library(tmp_path / "data", {"near": near, "far": far})
+    assert library.sums("near") == {"near.jsonl": sum_of(ONE)}
+    assert list(library.sums("far").values()) == [sum_of(TWO)]
+    assert Library(None).holding(far).state == "found", "an absolute path needs no data folder"
+    assert Library(None).holding(near).state == "missing"
+    with pytest.raises(BadInput, match="there is no data set 'locomo'; there are near, far"):
+        library.paths("locomo")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memflow.datasets import DATASETS
 from memflow.errors import BadSettings
 from resources.settings import Model, Settings, example, load
 
@@ -115,3 +116,14 @@ def test_a_model_has_the_same_fingerprint_wherever_it_is_served() -> None:
     here = Model(model="m", url="http://a/v1", concurrency=1)
     assert here.fingerprint() == Model(model="m", url="http://b/v1", price_in=3).fingerprint()
     assert here.fingerprint() != Model(model="m", url="http://a/v1", temperature=0.5).fingerprint()
+
+
+def test_data_sets_of_ones_own_are_known_beside_the_published_ones() -> None:
+    own = "[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = ['/somewhere/personas.jsonl']\n"
+    settings = load(written(own))
+    assert set(settings.datasets) == {*DATASETS, "mine"}
+    assert settings.datasets["mine"].own and "own_datasets.mine" in settings.datasets["mine"].how
+    with pytest.raises(BadSettings, match="own_datasets.locomo: take another name"):
+        load(written(own.replace("mine", "locomo")))
+    with pytest.raises(BadSettings, match="own_datasets.mine.files"):
+        load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))
