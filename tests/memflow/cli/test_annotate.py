@@ -1,6 +1,8 @@
 """`memflow annotate`: a sample with its page, the scripted judge as an annotator, and the report."""
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,10 +30,13 @@ def annotated(folder: Path, name: str, *odd: int) -> None:
     write_annotations(folder / f"annotations-{name}.jsonl", sheet, Annotations(name, "person", labels))
 
 
-def test_two_persons_and_the_judge(measured, sampled) -> None:
+def test_two_persons_and_the_judge(measured, sampled, tmp_path: Path) -> None:
     annotated(sampled, "Ann", 0)
     annotated(sampled, "Bo", 1)
-    judged = measured("annotate", "judge", str(sampled), "--format", "json")
+    # What the judge asks is booked, and the measured home serves other tests.
+    own = replace(measured, folder=tmp_path / "own")
+    shutil.copytree(measured.folder, own.folder)
+    judged = own("annotate", "judge", str(sampled), "--format", "json")
     assert json.loads(judged.stdout)[0]["labelled"] == len(read_sheet(sampled).items)
     [told] = json.loads(measured("annotate", "report", str(sampled), "--format", "json").stdout)
     n = told["items"]
