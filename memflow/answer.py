@@ -43,9 +43,11 @@ async def answer_all(
 ) -> list[Reply]:
     """Every probe asked, in the order of `probes`; all at once, bounded by the chat's own limit.
 
-    `answered` is called after every probe. Probes of one checkpoint share one restored memory. A probe whose memory
-    fails is a reply with its reason.
+    Probes are begun one by one, so that answers are taken in while others are still prepared. `answered` is called
+    after every probe. Probes of one checkpoint share one restored memory. A probe whose memory fails is a reply with
+    its reason.
     """
+    turn = asyncio.Lock()
     memories: dict[tuple[str, int], Memory] = {}
 
     def memory_of(probe: Probe) -> Memory:
@@ -56,6 +58,8 @@ async def answer_all(
         return memories[place]
 
     async def one(probe: Probe) -> Reply:
+        async with turn:
+            await asyncio.sleep(0)  # the loop attends to what has come in meanwhile
         try:
             memory = memory_of(probe)
         except (MemflowError, KeyError) as wrong:

@@ -16,6 +16,8 @@ from memflow.words import search_words
 
 VERSION = 1
 _CACHED_WORDS = 32_768
+_CACHED_TEXTS = 4096
+"""Few texts are embedded twice, but these often: a question is put at every checkpoint."""
 
 
 class HashingEmbedder:
@@ -26,13 +28,21 @@ class HashingEmbedder:
         self.name = f"hashing-{dimensions}"
         self.fingerprint = digest(self.name, VERSION)
         self._words: dict[str, Vector] = {}
+        self._texts: dict[str, Vector] = {}
 
     async def embed(self, texts: Sequence[str]) -> Vector:
         """An array of shape (len(texts), dimensions), float32, rows of length 1."""
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
-            vectors[row] = self._text(text)
+            vectors[row] = self._known(text)
         return vectors
+
+    def _known(self, text: str) -> Vector:
+        if text not in self._texts:
+            if len(self._texts) >= _CACHED_TEXTS:
+                self._texts.clear()
+            self._texts[text] = self._text(text)
+        return self._texts[text]
 
     def _text(self, text: str) -> Vector:
         counts = Counter(search_words(text)) or Counter([""])
