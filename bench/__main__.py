@@ -10,7 +10,15 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PEERS = HERE.parent / ".venv" / "peers"
-ALL = ("metrics_text", "memories_bm25", "memories_growth", "memories_encoder", "ledger_replay", "player")
+ALL = (
+    "metrics_text",
+    "memories_bm25",
+    "memories_growth",
+    "memories_encoder",
+    "ledger_replay",
+    "player",
+    "evaluation",
+)
 
 
 def peers() -> Path:

@@ -42,7 +42,7 @@ from resources.ledger import SqlLedger
 from resources.stub import stub_process
 
 MEMORY, LATENCY, CONCURRENCY, BOUND = "rag_2_4_30", 0.2, 256, 1.25
-USERS, ROUNDS = 12, 1
+USERS, ROUNDS = 12, 3
 
 
 @dataclass(frozen=True)
