@@ -261,7 +261,10 @@ def stub_process(**behaviour: Any) -> Iterator[str]:
             yield url
         finally:
             process.terminate()
-            process.wait(10)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:  # where the signal is ignored, as children of some shells do
+                process.kill()
 
 
 def main() -> None:
