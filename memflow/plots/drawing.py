@@ -33,7 +33,7 @@ ACROSS = 3
 """Panels side by side."""
 MISSING = "pictures are drawn with matplotlib, which is not installed: pip install 'memflow[plots]'"
 
-STYLE = {
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica"],
     "font.size": 9.5,
