@@ -1,6 +1,6 @@
 """Checks: one step per table, over memflow.expectations, through Great Expectations.
 
-What must hold is data in memflow/expectations.py; how it is tested is resources/expectations.py. A check that blocks
+What must hold is data in memflow/expectations; how it is tested is resources/expectations.py. A check that blocks
 stops the steps that would build on the partition.
 """
 
@@ -13,19 +13,20 @@ from assets.partitions import Partitions, parts, place
 from assets.recipes import BY_ASSISTANT, BY_DOMAIN
 from memflow.expectations import EXPECTATIONS, Expectation
 from resources.expectations import Outcome, check
+from resources.settings import Settings
 from resources.warehouse import Warehouse
 
 
-def build(partitions: Partitions) -> Sequence[dg.AssetChecksDefinition]:
+def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetChecksDefinition]:
     """A step of checks for every table that has expectations."""
     by_table: dict[str, list[Expectation]] = defaultdict(list)
     for expectation in EXPECTATIONS:
         by_table[expectation.table].append(expectation)
-    return [_checks(table, expectations, partitions) for table, expectations in by_table.items()]
+    return [_checks(table, expectations, partitions, settings) for table, expectations in by_table.items()]
 
 
 def _checks(
-    table: str, expectations: Sequence[Expectation], partitions: Partitions
+    table: str, expectations: Sequence[Expectation], partitions: Partitions, settings: Settings
 ) -> dg.AssetChecksDefinition:
     shape = _shape(table, partitions)
     key = table.split(".")
@@ -47,7 +48,8 @@ def _checks(
         context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
     ) -> Iterator[dg.AssetCheckResult]:
         where = _partition(context, table)
-        for outcome in check(table, where, warehouse):
+        domain = settings.domain(parts(context)[0]) if table in (*BY_DOMAIN, *BY_ASSISTANT) else None
+        for outcome in check(table, where, warehouse, domain):
             yield _result(key, outcome, where)
 
     return checks

@@ -38,7 +38,7 @@ from resources.warehouse import Warehouse
 def outside(settings: Settings, budget: Any = None) -> dict[str, Any]:
     """The resources of the settings, by name."""
     lake = Lake(settings.lake_root)
-    library = Library(settings.data)
+    library = Library(settings.data, settings.datasets)
     settings.home.mkdir(parents=True, exist_ok=True)
     return {
         "lake": lake,
@@ -66,7 +66,7 @@ def build_defs(settings: Settings, hands: dict[str, Any] | None = None) -> dg.De
             *answers.build(partitions, settings),
             *scores.build(partitions, settings),
         ],
-        asset_checks=checks.build(partitions),
+        asset_checks=checks.build(partitions, settings),
         jobs=jobs.build(),
         schedules=schedules.build(partitions),
         sensors=[automation.regeneration(settings.sensor_seconds)],

@@ -26,7 +26,7 @@ def build() -> list[Any]:
         dg.define_asset_job(
             "measure_memories",
             groups("memory", "answer")
-            | dg.AssetSelection.assets(["score", "verdicts"], ["score", "attributions"]),
+            | dg.AssetSelection.assets(*(["score", name] for name in ("verdicts", "attributions", "claims"))),
             description="Play, ask and score, a domain and an assistant a partition.",
         ),
         dg.define_asset_job(

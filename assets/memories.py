@@ -1,4 +1,4 @@
-"""memory: episodes as they were played, and every entry that the memory ever held."""
+"""memory: episodes as they were played, every entry that the memory ever held, and how its policy evolved."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,13 +7,14 @@ import dagster as dg
 
 from assets.automation import when_inputs_settle
 from assets.partitions import Partitions, parts
-from assets.recipes import PLAYED, STATES, Recipes
+from assets.recipes import MEMORY, STATES, Recipes
 from assets.report import described
 from assets.step import account, keep, states_of
 from memflow.benchmarks import registry
+from memflow.evolution import Environment, events, live
 from memflow.memories import registry as systems
-from memflow.play import Played, play_all
-from memflow.transcripts import entries_of, said_of
+from memflow.play import Played
+from memflow.transcripts import entries_of, policies_of, said_of
 from resources.lake import Lake
 from resources.lance import LanceIndex
 from resources.models import Chats, Models
@@ -22,7 +23,8 @@ from resources.settings import Settings
 
 def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefinition]:
     """The assets of this stage."""
-    deps = [*(table.split(".") for table in STATES), ["utterance", "turns"], ["feedback", "sessions"]]
+    made_from = (*STATES, "utterance.turns", "feedback.sessions", "question.probes")
+    deps = [table.split(".") for table in made_from]
 
     @dg.multi_asset(
         name="memories",
@@ -33,8 +35,12 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
                 automation_condition=when_inputs_settle,
             )
             for table, more in zip(
-                PLAYED,
-                ("Made by the player.", "As Parquet, and as a LanceDB table for search afterwards."),
+                MEMORY,
+                (
+                    "Made by the player.",
+                    "As Parquet, and as a LanceDB table for search afterwards.",
+                    "Empty for a memory without a policy, and where a benchmark gives no feedback.",
+                ),
                 strict=True,
             )
         ],
@@ -54,20 +60,23 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         recipe = systems.find(assistant.partition("@")[0], settings.own_memories())
         states = states_of(lake, name)
         turns, feedback = (lake.read(table, name) for table in ("utterance.turns", "feedback.sessions"))
+        probes = lake.read("question.probes", name) if recipes.evolves(domain, assistant) else []
 
         async def work(chats: Chats) -> list[Played]:
             episodes = benchmark.episodes(domain, states, turns, feedback, await chats.role("simulator"))
-            replier = benchmark.replier(domain, await chats.answering(assistant))
-            lived = chats.expect(sum(len(episode.events) for episode in episodes))
-            factory = recipe.remember(await chats.tools(assistant))
-            return await play_all(episodes, factory, replier, lived=lived)
+            answering, tools = await chats.answering(assistant), await chats.tools(assistant)
+            lived = chats.expect(events(recipe, benchmark, episodes))
+            world = Environment(benchmark, domain, assistant, answering, tools.chat, turns, probes)
+            factory, replier = recipe.remember(tools), benchmark.replier(domain, answering)
+            return await live(world, recipe, episodes, factory, replier, lived=lived)
 
         played = models.run(account(context, "memory"), work) if recipe.system.plays else []
         entries = entries_of(name, assistant, played)
         index.rebuild(name, assistant, entries)
-        tables: tuple[Sequence[Any], ...] = (said_of(name, assistant, played), entries)
-        for table, rows in zip(PLAYED, tables, strict=True):
+        policies = policies_of(name, assistant, recipe.values, played)
+        tables: tuple[Sequence[Any], ...] = (said_of(name, assistant, played), entries, policies)
+        for table, rows in zip(MEMORY, tables, strict=True):
             made_from = recipes.assistant(table, name, assistant)
-            yield keep(context, lake, models, table, rows, made_from)
+            yield keep(context, lake, models, table, rows, made_from, recipes.played_by(domain, assistant))
 
     return [memories]

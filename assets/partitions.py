@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from memflow.datasets import DATASETS
 from resources.settings import Settings
 
 
@@ -27,7 +26,7 @@ class Partitions:
         """The partitions that the settings ask for."""
         domains = dg.StaticPartitionsDefinition(list(settings.domains))
         assistants = dg.StaticPartitionsDefinition(list(settings.assistants))
-        leads: dict[str, list[str]] = {name: [] for name in DATASETS}
+        leads: dict[str, list[str]] = {name: [] for name in settings.datasets}
         for name in settings.domains:
             for dataset in settings.domain(name).datasets:
                 leads.setdefault(dataset, []).append(name)

@@ -8,7 +8,7 @@ from assets.partitions import Partitions
 from assets.recipes import Recipes
 from assets.report import described, report
 from memflow.benchmarks import registry
-from memflow.datasets import dataset
+from memflow.recording import meta_of
 from resources.lake import Lake
 from resources.library import Library
 
@@ -27,9 +27,9 @@ def build(partitions: Partitions) -> Sequence[dg.AssetsDefinition]:
         recipes: dg.ResourceParam[Recipes],
     ) -> dg.MaterializeResult:
         name = context.partition_key
-        published = dataset(name)
+        published = library.dataset(name)
         rows = registry.benchmark(published.benchmark).records(published, library.paths(published))
-        facts = lake.write("raw.records", name, rows, recipe=recipes.raw(name))
+        facts = lake.write("raw.records", name, rows, recipe=recipes.raw(name), meta=meta_of(rows))
         return report("raw.records", rows, facts.digest, licence=published.licence, origin=published.origin)
 
     return [records]

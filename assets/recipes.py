@@ -5,6 +5,7 @@ content digests of the tables it is made from, the fingerprints of the models th
 and the code of memflow itself: a change of code costs a replay from the ledger, and no request.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -12,15 +13,19 @@ from typing import Any
 
 from memflow.benchmarks import registry
 from memflow.domains import Domain
+from memflow.evolution import evolves
 from memflow.fingerprint import digest
 from memflow.memories.registry import find
 from memflow.memories.registry import fingerprint as memory_fingerprint
+from memflow.recording import SCRIPTED
 from resources.lake import Lake
 from resources.library import Library
 from resources.settings import Settings
 
 STATES = ("state.profiles", "state.variables", "state.changes")
 PLAYED = ("memory.transcripts", "memory.indexes")
+MEMORY = (*PLAYED, "memory.policies")
+"""All that comes of playing; what is answered and scored from is PLAYED."""
 RUN = "run"
 """Under this name a partition keeps the run in which it was made, which is no part of any recipe."""
 
@@ -33,12 +38,20 @@ BY_DOMAIN: dict[str, tuple[str, ...]] = {
 """Tables partitioned by domain, in the order of the walk, and the tables each is made from."""
 
 BY_ASSISTANT: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(PLAYED, (*STATES, "utterance.turns", "feedback.sessions")),
+    **dict.fromkeys(MEMORY, (*STATES, "utterance.turns", "feedback.sessions", "question.probes")),
     "answer.replies": (*PLAYED, "question.probes"),
     "score.verdicts": ("answer.replies", "question.probes"),
     "score.attributions": ("score.verdicts", "answer.replies", *PLAYED, "question.probes"),
+    "score.claims": (*PLAYED, *STATES, "utterance.turns"),
 }
-"""Tables partitioned by domain and assistant, in the order of the walk, and the tables each is made from."""
+"""Tables partitioned by domain and assistant, in the order of the walk, and the tables each is made from.
+
+Only a memory that evolves is played with probes: for any other, they are no part of the recipe.
+"""
+SCORED = ("score.attributions", "score.verdicts", "score.claims", "memory.policies")
+"""What the leaderboard is made from, by domain and assistant."""
+
+_PROBED = frozenset((table, "question.probes") for table in MEMORY)
 
 
 class Recipes:
@@ -62,20 +75,28 @@ class Recipes:
 
     def assistant(self, table: str, domain: str, assistant: str) -> str:
         """The recipe of a table partitioned by domain and assistant."""
+        of_domain, stage = self.settings.domain(domain), table.split(".", maxsplit=1)[0]
         made_from = [
             self._content(name, f"{domain}/{assistant}" if name in BY_ASSISTANT else domain)
             for name in BY_ASSISTANT[table]
+            if (table, name) not in _PROBED or self.evolves(of_domain, assistant)
         ]
-        of_domain, stage = self.settings.domain(domain), table.split(".", maxsplit=1)[0]
         models: list[Any] = [self.simulator(stage, of_domain), self.answering(assistant)]
         if stage == "score":
-            models += [self.judge(domain), self.behind(of_domain, assistant)]
+            models.append(self.behind(of_domain, assistant))
+        if table == "score.claims":
+            models.append(self.judge(domain))
         return digest(table, domain, assistant, made_from, models, code())
+
+    def evolves(self, domain: Domain, assistant: str) -> bool:
+        """Whether an assistant's memory evolves in a domain, and so is asked probes while it is played."""
+        recipe = find(assistant.partition("@")[0], self.settings.own_memories())
+        return evolves(recipe, registry.benchmark(domain.benchmark))
 
     def leaderboard(self) -> str:
         """The recipe of the leaderboard: every verdict and every probe there is, and what stands behind them."""
         made_from = {}
-        for table in ("score.attributions", "score.verdicts", "question.probes"):
+        for table in (*SCORED, "question.probes"):
             for partition in self.lake.partitions(table):
                 facts = self.lake.facts(table, partition)
                 if facts is not None:
@@ -107,6 +128,7 @@ class Recipes:
             *([roles.backbone] if "feedback" in stages else []),
         }
         scripted = any(self.settings.model(name).kind == "scripted" for name in names)
+        scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
         values = find(assistant.partition("@")[0], self.settings.own_memories()).values
         # A memory of a user's own may mean something else by the names.
         bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
@@ -118,9 +140,30 @@ class Recipes:
             "probes": self._content("question.probes", domain.name),
         }
 
+    def played_by(self, domain: Domain, assistant: str) -> dict[str, str]:
+        """Who spoke while an assistant's episodes were played. It is kept with them, for a recorded run."""
+        behind = self.behind(domain, assistant)
+        return {
+            "model": behind["model"],
+            "fingerprint": self.settings.model(behind["model"]).fingerprint(),
+            "simulator": self.simulator("memory", domain) or "the data set",
+            SCRIPTED: behind["scripted"],
+        }
+
     def judge(self, domain: str) -> str | None:
-        """The judge's fingerprint in a domain; None where every metric is computed, as all are so far."""
-        return None
+        """The judge's fingerprint in a domain: its model, and the prompts that the benchmark asks it with. None where
+        every metric is computed."""
+        prompts = registry.benchmark(self.settings.domain(domain).benchmark).judge_prompts()
+        if not prompts:
+            return None
+        model = self.settings.model(self.settings.roles.judge)
+        return digest(model.fingerprint(), {prompt.name: prompt.digest for prompt in prompts})
+
+    def judging(self, domain: str) -> dict[str, str]:
+        """What stands behind a domain's claims, kept with them: whether a scripted chat judged."""
+        asked = self.judge(domain) is not None
+        scripted = asked and self.settings.model(self.settings.roles.judge).kind == "scripted"
+        return {"scripted": "yes" if scripted else "no", "states": self._content("state.changes", domain)}
 
     def answering(self, assistant: str) -> str:
         """An assistant's fingerprint: its memory's parameters, its chat model, and the embedder."""
@@ -154,6 +197,10 @@ class Recipes:
     def _backbone(self, table: str) -> str:
         model = self.settings.model(self.settings.roles.backbone)
         return model.fingerprint() if table == "feedback.sessions" else ""
+
+    def _meta(self, table: str, partition: str) -> Mapping[str, str]:
+        facts = self.lake.facts(table, partition)
+        return {} if facts is None else facts.meta
 
     def _content(self, table: str, partition: str) -> str:
         facts = self.lake.facts(table, partition)

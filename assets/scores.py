@@ -1,22 +1,25 @@
 """score: replies under their metrics, and the leaderboard over everything."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import dagster as dg
 
 from assets.automation import when_inputs_settle, when_scores_settle
 from assets.partitions import Partitions, parts, place
-from assets.recipes import PLAYED, Recipes
+from assets.recipes import PLAYED, STATES, Recipes
 from assets.report import described, pictures, report
-from assets.step import keep
+from assets.step import account, keep, states_of
 from memflow.attribution import attribute
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import Measured
 from memflow.board import Terms, evidence_figures, on_terms
 from memflow.memories.registry import find
-from memflow.records import Figure, Verdict
-from resources.lake import Lake
-from resources.models import Models
+from memflow.records import Claim, Figure, Verdict
+from memflow.transcripts import held_at, pasts_of
+from resources.lake import Facts, Lake
+from resources.models import Chats, Models
 from resources.settings import Settings
 from resources.warehouse import Warehouse
 
@@ -26,7 +29,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
     @dg.asset(
         **described("score.verdicts", "A value, or null with its reason: no score silently becomes 0."),
-        deps=[["answer", "replies"], ["question", "probes"], ["model", "judge"]],
+        deps=[["answer", "replies"], ["question", "probes"]],
         partitions_def=partitions.domain_assistant,
         automation_condition=when_inputs_settle,
     )
@@ -80,10 +83,45 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         return keep(context, lake, models, "score.attributions", rows, recipe)
 
     @dg.asset(
+        **described("score.claims", "Empty where nothing is claimed of users, and for the bounds."),
+        deps=[
+            *(table.split(".") for table in (*PLAYED, *STATES)),
+            ["utterance", "turns"],
+            ["model", "judge"],
+        ],
+        partitions_def=partitions.domain_assistant,
+        automation_condition=when_inputs_settle,
+        pool=f"model_{settings.roles.judge}",
+    )
+    def claims(
+        context: dg.AssetExecutionContext,
+        lake: dg.ResourceParam[Lake],
+        models: dg.ResourceParam[Models],
+        recipes: dg.ResourceParam[Recipes],
+    ) -> dg.MaterializeResult:
+        name, assistant = parts(context)
+        domain = settings.domain(name)
+        benchmark = registry.benchmark(domain.benchmark)
+        system = find(assistant.partition("@")[0], settings.own_memories()).system
+        turns = lake.read("utterance.turns", name)
+        rows = benchmark.claims(domain, assistant, states_of(lake, name), turns) if system.recalls else []
+        said, entries = (lake.read(table, place(name, assistant)) for table in PLAYED)
+        held = held_at(pasts_of(entries, said, rows), rows, system.memory.bookkeeping)
+
+        async def work(chats: Chats) -> list[Claim]:
+            return await benchmark.judged(domain, rows, held, await chats.role("judge"))
+
+        rows = models.run(account(context, "score"), work) if rows else []
+        recipe = recipes.assistant("score.claims", name, assistant)
+        return keep(context, lake, models, "score.claims", rows, recipe, recipes.judging(name))
+
+    @dg.asset(
         **described("score.leaderboard", "Figures with their intervals, denominators and coverage."),
         deps=[
             ["score", "verdicts"],
             ["score", "attributions"],
+            ["score", "claims"],
+            ["memory", "policies"],
             dg.AssetDep(["question", "probes"], partition_mapping=dg.AllPartitionMapping()),
         ],
         automation_condition=when_scores_settle,
@@ -99,7 +137,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         duckdb = dg.MetadataValue.path(str(path))
         return report("score.leaderboard", rows, facts.digest, duckdb=duckdb, **pictures(rows))
 
-    return [verdicts, attributions, leaderboard]
+    return [verdicts, attributions, claims, leaderboard]
 
 
 def figures_of(name: str, settings: Settings, lake: Lake) -> list[Figure]:
@@ -136,11 +174,24 @@ def figures_of(name: str, settings: Settings, lake: Lake) -> list[Figure]:
             simulator=behind[assistant]["simulator"],
             scripted=behind[assistant]["scripted"] == "yes",
         )
-        own = registry.benchmark(domain.benchmark).figures(domain, measured)
         where = place(name, assistant)
+        measured = replace(measured, **_besides(lake, where, lake.facts("state.changes", name)))
+        own = registry.benchmark(domain.benchmark).figures(domain, measured)
         if own and lake.facts("score.attributions", where) is not None:
             own += evidence_figures(lake.read("score.attributions", where), own[0], domain.seed)
         figures += own
         k, budget = (int(behind[assistant].get(each, 0)) or None for each in ("k", "budget"))
         terms[assistant] = Terms.of(lake.read("answer.replies", where), k, budget)
     return on_terms(figures, terms)
+
+
+def _besides(lake: Lake, where: str, states: Facts | None) -> dict[str, Any]:
+    """What else there is of an assistant: claims on its memory, of today's states, and the steps of its evolution."""
+    found: dict[str, Any] = {}
+    claims = lake.facts("score.claims", where)
+    if claims is not None and states is not None and claims.meta.get("states") == states.digest:
+        found["claims"] = lake.read("score.claims", where)
+        found["scripted_judge"] = claims.meta.get("scripted") == "yes"
+    if lake.facts("memory.policies", where) is not None:
+        found["policies"] = lake.read("memory.policies", where)
+    return found

@@ -61,16 +61,32 @@ async def answer_all(
         async with turn:
             await asyncio.sleep(0)  # the loop attends to what has come in meanwhile
         try:
-            return await _answer(benchmark, domain, assistant, probe, memory_of(probe), chat)
-        except (BudgetSpent, EndpointDown):
-            raise
+            memory = memory_of(probe)
         except (MemflowError, KeyError) as wrong:
-            reason = f"recall for {probe.probe_id}: {type(wrong).__name__}: {wrong}"
-            return _reply(domain, assistant, probe, Recall(), reason=reason)
-        finally:
-            answered()
+            reply = _failed(domain, assistant, probe, wrong)
+        else:
+            reply = await answer_one(benchmark, domain, assistant, probe, memory, chat)
+        answered()
+        return reply
 
     return list(await asyncio.gather(*(one(probe) for probe in probes)))
+
+
+async def answer_one(
+    benchmark: Benchmark, domain: Domain, assistant: str, probe: Probe, memory: Memory, chat: Chat
+) -> Reply:
+    """One probe asked of a memory, restored or alive: nothing of it changes."""
+    try:
+        return await _answer(benchmark, domain, assistant, probe, memory, chat)
+    except (BudgetSpent, EndpointDown):
+        raise
+    except (MemflowError, KeyError) as wrong:
+        return _failed(domain, assistant, probe, wrong)
+
+
+def _failed(domain: Domain, assistant: str, probe: Probe, wrong: Exception) -> Reply:
+    reason = f"recall for {probe.probe_id}: {type(wrong).__name__}: {wrong}"
+    return _reply(domain, assistant, probe, Recall(), reason=reason)
 
 
 async def _answer(

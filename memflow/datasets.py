@@ -12,7 +12,10 @@ from memflow.errors import BadInput
 
 @dataclass(frozen=True)
 class Dataset:
-    """A published data set. `files` are paths below the data folder; `sums` their SHA-256, where known."""
+    """A data set, published or a user's own.
+
+    `files` are paths below the data folder, a user's own also absolute; `sums` are their SHA-256, where known.
+    """
 
     name: str
     title: str
@@ -27,6 +30,8 @@ class Dataset:
     """True for our own samples: `files` are then paths inside the package `memflow`."""
     readable: bool = True
     """False while memflow knows the data set but has no reader for it yet."""
+    own: bool = False
+    """True for a file of the user's own, named in memflow.toml."""
 
 
 DATASETS: dict[str, Dataset] = {
@@ -42,6 +47,19 @@ DATASETS: dict[str, Dataset] = {
             "It ships with memflow.",
             ships=True,
         ),
+        *(
+            Dataset(
+                f"personas_{language}",
+                f"Traits of our own writing, {words}, from which any number of personas is invented",
+                "amemgym",
+                (f"benchmarks/amemgym/sample/traits_{language}.yaml",),
+                "Apache-2.0",
+                "memflow",
+                "It ships with memflow.",
+                ships=True,
+            )
+            for language, words in (("en", "English"), ("zh", "Chinese"))
+        ),
         Dataset(
             "amemgym_v1_base",
             "AMemGym v1.base: 20 users, 11 periods, 10 questions each",
@@ -50,6 +68,16 @@ DATASETS: dict[str, Dataset] = {
             "CC-BY-4.0",
             "Hugging Face dataset AGI-Eval/AMemGym",
             "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
+        ),
+        Dataset(
+            "amemgym_v1_base_run",
+            "A recorded run of AMemGym v1.base, for amemgym_base_offpolicy",
+            "amemgym",
+            ("amemgym/v1.base/run.jsonl",),
+            "that of its users, CC-BY-4.0, and of the models that spoke",
+            "a run of your own: none has been published",
+            "Play amemgym_base, then `memflow export transcript amemgym_base ASSISTANT FILE` with "
+            "amemgym/v1.base/run.jsonl in the data folder as FILE.",
         ),
         Dataset(
             "memorybench_sample",
@@ -136,8 +164,8 @@ DATASETS: dict[str, Dataset] = {
 }
 
 
-def dataset(name: str) -> Dataset:
+def dataset(name: str, known: Mapping[str, Dataset] = DATASETS) -> Dataset:
     """The data set of that name. Raises BadInput naming those there are."""
-    if name not in DATASETS:
-        raise BadInput(f"there is no data set {name!r}; there are {', '.join(DATASETS)}")
-    return DATASETS[name]
+    if name not in known:
+        raise BadInput(f"there is no data set {name!r}; there are {', '.join(known)}")
+    return known[name]

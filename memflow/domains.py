@@ -20,6 +20,8 @@ class Domain:
     title: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 42
+    listed: bool = True
+    """Whether it is a partition where the settings name no domains; others are by name."""
     limit: int = 0
     """How many users (AMemGym) or test questions (MemoryBench) to take; 0 is all."""
 
@@ -49,7 +51,16 @@ DOMAINS: dict[str, Domain] = {
                 "rounds_init": 1,
                 "rounds_update": 2,
                 "start_date": "2020-10-01",
+                "draw": "file",
             },
+        ),
+        Domain(
+            "amemgym_demo_zh",
+            "amemgym",
+            ("personas_zh",),
+            "AMemGym, generated in Chinese from invented personas",
+            {"users": 3, "periods": 4, "questions": 4, "changes_per_period": 3, "language": "zh"},
+            listed=False,
         ),
         Domain(
             "amemgym_base",
@@ -57,6 +68,36 @@ DOMAINS: dict[str, Domain] = {
             ("amemgym_v1_base",),
             "AMemGym v1.base as published: 20 users, 11 periods, 10 questions",
             {"rounds_init": 1, "rounds_update": 2},
+        ),
+        Domain(
+            "amemgym_base_offpolicy",
+            "amemgym",
+            ("amemgym_v1_base", "amemgym_v1_base_run"),
+            "AMemGym v1.base off-policy: the dialogues of a recorded run, given to every memory",
+            {"rounds_init": 1, "rounds_update": 2, "policy": "off"},
+            listed=False,
+        ),
+        Domain(
+            "amemgym_base_generated",
+            "amemgym",
+            ("personas_en",),
+            "AMemGym with the sizes of v1.base, generated from invented personas",
+            {"users": 20},
+            listed=False,
+        ),
+        Domain(
+            "amemgym_extra",
+            "amemgym",
+            ("personas_en",),
+            "AMemGym with the sizes of the paper's extra setting, generated: its authors have not released that data",
+            {
+                "users": 20,
+                "periods": 21,
+                "variables_per_question": 3,
+                "rounds_init": 2,
+                "rounds_update": 5,
+            },
+            listed=False,
         ),
         Domain(
             "memorybench_demo",

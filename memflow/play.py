@@ -2,7 +2,8 @@
 
 It gives the memory what was said, asks the assistant where a reply is wanted, lets the simulator speak again, and
 keeps the transcript. It asks no probes: since entries carry `since` and `until`, any checkpoint can be restored and
-asked afterwards (answer.py). Which benchmark an episode comes from, the player does not know.
+asked afterwards (answer.py). Which benchmark an episode comes from, the player does not know; nor what happens when
+the memory reaches an event of kind `checkpoint` (evolution.py).
 """
 
 import asyncio
@@ -20,18 +21,26 @@ from memflow.memories.memory import Memory, Message, Recall
 Origin = Literal["given", "assistant", "simulator"]
 FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
 """The simulator's next words after a dialogue: bound to its event, so that it may know what a memory may not."""
+Reached = Callable[[Memory], Awaitable[None]]
+"""What happens at a checkpoint, to the living memory: bound to its event, for the same reason."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Messages that arrive together; for an exchange, the assistant replies to each of them in turn."""
+    """Messages that arrive together; for an exchange, the assistant replies to each of them in turn.
+
+    Given messages arrive `together` so many at a time, 0 for all at once: a recorded dialogue by rounds of two.
+    A checkpoint has no messages: `reached` is called with the memory.
+    """
 
     number: int
     checkpoint: int
-    kind: Literal["exchange", "given"]
+    kind: Literal["exchange", "given", "checkpoint"]
     messages: tuple[Message, ...]
     follow_ups: int = 0
     follow_up: FollowUp | None = None
+    together: int = 0
+    reached: Reached | None = None
 
 
 @dataclass(frozen=True)
@@ -96,8 +105,14 @@ class _Stage:
     lines: list[Line] = field(default_factory=list)
 
     async def live(self, event: Event) -> None:
+        if event.reached is not None:
+            await event.reached(self.memory)
+            return
         if event.kind == "given":
-            await self._write(event, [_Spoken(message, "given") for message in event.messages])
+            given = [_Spoken(message, "given") for message in event.messages]
+            size = event.together or len(given)
+            for first in range(0, len(given), size):
+                await self._write(event, given[first : first + size], first=first)
             return
         said: list[Message] = []
         for message in event.messages:
@@ -166,11 +181,12 @@ class _Stage:
 async def play(
     episode: Episode, memory: Memory, replier: Replier | None, lived: Callable[[], None] = lambda: None
 ) -> Played:
-    """Live through one episode, strictly in order. `lived` is called after every event."""
+    """Live through one episode, strictly in order. `lived` is called after every event but checkpoints."""
     stage = _Stage(episode, memory, replier)
     for event in episode.events:
         await stage.live(event)
-        lived()
+        if event.kind != "checkpoint":
+            lived()
     return Played(episode.episode_id, stage.lines, memory.store)
 
 

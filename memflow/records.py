@@ -71,6 +71,7 @@ class Change:
     old: Annotated[str | None, "Its value before; null in period 0."]
     value: Annotated[str, "Its value from this period on."]
     event: Annotated[str | None, "The life event that brought the change; null in period 0."] = None
+    summary: Annotated[str | None, "What the period is about, in a few sentences; null in period 0."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +117,10 @@ class Probe:
     gold: Annotated[str, "Gold: the right option's number from 1, the answer, or the state values as JSON."]
     revealed: Annotated[str, "Gold: what the oracle is told."]
     evidence: Annotated[list[str], "Gold: ids of the messages that the answer rests on, where known."]
+    variants: Annotated[
+        list[str],
+        "Gold: for each option, the values of `variables` that it is for, as a JSON list; else empty.",
+    ] = field(default_factory=list)
     parent: Annotated[str | None, "Of a state probe that belongs to a choice probe: that one."] = None
     reason: Reason = None
 
@@ -156,7 +161,7 @@ class Said:
     speaker: Annotated[str | None, "Who says it, where a conversation has names."] = None
     text: Annotated[str, "What is said."]
     sent_at: Annotated[str | None, "The simulated time."] = None
-    tick: Annotated[int, "Logical time: messages given to the memory before this one."]
+    tick: Annotated[int, "Logical time: messages given to the memory before this one, and policies taken up."]
     origin: Annotated[str, "`given`, `assistant` or `simulator`: who made it."]
     completion: Annotated[str | None, "The ledger's digest of the completion that made it."] = None
     reason: Reason = None
@@ -179,6 +184,28 @@ class Entry:
     vector: Annotated[list[float] | None, "Its embedding, where the memory made one."] = None
     meta: Annotated[str, "What the memory keeps beside the text (importance, links, ...), as JSON."] = "{}"
     previous: Annotated[str | None, "The entry whose next version this one is."] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """One row per step of the evolution of a memory's policy in an episode; the first is what it begins with."""
+
+    domain: Domain
+    assistant: Assistant
+    episode_id: Episode
+    step: Annotated[int, "Order of the step, from 0."]
+    cadence: Annotated[str, "`period` or `episode`: what comes before a step."]
+    cycle: Annotated[int, "Episodes lived before it; 0 throughout where the cadence is `period`."]
+    checkpoint: Annotated[int | None, "The last checkpoint whose questions the evolver was told of."] = None
+    feedback: Annotated[str, "What it was told: `questions`, `complete`, or the named deviation."]
+    kinds: Annotated[list[str], "The policy from then on: kinds of information to keep."]
+    changes: Annotated[list[str], "What the evolver says it changed."]
+    asked: Annotated[int, "Questions asked under the policy before it."] = 0
+    answered: Annotated[int, "How many of them have an answer that could be read."] = 0
+    correct: Annotated[int, "How many of them were answered rightly."] = 0
+    since: Annotated[int, "Tick from which the policy is in force."]
+    completion: Annotated[str | None, "The ledger's digest of the completion that made it."] = None
+    reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,6 +273,25 @@ class Attributed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One row per fact that was news at a checkpoint, and whether the memory held it then."""
+
+    domain: Domain
+    assistant: Assistant
+    claim_id: Annotated[str, "Unique within the domain."]
+    episode_id: Episode
+    checkpoint: Checkpoint
+    text: Annotated[str, "Gold: what is claimed of the user."]
+    value: Annotated[
+        float | None, "1 where the judge found it in the memory, else 0; null without verdict."
+    ] = None
+    held_tokens: Annotated[int | None, "Tokens of what the memory held (estimated)."] = None
+    completion: Annotated[str | None, "The ledger's digest of the completion."] = None
+    model: Annotated[str | None, "Fingerprint of the judge; null where nobody was asked."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
     """One row per domain, assistant, metric, variant and slice."""
 
@@ -289,9 +335,11 @@ TABLES: dict[str, type] = {
     "feedback.sessions": FeedbackRound,
     "memory.transcripts": Said,
     "memory.indexes": Entry,
+    "memory.policies": Policy,
     "answer.replies": Reply,
     "score.verdicts": Verdict,
     "score.attributions": Attributed,
+    "score.claims": Claim,
     "score.leaderboard": Figure,
 }
 
@@ -305,9 +353,11 @@ KEYS: dict[str, tuple[str, ...]] = {
     "feedback.sessions": ("domain", "case_id", "round"),
     "memory.transcripts": ("domain", "assistant", "episode_id", "message_id"),
     "memory.indexes": ("domain", "assistant", "episode_id", "entry_id"),
+    "memory.policies": ("domain", "assistant", "episode_id", "step"),
     "answer.replies": ("domain", "assistant", "probe_id"),
     "score.verdicts": ("domain", "assistant", "probe_id", "metric", "variant"),
     "score.attributions": ("domain", "assistant", "probe_id"),
+    "score.claims": ("domain", "assistant", "claim_id"),
     "score.leaderboard": ("domain", "assistant", "metric", "variant", "slice"),
 }
 """What identifies a row of each table."""

@@ -16,14 +16,15 @@ from memflow.benchmarks.benchmark import Benchmark, States
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.domains import Domain
+from memflow.evolution import Environment, live
 from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.own import Own
 from memflow.memories.registry import find
-from memflow.play import Played, play_all
+from memflow.play import Played
 from memflow.records import FeedbackRound, Probe, Record, Reply, Turn
 from memflow.tokens import estimate
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.transcripts import entries_of, held_at, pasts_of, said_of
 
 T = TypeVar("T")
 
@@ -120,16 +121,17 @@ class Rehearsal:
         return Users(domain, made, said, asked, self._play("feedback", domain, "", feedback))
 
     def measure(self, benchmark: Benchmark, users: Users, assistant: str) -> list[Reply]:
-        """Play the right half for one assistant: its episodes, and every probe asked of it."""
+        """Play the right half for one assistant: its episodes, every probe asked of it, and what is judged of it."""
         domain = users.domain
         recipe = find(assistant.partition("@")[0], self.own)
         probes = [probe for probe in users.probes if probe.split == "test"]
 
         async def memory(on: _Stage) -> list[Played]:
-            simulator = on.role("simulator")
+            simulator, answering, tools = on.role("simulator"), on.answering(assistant), on.tools(assistant)
             episodes = benchmark.episodes(domain, users.states, users.turns, users.feedback, simulator)
-            replier = benchmark.replier(domain, on.answering(assistant))
-            return await play_all(episodes, recipe.remember(on.tools(assistant)), replier)
+            world = Environment(benchmark, domain, assistant, answering, tools.chat, users.turns, probes)
+            replier = benchmark.replier(domain, answering)
+            return await live(world, recipe, episodes, recipe.remember(tools), replier)
 
         async def answer(on: _Stage) -> list[Reply]:
             remember = recipe.remember(on.tools(assistant))
@@ -140,7 +142,19 @@ class Rehearsal:
         played = self._play("memory", domain, assistant, memory) if recipe.system.plays else []
         said, entries = said_of(domain.name, assistant, played), entries_of(domain.name, assistant, played)
         pasts = pasts_of(entries, said, probes)
-        return self._play("answer", domain, assistant, answer)
+        replies = self._play("answer", domain, assistant, answer)
+        claims = (
+            benchmark.claims(domain, assistant, users.states, users.turns) if recipe.system.recalls else []
+        )
+        held = held_at(pasts_of(entries, said, claims), claims, recipe.system.memory.bookkeeping)
+        if claims:
+            self._play(
+                "score",
+                domain,
+                assistant,
+                lambda on: benchmark.judged(domain, claims, held, on.role("judge")),
+            )
+        return replies
 
     def _play(
         self, stage: str, domain: Domain, assistant: str, work: Callable[["_Stage"], Coroutine[Any, Any, T]]

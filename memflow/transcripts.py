@@ -5,14 +5,16 @@ Only the shape changes here; how an episode is played is play.py, how it is aske
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from memflow.answer import Past
 from memflow.memories.entries import Item
+from memflow.memories.evolving import step_of
 from memflow.play import Played
-from memflow.records import Entry, Probe, Said
+from memflow.records import Claim, Entry, Policy, Probe, Said
 
 
 def said_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Said]:
@@ -63,8 +65,42 @@ def entries_of(domain: str, assistant: str, played: Iterable[Played]) -> list[En
     ]
 
 
-def pasts_of(entries: Sequence[Entry], said: Sequence[Said], probes: Iterable[Probe]) -> dict[str, Past]:
-    """The past of every episode that was played, at every checkpoint that `probes` are asked at.
+def policies_of(
+    domain: str, assistant: str, values: Mapping[str, Any], played: Iterable[Played]
+) -> list[Policy]:
+    """The steps by which the policies of played memories evolved; `values` are the memory's parameters."""
+    found = []
+    for episode in played:
+        kept = [(item, step_of(item)) for item in sorted(episode.store, key=lambda item: item.order)]
+        steps = [(item, step) for item, step in kept if step is not None]
+        found += [
+            Policy(
+                domain=domain,
+                assistant=assistant,
+                episode_id=episode.episode_id,
+                step=number,
+                cadence=str(values["cadence"]),
+                cycle=step.cycle,
+                checkpoint=step.checkpoint,
+                feedback=str(values["feedback"]),
+                kinds=list(step.kinds),
+                changes=list(step.changes),
+                asked=step.asked,
+                answered=step.answered,
+                correct=step.correct,
+                since=item.since,
+                completion=step.completion,
+                reason=step.reason,
+            )
+            for number, (item, step) in enumerate(steps)
+        ]
+    return found
+
+
+def pasts_of(
+    entries: Sequence[Entry], said: Sequence[Said], probes: Iterable[Probe | Claim]
+) -> dict[str, Past]:
+    """The past of every episode that was played, at every checkpoint that `probes` (or claims) are of.
 
     A checkpoint at which nothing happened has the tick of the one before it.
     """
@@ -87,6 +123,20 @@ def pasts_of(entries: Sequence[Entry], said: Sequence[Said], probes: Iterable[Pr
             filled[checkpoint] = last
         pasts[episode] = Past(items[episode], filled)
     return pasts
+
+
+def held_at(
+    pasts: Mapping[str, Past], claims: Iterable[Claim], passed_over: Collection[str]
+) -> dict[tuple[str, int], str]:
+    """All that a memory held where claims are made of it, entries in order, but for kinds that hold nothing."""
+    places = dict.fromkeys((claim.episode_id, claim.checkpoint) for claim in claims)
+    return {
+        (episode, checkpoint): "\n".join(
+            item.text for item in pasts[episode].at(checkpoint).live() if item.kind not in passed_over
+        )
+        for episode, checkpoint in places
+        if episode in pasts
+    }
 
 
 def _item(row: Entry, order: int) -> Item:

@@ -14,9 +14,11 @@ from functools import cache
 from itertools import product
 from typing import Any, Literal
 
+from memflow.domains import Domain
 from memflow.errors import MemflowError
 from memflow.expectations import (
     EXPECTATIONS,
+    Across,
     Between,
     Covers,
     Each,
@@ -52,30 +54,50 @@ class Outcome:
     description: str
 
 
-def check(table: str, partition: str, warehouse: Warehouse) -> list[Outcome]:
+def check(table: str, partition: str, warehouse: Warehouse, domain: Domain | None = None) -> list[Outcome]:
     """The outcome of every expectation of `table` for one partition, in the order of memflow.expectations.
 
-    Raises MissingData where the partition, or one of another table that a rule refers to, is not in the lake.
+    `domain` is the partition's, where it has one. Raises MissingData where the partition, or one of another table that
+    a rule refers to, is not in the lake.
     """
     lake = warehouse.lake
     expectations = [expectation for expectation in EXPECTATIONS if expectation.table == table]
-    return check_rows(table, lake.read(table, partition), expectations, _others(lake, partition))
+    return check_rows(table, lake.read(table, partition), expectations, _others(lake, partition), domain)
 
 
 def check_rows(
-    table: str, rows: Sequence[Any], expectations: Sequence[Expectation], other: Other
+    table: str,
+    rows: Sequence[Any],
+    expectations: Sequence[Expectation],
+    other: Other,
+    domain: Domain | None = None,
 ) -> list[Outcome]:
-    """The outcomes for rows in hand."""
+    """The outcomes for rows in hand. Raises BadInput without a `domain` where an expectation depends on it."""
+    expectations = [expectation.of(domain) for expectation in expectations]
     held: dict[str, Outcome] = {}
-    here = [expectation for expectation in expectations if not isinstance(expectation.rule, Covers)]
+    here = [expectation for expectation in expectations if _judges(expectation) == table]
     for outcome in _judged(table, rows, here, other):
         held[outcome.name] = outcome
     for expectation in expectations:
-        if isinstance(expectation.rule, Covers):
-            # What is to be covered is the other table's rows, so it is they that are judged.
-            theirs = [row for row in other(expectation.rule.table) if expectation.rule.only(row)]
-            [held[expectation.name]] = _judged(expectation.rule.table, theirs, [expectation], lambda _: rows)
+        judged = _judges(expectation)
+        if judged != table:
+            # It is the other table's rows that are judged; to them, these are the other ones.
+            rule = expectation.rule
+            theirs = [row for row in other(judged) if not isinstance(rule, Covers) or rule.only(row)]
+
+            def beside(name: str) -> Sequence[Any]:
+                return rows if name == table else other(name)
+
+            [held[expectation.name]] = _judged(judged, theirs, [expectation], beside)
     return [held[expectation.name] for expectation in expectations]
+
+
+def _judges(expectation: Expectation) -> str:
+    """The table whose rows an expectation judges: what is to be covered, or the first of several; else its own."""
+    match expectation.rule:
+        case Covers(_, table) | Across((table, *_)):
+            return table
+    return expectation.table
 
 
 def _others(lake: Lake, partition: str) -> Other:
@@ -124,9 +146,13 @@ def _columns(rows: Sequence[Any], expectation: Expectation, other: Other) -> Ite
     elif isinstance(rule, Together):
         at_fault = set(rule.at_fault(rows))
         yield expectation.name, [position not in at_fault for position in range(len(rows))]
+    elif isinstance(rule, Across):
+        at_fault = set(rule.at_fault(rows, *(other(table) for table in rule.tables[1:])))
+        yield expectation.name, [position not in at_fault for position in range(len(rows))]
     elif isinstance(rule, Refers | Covers):
         theirs = rule.others if isinstance(rule, Refers) else rule.columns
-        known = {values for row in other(rule.table) for values in _values(row, theirs)}
+        beside = rule.table if isinstance(rule, Refers) else expectation.table
+        known = {values for row in other(beside) for values in _values(row, theirs)}
         besides = rule.besides if isinstance(rule, Refers) else None
 
         def found(values: tuple[Any, ...]) -> bool:
@@ -175,7 +201,7 @@ def _tests(expectation: Expectation) -> list[Any]:
         case Rows(at_least):
             tests = [gxe.ExpectTableRowCountToBeBetween(min_value=at_least, meta=meta)]
         case rule:
-            mostly = 1 - rule.but if isinstance(rule, Each) else 1
+            mostly = 1 - rule.but if isinstance(rule, Each | Together) else 1
             column = expectation.name
             tests = [
                 gxe.ExpectColumnValuesToBeInSet(column=column, value_set=[True], mostly=mostly, meta=meta)

@@ -5,7 +5,7 @@ What data sets there are is memflow/datasets.py; reading them is the benchmark's
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -33,9 +33,20 @@ class Holding:
 class Library:
     """Data sets below `folder`, and those that ship with memflow. `folder` is None where none is named."""
 
-    def __init__(self, folder: str | Path | None) -> None:
+    def __init__(self, folder: str | Path | None, known: Mapping[str, Dataset] = DATASETS) -> None:
+        self.known = known
         self.folder = None if folder is None else Path(folder).expanduser().absolute()
         self._sums: dict[tuple[str, int, int], str] = {}
+
+    def dataset(self, dataset: Dataset | str) -> Dataset:
+        """The data set of that name; files of a user's own that are named by a pattern (`*`) by their own names.
+
+        Raises BadInput naming those there are.
+        """
+        held = named(dataset, self.known) if isinstance(dataset, str) else dataset
+        if not held.own or not any("*" in name for name in held.files):
+            return held
+        return replace(held, files=tuple(found for name in held.files for found in self._matching(name)))
 
     def paths(self, dataset: Dataset | str) -> dict[str, Path]:
         """The files of a data set, by their names in it.
@@ -43,7 +54,7 @@ class Library:
         Raises MissingData saying what is missing, where it was looked for and how to get it; BadInput for a
         file whose checksum is not the published one.
         """
-        dataset = _dataset(dataset)
+        dataset = self.dataset(dataset)
         holding = self.holding(dataset)
         if holding.missing:
             raise MissingData(
@@ -61,11 +72,11 @@ class Library:
 
     def sums(self, dataset: Dataset | str) -> dict[str, str]:
         """The SHA-256 of every file of a data set that is there, by its name in it."""
-        return {name: self._sum(path) for name, path in self._there(_dataset(dataset)).items()}
+        return {name: self._sum(path) for name, path in self._there(self.dataset(dataset)).items()}
 
     def found(self, dataset: Dataset | str) -> bool:
         """Whether every file of a data set is there; what is in them is not looked at."""
-        dataset = _dataset(dataset)
+        dataset = self.dataset(dataset)
         return len(self._there(dataset)) == len(dataset.files)
 
     def of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
@@ -73,7 +84,7 @@ class Library:
 
         Raises MissingData where none can, saying how to get them.
         """
-        wanted = [named(name) for name in domain.datasets]
+        wanted = [self.dataset(name) for name in domain.datasets]
         found = [each for each in wanted if each.readable and self.found(each)]
         lacking = [each for each in wanted if each not in found]
         if not found:
@@ -85,7 +96,7 @@ class Library:
 
     def holding(self, dataset: Dataset | str) -> Holding:
         """What the library has of one data set."""
-        dataset = _dataset(dataset)
+        dataset = self.dataset(dataset)
         there = self._there(dataset)
         missing = tuple(name for name in dataset.files if name not in there)
         wrong = tuple(
@@ -101,20 +112,34 @@ class Library:
         checked = not missing and all(name in dataset.sums for name in dataset.files)
         return Holding(dataset, state, missing, wrong, checked)
 
-    def status(self, datasets: Mapping[str, Dataset] = DATASETS) -> list[Holding]:
+    def status(self) -> list[Holding]:
         """What the library has of every known data set, for `memflow data`."""
-        return [self.holding(dataset) for dataset in datasets.values()]
+        return [self.holding(dataset) for dataset in self.known.values()]
 
     def _there(self, dataset: Dataset) -> dict[str, Path]:
         """The files of a data set that are there, by their names in it."""
         root = Path(str(files("memflow"))) if dataset.ships else self.folder
-        if root is None:
-            return {}
-        return {name: root / name for name in dataset.files if (root / name).is_file()}
+        places = {name: Path(name).expanduser() for name in dataset.files}
+        if root is not None:
+            places = {name: root / path for name, path in places.items()}
+        return {name: path for name, path in places.items() if path.is_absolute() and path.is_file()}
+
+    def _matching(self, name: str) -> list[str]:
+        """The files that a pattern names, in order; the pattern itself where it names none."""
+        path = Path(name).expanduser()
+        root = Path(path.anchor) if path.is_absolute() else self.folder
+        if "*" not in name or root is None:
+            return [name]
+        below = path.relative_to(root) if path.is_absolute() else path
+        found = sorted(each for each in root.glob(below.as_posix()) if each.is_file())
+        names = [str(each if path.is_absolute() else each.relative_to(root)) for each in found]
+        return names or [name]
 
     def _where(self, dataset: Dataset) -> str:
         if dataset.ships:
             return "the package memflow, which is not whole: install it again"
+        if all(Path(name).expanduser().is_absolute() for name in dataset.files):
+            return "that place"
         if self.folder is None:
             return "no folder, as none is named: set MEMFLOW_DATA, or data in memflow.toml"
         return str(self.folder) if self.folder.is_dir() else f"{self.folder}, which is no folder itself"
@@ -127,7 +152,3 @@ class Library:
             with path.open("rb") as file:
                 self._sums[key] = hashlib.file_digest(file, "sha256").hexdigest()
         return self._sums[key]
-
-
-def _dataset(dataset: Dataset | str) -> Dataset:
-    return named(dataset) if isinstance(dataset, str) else dataset

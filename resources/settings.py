@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 
 from memflow.chat.requests import Sampling
+from memflow.datasets import DATASETS, Dataset
 from memflow.domains import DOMAINS, Domain
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
@@ -116,6 +117,36 @@ class OwnMemory(_Strict):
         return self
 
 
+class OwnDataset(_Strict):
+    """Files of the user's own that a benchmark can read: personas, users, a recorded run."""
+
+    benchmark: str = Field(description="The benchmark whose reader reads them.")
+    files: tuple[str, ...] = Field(
+        min_length=1,
+        description="Paths: absolute, from ~, or below the data folder; a * stands for any name.",
+    )
+    title: str = ""
+    licence: str = Field("the user's own", description="Kept with every record.")
+    origin: str = Field("memflow.toml", description="Where they come from; kept with every record.")
+    sums: dict[str, str] = Field(
+        default_factory=dict, description="SHA-256 by path: files with another are refused."
+    )
+
+    def dataset(self, name: str) -> Dataset:
+        """The data set, as readers take it."""
+        return Dataset(
+            name,
+            self.title or name,
+            self.benchmark,
+            self.files,
+            self.licence,
+            self.origin,
+            f"It is a data set of your own: put its files there, or mend [own_datasets.{name}].",
+            self.sums,
+            own=True,
+        )
+
+
 class OwnDomain(_Strict):
     """A domain of the user's own: a benchmark with other parameters or data."""
 
@@ -144,7 +175,8 @@ class Settings(BaseSettings):
     )
     ledger: str = Field("", description="The ledger's SQLAlchemy URL when it is not SQLite in <home>.")
     domains: tuple[str, ...] = Field(
-        tuple(DOMAINS), description="The domains: the partitions of everything but raw data and the board."
+        tuple(name for name, domain in DOMAINS.items() if domain.listed),
+        description="The domains: the partitions of everything but raw data and the board.",
     )
     assistants: tuple[str, ...] = Field(
         (
@@ -165,6 +197,7 @@ class Settings(BaseSettings):
     embedder: Embedder = Embedder()
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
+    own_datasets: dict[str, OwnDataset] = Field(default_factory=dict)
     sensor_seconds: int = Field(
         30, ge=1, description="Seconds between two ticks of the sensor that makes anew what changed."
     )
@@ -188,6 +221,9 @@ class Settings(BaseSettings):
         for name in self.domains:
             if name not in DOMAINS and name not in self.own_domains:
                 raise ValueError(f"the domain {name} is neither built in nor in [own_domains.{name}]")
+        for name in self.own_datasets:
+            if not KEY.fullmatch(name) or name in DATASETS:
+                raise ValueError(f"own_datasets.{name}: take another name in [a-z0-9_], that is not taken")
         return self
 
     @classmethod
@@ -211,6 +247,11 @@ class Settings(BaseSettings):
             known = ", ".join(sorted({*DOMAINS, *self.own_domains}))
             raise BadSettings(f"there is no domain {name!r}; there are {known}")
         return DOMAINS[name]
+
+    @property
+    def datasets(self) -> dict[str, Dataset]:
+        """Every known data set, the user's own among them."""
+        return {**DATASETS, **{name: own.dataset(name) for name, own in self.own_datasets.items()}}
 
     def own_memories(self) -> dict[str, Own]:
         """The user's own memories, as the registry takes them: what installed packages offer, and over it the

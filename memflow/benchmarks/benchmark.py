@@ -19,8 +19,10 @@ from memflow.memories.memory import Recall, Tools
 from memflow.play import Episode, Replier
 from memflow.records import (
     Change,
+    Claim,
     FeedbackRound,
     Figure,
+    Policy,
     Probe,
     Profile,
     Record,
@@ -49,6 +51,10 @@ class Question:
     query: str
 
 
+Held = Mapping[tuple[str, int], str]
+"""Episode and checkpoint to all that a memory held then, as text."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """What a leaderboard is made from: one assistant's verdicts in one domain, beside its bounds on the same model.
@@ -67,12 +73,19 @@ class Measured:
     none: Sequence[Verdict]
     simulator: str
     scripted: bool
+    claims: Sequence[Claim] = ()
+    """What the judge said of the assistant's memory; none where nothing is claimed of it."""
+    scripted_judge: bool = False
+    policies: Sequence[Policy] = ()
+    """The steps of its evolution, where it evolves."""
 
 
 class Benchmark(Protocol):
     """One benchmark. Every method takes the domain, cut to its limit."""
 
     name: str
+    teaches: bool
+    """Whether it draws up feedback for memories that evolve (`lesson`)."""
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         """Read a published data set. Raises BadInput saying which file, which record and what is wrong."""
@@ -145,6 +158,28 @@ class Benchmark(Protocol):
         """The leaderboard's figures of one assistant in one domain."""
         ...
 
+    def lesson(
+        self,
+        domain: Domain,
+        feedback: str,
+        probes: Sequence[Probe],
+        replies: Sequence[Reply],
+        turns: Sequence[Turn],
+    ) -> str:
+        """What an evolver is told of choices just answered: gold among it, so no memory may see it.
+
+        `feedback` is one of `memories.evolving.FEEDBACK`; `turns` are the domain's.
+        """
+        ...
+
+    def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
+        """What an assistant's memory should hold at each checkpoint, nothing judged yet. May be empty."""
+        ...
+
+    async def judged(self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
+        """The claims with what the judge says of each, in order: a value or a reason."""
+        ...
+
     def handlers(self) -> dict[str, Handler]:
         """The scripted chat's handlers for this benchmark's prompts, by prompt name."""
         ...
@@ -155,4 +190,8 @@ class Benchmark(Protocol):
 
     def simulator_prompts(self) -> list[Prompt]:
         """The prompts that the simulator is asked with: their digests are part of its fingerprint."""
+        ...
+
+    def judge_prompts(self) -> list[Prompt]:
+        """The same of the judge; none, where it is asked nothing."""
         ...

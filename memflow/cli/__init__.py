@@ -3,8 +3,11 @@
 selection.py   what a run or a plan is about          output.py     how an answer is printed
 plan.py        what a run would cost (forecast.py)     run.py        the walk, through Dagster; dev.py: its UI
 show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
-memory.py      what a memory held, and when (held.py)  plot.py      figures by period, as pictures
+memory.py      what a memory held, and when (held.py)  policies.py   on-policy against off-policy
+plot.py        figures by period, as pictures
+annotate.py    a sample for people to judge, and how far they agree
 accounts.py    what was spent                         query.py      SQL over the lake
+export.py      files from the lake: export_users.py, as their benchmark publishes them; export_transcript.py, a run
 catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
 setup.py       init and doctor (health.py)
 """
@@ -17,8 +20,10 @@ import typer
 from typer.core import TyperGroup
 
 from memflow.cli.accounts import accounts
+from memflow.cli.annotate import annotate
 from memflow.cli.catalogue import data, domains
 from memflow.cli.dev import dev
+from memflow.cli.export import export
 from memflow.cli.memories import memories
 from memflow.cli.output import message
 from memflow.cli.plan import plan
@@ -86,7 +91,9 @@ app.command(rich_help_panel=MEASURE)(run)
 app.command(rich_help_panel=MEASURE)(plan)
 app.command(rich_help_panel=MEASURE)(dev)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
+app.add_typer(export, name="export", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(plot)
+app.add_typer(annotate, name="annotate", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(accounts)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)

@@ -43,6 +43,10 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         rows,
         table("Domains", ("domain", "benchmark", "what it is", "data sets"), shown),
         note("\n`memflow data` says which data sets are there; `memflow run --domain NAME` measures one."),
+        note(
+            "One of your own, with other sizes, data, seed or language, is [own_domains.NAME] in memflow.toml:"
+            " docs/amemgym.md has AMemGym's parameters."
+        ),
     )
 
 
@@ -51,12 +55,11 @@ def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
     Published files are looked for below the data folder: MEMFLOW_DATA, or `data` in memflow.toml.
     """
-    from memflow.datasets import DATASETS
     from resources.library import Library
 
-    folder = front_of(ctx).load().data
-    library = Library(folder)
-    rows = [_dataset(each, library) for each in DATASETS.values()]
+    settings = front_of(ctx).load()
+    folder, library = settings.data, Library(settings.data, settings.datasets)
+    rows = [_dataset(each, library) for each in library.known.values()]
     answer(
         form,
         {"folder": folder, "datasets": rows},
@@ -75,6 +78,7 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
         "licence": dataset.licence,
         "origin": dataset.origin,
         "ships": dataset.ships,
+        "own": dataset.own,
         "readable": dataset.readable,
         "found": found,
         "files": list(dataset.files),

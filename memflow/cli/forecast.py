@@ -35,7 +35,7 @@ def forecast(selection: Selection, latency: float, again: bool) -> Forecast:
     Raises MissingData where none of a domain's data sets is there.
     """
     settings = selection.settings
-    lake, library = Lake(settings.lake_root), Library(settings.data)
+    lake, library = Lake(settings.lake_root), Library(settings.data, settings.datasets)
     recipes = Recipes(settings, lake, library)
     rehearsal = Rehearsal(
         _cast(settings), handlers(settings.own_memories()), own=settings.own_memories(), latency=latency

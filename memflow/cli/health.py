@@ -117,7 +117,6 @@ def _home(home: Path) -> Finding:
 
 
 def _data(settings: "Settings") -> Iterator[Finding]:
-    from memflow.datasets import dataset
     from resources.library import Library
 
     if settings.data is None:
@@ -132,10 +131,10 @@ def _data(settings: "Settings") -> Iterator[Finding]:
         yield Finding("data folder", "missing", f"{settings.data} is not there", mend)
     else:
         yield Finding("data folder", "ok", str(settings.data))
-    library = Library(settings.data)
+    library = Library(settings.data, settings.datasets)
     for name in settings.domains:
         try:
-            wanted = [dataset(each) for each in settings.domain(name).datasets]
+            wanted = [library.dataset(each) for each in settings.domain(name).datasets]
         except BadInput as wrong:
             yield Finding(f"data of {name}", "missing", str(wrong), f"Mend the datasets of {name}.")
             continue

@@ -22,7 +22,7 @@ GENERATED = {
     "question": "question.probes",
     "feedback": "feedback.sessions",
 }
-MEASURED = {"memory": "memory.indexes", "answer": "answer.replies"}
+MEASURED = {"memory": "memory.indexes", "answer": "answer.replies", "score": "score.claims"}
 """Stage, and the table whose partition says in which run it was made."""
 
 PARTS = {
@@ -31,6 +31,7 @@ PARTS = {
     ("memory", "memory"): "memory, writing",
     ("answer", "memory"): "memory, reading",
     ("answer", "assistant"): "answers",
+    ("score", "judge"): "judging",
 }
 """Stage and role of a played instance, and what it is for; everything else is generation."""
 

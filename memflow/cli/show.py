@@ -10,8 +10,10 @@ from rich.text import Text
 
 from memflow.cli.costs import costs
 from memflow.cli.evidence import evidence, told_by_evidence
+from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
+from memflow.cli.policies import policies
 from memflow.cli.probe import probe
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
@@ -27,7 +29,9 @@ show = typer.Typer(
 )
 show.command("probe")(probe)
 show.command("costs")(costs)
+show.command("made")(made)
 show.command("memory")(memory)
+show.command("policies")(policies)
 
 DomainFilter = Annotated[
     list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import evidence, told_by_evidence
+from memflow.cli.made import made_of, share_made
 from memflow.cli.output import heading, table
 from memflow.cli.progress import name_of
 from memflow.cli.selection import Selection
@@ -34,6 +35,8 @@ class Summary:
     kept: int
     skipped: list[str]
     duckdb: str
+    made: list[dict[str, Any]]
+    """The tables of its domains' users, where something in them is quarantined."""
 
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
@@ -54,6 +57,11 @@ class Summary:
             len(outcome.kept),
             [name_of(leg) for leg in outcome.skipped],
             path,
+            [
+                row
+                for row in share_made(selection.settings)
+                if row["domain"] in selection.domains and row["quarantined"]
+            ],
         )
 
     @property
@@ -67,6 +75,7 @@ class Summary:
             "label": LABEL if self.scripted else None,
             "leaderboard": [asdict(figure) for figure in self.figures],
             "accounts": self.accounts,
+            "quarantined": self.made,
             "runs": {
                 "done": self.ran,
                 "up_to_date": self.kept,
@@ -83,6 +92,8 @@ class Summary:
         for domain in dict.fromkeys(figure.domain for figure in self.figures):
             of_domain = [figure for figure in self.figures if figure.domain == domain]
             shown += [heading(domain), board(of_domain), *evidence(of_domain)]
+        for domain in dict.fromkeys(row["domain"] for row in self.made):
+            shown += made_of(domain, self.made)
         if self.accounts:
             shown += [heading("accounts of this run"), _accounts(self.accounts)]
         for domain, lacking in self.missing.items():

@@ -168,12 +168,27 @@ def _run(definitions: dg.Definitions, leg: Leg, opened: Opened, outcome: Outcome
 
 
 def _reason(result: dg.ExecuteInProcessResult) -> str:
-    """What the first step that failed raised: under Dagster's own error, and above what that one came of."""
+    """The blocking checks that failed, and where; else what the first step that failed raised, under Dagster's own
+    error and above what that one came of."""
+    broken = [
+        _broken(check)
+        for check in result.get_asset_check_evaluations()
+        if not check.passed and check.severity is dg.AssetCheckSeverity.ERROR
+    ]
+    if broken:
+        return "; ".join(broken)
     for event in result.all_events:
         if event.is_step_failure and event.step_failure_data.error is not None:
             error = event.step_failure_data.error
             return f"{event.step_key}: {(error.cause or error).message.strip()}"
     return "the run failed; its page in the UI says why"
+
+
+def _broken(check: dg.AssetCheckEvaluation) -> str:
+    sentence = check.check_name.replace("_", " ")
+    rows, unexpected, offending = (check.metadata[name].value for name in ("rows", "unexpected", "offending"))
+    where = f", such as {offending[0]}" if isinstance(offending, list) and offending else ""
+    return f"{check.asset_key.to_user_string()}: {sentence}: not so of {unexpected} of {rows} rows{where}"
 
 
 def _accounts(ledger: SqlLedger, runs: set[str]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ What a system is, system.py says; how a name is read, registry.py; what one does
 
 from memflow.memories.a_mem.memory import AMem
 from memflow.memories.awe import Awe
+from memflow.memories.awi.evolved import EvolvingAwi
 from memflow.memories.awi.memory import Awi
 from memflow.memories.dense import Embedded
 from memflow.memories.full import Full
@@ -122,6 +123,46 @@ SYSTEMS: dict[str, System] = {
             "A dictionary of facts that a model updates, all of it in context.",
             "AMemGym, AWI",
             ("freq", "ns"),
+        ),
+        System(
+            "awi_questions",
+            EvolvingAwi,
+            "AWI that betters its list of kinds after every period, told the questions alone.",
+            "AMemGym, question-only feedback",
+            ("freq", "ns"),
+            {"feedback": "questions", "cadence": "period", "cycles": 0},
+        ),
+        System(
+            "awi_complete",
+            EvolvingAwi,
+            "AWI that betters its list of kinds after every period, told answers and states.",
+            "AMemGym, complete feedback",
+            ("freq", "ns"),
+            {"feedback": "complete", "cadence": "period", "cycles": 0},
+        ),
+        System(
+            "awi_questions_cycles",
+            EvolvingAwi,
+            "AWI that lives its episode several times, told the questions alone after each.",
+            "AMemGym, Algorithm 1, question-only feedback",
+            ("cycles",),
+            {"feedback": "questions", "cadence": "episode"},
+        ),
+        System(
+            "awi_complete_cycles",
+            EvolvingAwi,
+            "AWI that lives its episode several times, told answers and states after each.",
+            "AMemGym, Algorithm 1, complete feedback",
+            ("cycles",),
+            {"feedback": "complete", "cadence": "episode"},
+        ),
+        System(
+            "awi_published",
+            EvolvingAwi,
+            "AWI that betters its list of kinds after every period, told what the published code tells.",
+            "AMemGym, published code",
+            ("freq", "ns"),
+            {"feedback": "published_code", "cadence": "period", "cycles": 0},
         ),
         System(
             "mem0",

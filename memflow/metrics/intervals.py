@@ -44,7 +44,10 @@ def bootstrap(
         shares = np.full(episodes, 1 / episodes)
         weights = np.random.default_rng(seed).multinomial(episodes, shares, size=draws).astype(np.float64)
         drawn = statistic(weights)
-    low, high = np.quantile(drawn[np.isfinite(drawn)], [0.025, 0.975])
+    finite = drawn[np.isfinite(drawn)]
+    if not finite.size:
+        return Interval(value, None, None)
+    low, high = np.quantile(finite, [0.025, 0.975])
     return Interval(value, float(low), float(high))
 
 

@@ -37,6 +37,13 @@ WITH quarantined AS (
     FROM memory.transcripts
     UNION ALL
     SELECT
+        'memory.policies' AS table_name,
+        domain,
+        assistant,
+        reason
+    FROM memory.policies
+    UNION ALL
+    SELECT
         'answer.replies' AS table_name,
         domain,
         assistant,
@@ -49,6 +56,13 @@ WITH quarantined AS (
         assistant,
         reason
     FROM score.verdicts
+    UNION ALL
+    SELECT
+        'score.claims' AS table_name,
+        domain,
+        assistant,
+        reason
+    FROM score.claims
     UNION ALL
     SELECT
         'score.leaderboard' AS table_name,

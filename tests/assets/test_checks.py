@@ -1,5 +1,6 @@
 """Checks in the graph: a damaged partition fails the check that names the damage, and stops what is built on it."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -106,3 +107,46 @@ def test_a_damaged_partition_is_caught_and_not_built_on(tmp_path: Path, damage: 
         assert "probe_id=" in check.metadata["offending"].value[0]
     assert KEYS["question.probes"] in made(result)
     assert KEYS["feedback.sessions"] not in made(result)
+
+
+def state_is_not_exposed(user: dict[str, Any]) -> None:
+    user["periods"][1]["sessions"][0]["exposed_states"] = {}
+
+
+def two_golds(user: dict[str, Any]) -> None:
+    choices = user["qas"][0]["answer_choices"]
+    choices.append({**choices[0], "answer": "Or rather this."})
+
+
+@pytest.mark.parametrize(
+    ("damage", "check", "table"),
+    [
+        (state_is_not_exposed, "what_changes_is_told_in_its_period", "utterance.turns"),
+        (two_golds, "one_option_is_for_the_present_state", "question.probes"),
+    ],
+    ids=lambda each: getattr(each, "__name__", each),
+)
+def test_a_damaged_published_file_is_stopped_where_the_invariant_is(
+    tmp_path: Path,
+    published_users: Callable[..., Path],
+    damage: Callable[[Any], None],
+    check: str,
+    table: str,
+) -> None:
+    file = published_users(tmp_path / "data") / "amemgym/v1.base/data.json"
+    users = json.loads(file.read_text(encoding="utf-8"))
+    damage(users[1])
+    file.write_text(json.dumps(users), encoding="utf-8")
+    settings = Settings(home=tmp_path / "home", data=tmp_path / "data")
+    definitions = build_defs(settings)
+    with dg.DagsterInstance.ephemeral() as instance:
+        for job, partition in (("read_datasets", "amemgym_v1_base"), ("build_users", "amemgym_base")):
+            result = definitions.resolve_job_def(job).execute_in_process(
+                partition_key=partition,
+                instance=instance,
+                run_config={"loggers": QUIET},
+                raise_on_error=False,
+            )
+            assert result.success == (job == "read_datasets")
+    assert failed(result)[check].asset_key == dg.AssetKey(table.split("."))
+    assert users[1]["id"] in failed(result)[check].metadata["offending"].value[0]

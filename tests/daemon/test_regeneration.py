@@ -28,7 +28,10 @@ LEFT = {
     *("state/profiles", "state/variables", "state/changes"),
     *("utterance/turns", "question/probes", "feedback/sessions"),
 }
-RIGHT = {"memory/transcripts", "memory/indexes", "answer/replies", "score/verdicts", "score/attributions"}
+RIGHT = {
+    *("memory/transcripts", "memory/indexes", "memory/policies"),
+    *("answer/replies", "score/verdicts", "score/attributions", "score/claims"),
+}
 BOARD = {("", "score/leaderboard")}
 MINE, OTHER = "bm25_message", "bm25_message@other"
 MADE = {"amemgym_small": (MINE,), "amemgym_base": (MINE, OTHER), "memorybench_demo": (MINE,)}

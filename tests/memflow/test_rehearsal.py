@@ -82,7 +82,8 @@ def test_a_domain_is_played_stage_by_stage() -> None:
     users = played.build(benchmark, domain, records)
     assert [act.stage for act in played.acts] == ["state", "utterance", "question", "feedback"]
     replies = played.measure(benchmark, users, "full")
-    assert [(act.stage, act.assistant) for act in played.acts[4:]] == [("memory", "full"), ("answer", "full")]
+    stages = [(act.stage, act.assistant) for act in played.acts[4:]]
+    assert stages == [("memory", "full"), ("answer", "full"), ("score", "full")]
     assert len(replies) == len(users.probes) and not [reply for reply in replies if reply.reason]
     once = sum(tally.calls for act in played.acts for tally in act.tallies)
     played.measure(benchmark, users, "full")

@@ -111,3 +111,44 @@ def test_a_data_set_may_be_named(tmp_path):
     assert Library(tmp_path).sums("locomo") == {}
     with pytest.raises(BadInput, match="there is no data set 'loco'"):
         Library(tmp_path).paths("loco")
+
+
+def test_a_file_of_ones_own_is_where_its_path_says(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "near.jsonl").write_bytes(ONE)
+    (tmp_path / "far.jsonl").write_bytes(TWO)
+    near = published(files=("near.jsonl",), own=True)
+    far = published(files=(str(tmp_path / "far.jsonl"),), own=True)
+    library = Library(tmp_path / "data", {"near": near, "far": far})
+    assert library.sums("near") == {"near.jsonl": sum_of(ONE)}
+    assert list(library.sums("far").values()) == [sum_of(TWO)]
+    assert Library(None).holding(far).state == "found", "an absolute path needs no data folder"
+    assert Library(None).holding(near).state == "missing"
+    with pytest.raises(BadInput, match="there is no data set 'locomo'; there are near, far"):
+        library.paths("locomo")
+
+
+def test_files_of_ones_own_may_be_named_by_a_pattern(tmp_path):
+    for user, period in (("b", 1), ("a", 0), ("a", 1)):
+        folder = tmp_path / "runs" / user / "interactions"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"period_{period:02d}.json").write_bytes(ONE)
+    names = [
+        "a/interactions/period_00.json",
+        "a/interactions/period_01.json",
+        "b/interactions/period_01.json",
+    ]
+    below = published(files=("runs/*/interactions/period_*.json",), own=True)
+    far = published(files=(str(tmp_path / "runs/*/interactions/period_*.json"),), own=True)
+    none = published(files=("runs/*/none.json",), own=True)
+    library = Library(tmp_path, {"below": below, "far": far, "none": none})
+    assert library.dataset("below").files == tuple(f"runs/{name}" for name in names)
+    assert list(library.paths("far").values()) == [tmp_path / "runs" / name for name in names]
+    assert list(library.paths("below")) == [f"runs/{name}" for name in names]
+    assert library.found("below") and not library.found("none")
+    with pytest.raises(MissingData, match=r"runs/\*/none.json of the data set .* is not there"):
+        library.paths("none")
+    assert [holding.state for holding in library.status()] == ["found", "found", "missing"]
+    assert Library(tmp_path).dataset(published(files=("a*.json",))).files == ("a*.json",), (
+        "published: as named"
+    )

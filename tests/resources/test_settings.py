@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from memflow.datasets import DATASETS
+from memflow.domains import DOMAINS
 from memflow.errors import BadSettings
 from resources.settings import Model, Settings, example, load
 
@@ -86,6 +88,13 @@ def test_without_a_file_the_defaults_hold() -> None:
     assert settings.ledger_url == f"sqlite:///{settings.home}/ledger.sqlite"
 
 
+def test_large_domains_are_partitions_only_by_name() -> None:
+    unlisted = {name for name, domain in DOMAINS.items() if not domain.listed}
+    assert {"amemgym_extra", "amemgym_base_generated"} <= unlisted
+    assert unlisted.isdisjoint(load().domains)
+    assert load(over={"domains": ("amemgym_extra",)}).domains == ("amemgym_extra",)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -115,3 +124,14 @@ def test_a_model_has_the_same_fingerprint_wherever_it_is_served() -> None:
     here = Model(model="m", url="http://a/v1", concurrency=1)
     assert here.fingerprint() == Model(model="m", url="http://b/v1", price_in=3).fingerprint()
     assert here.fingerprint() != Model(model="m", url="http://a/v1", temperature=0.5).fingerprint()
+
+
+def test_data_sets_of_ones_own_are_known_beside_the_published_ones() -> None:
+    own = "[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = ['/somewhere/personas.jsonl']\n"
+    settings = load(written(own))
+    assert set(settings.datasets) == {*DATASETS, "mine"}
+    assert settings.datasets["mine"].own and "own_datasets.mine" in settings.datasets["mine"].how
+    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: take another name"):
+        load(written(own.replace("mine", "locomo")))
+    with pytest.raises(BadSettings, match=r"own_datasets\.mine\.files"):
+        load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))

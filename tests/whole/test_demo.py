@@ -30,11 +30,12 @@ ASSISTANTS = DEMO_MEMORIES
 METRICS = {AMEMGYM: ("accuracy",), MEMORYBENCH: ("locomo_f1", "rouge_l")}
 RETRIEVAL = ("bm25_message", "embed_message", "rag_2_4_30")
 EMPTY = {
-    # MemoryBench has no states, and AMemGym learns from no feedback; the bounds live through nothing.
-    MEMORYBENCH: {"state.profiles", "state.variables", "state.changes"},
-    AMEMGYM: {"feedback.sessions"},
-    "none": {"memory.transcripts", "memory.indexes"},
-    "oracle": {"memory.transcripts", "memory.indexes"},
+    # MemoryBench has no states, and AMemGym learns from no feedback; the bounds live through nothing, and no memory
+    # of the demo evolves.
+    MEMORYBENCH: {"state.profiles", "state.variables", "state.changes", "memory.policies", "score.claims"},
+    AMEMGYM: {"feedback.sessions", "memory.policies"},
+    "none": {"memory.transcripts", "memory.indexes", "score.claims"},
+    "oracle": {"memory.transcripts", "memory.indexes", "score.claims"},
 }
 
 Contents = Callable[[Path], dict[str, str]]

@@ -5,11 +5,13 @@ variable may take, the number of options), a function here narrows the type to t
 model could get wrong is left out of what it can say.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, Union, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+
+from memflow.fingerprint import digest
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 Value = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=48)]
@@ -43,11 +45,10 @@ class DraftQuestions(_Bounded):
     questions: list[DraftQuestion] = Field(min_length=1, max_length=20)
 
     def fault(self) -> str | None:
-        """What does not hold together: names, values and questions have to be told apart."""
+        """What does not hold together: questions, and a question's names and values, have to be told apart."""
         questions = [draft.question for draft in self.questions]
         if len(set(questions)) < len(questions):
             return "a question stands there twice"
-        known: dict[str, list[str]] = {}
         for draft in self.questions:
             names = [variable.name for variable in draft.variables]
             if len(set(names)) < len(names):
@@ -55,9 +56,46 @@ class DraftQuestions(_Bounded):
             for variable in draft.variables:
                 if len(set(variable.values)) < len(variable.values):
                     return f"the variable {variable.name!r} has a value twice"
-                if known.setdefault(variable.name, variable.values) != variable.values:
-                    return f"two questions give the variable {variable.name!r} different values"
         return None
+
+
+class Refinement(_Bounded):
+    """A new name for each variable's name in single questions; the old names are the request's (see
+    `refinement_of`), so that none is lost and none stands there twice."""
+
+    def renamed(self) -> dict[str, str]:
+        """Old name to new name."""
+        return self.model_dump(by_alias=True)
+
+    def fault(self, questions: Iterable[Collection[str]]) -> str | None:
+        """What is wrong with them, for questions with these old names: those of one question stay apart."""
+        renamed = self.renamed()
+        for names in questions:
+            if len({renamed[name] for name in names}) < len(names):
+                return f"circumstances of one question are joined, and have to stay apart: {', '.join(names)}"
+        return None
+
+
+class Choices(_Bounded):
+    """The values of each joined variable; the variables are the request's (see `choices_of`)."""
+
+    def chosen(self) -> dict[str, list[str]]:
+        """Variable to its values."""
+        return self.model_dump(by_alias=True)
+
+    def fault(self) -> str | None:
+        """What is wrong with them: the values of a variable have to be told apart."""
+        for name, values in self.chosen().items():
+            if len(set(values)) < len(values):
+                return f"{name!r} has a value twice"
+        return None
+
+
+class Portrait(_Bounded):
+    """A person's name, and what is told of them at length, summed up."""
+
+    name: Name
+    about: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=3000)]
 
 
 class Values(_Bounded):
@@ -66,6 +104,30 @@ class Values(_Bounded):
     def chosen(self) -> dict[str, str]:
         """Variable to value, without those that are null."""
         return {name: value for name, value in self.model_dump(by_alias=True).items() if value is not None}
+
+
+class Move(_Bounded):
+    """A variable that changes, and its new value."""
+
+    variable: Name
+    value: Value
+
+
+class Updates(_Bounded):
+    """What a period is about, and what changes in it."""
+
+    summary: Paragraph
+    moves: list[Move] = Field(min_length=1, max_length=80)
+
+    def values(self) -> dict[str, str]:
+        """Variable to new value."""
+        return {move.variable: move.value for move in self.moves}
+
+    def fault(self) -> str | None:
+        """What is wrong with them: a variable changes once in a period."""
+        named = [move.variable for move in self.moves]
+        twice = [name for name in dict.fromkeys(named) if named.count(name) > 1]
+        return f"{', '.join(twice)}: more than once" if twice else None
 
 
 class Group(_Bounded):
@@ -118,6 +180,12 @@ class ChoiceAnswer(_Bounded):
     answer: int = Field(ge=1, le=32)
 
 
+class Findings(_Bounded):
+    """Of each claim, in order, whether it is borne out."""
+
+    supported: list[Literal["yes", "no"]] = Field(min_length=1, max_length=100)
+
+
 @cache
 def questions_of(questions: int, variables: int, values: int) -> type[DraftQuestions]:
     """DraftQuestions with exactly so many questions, variables of each and values of each."""
@@ -142,9 +210,45 @@ def _values_of(schema: tuple[tuple[str, tuple[str, ...]], ...], optional: bool) 
 
 
 @lru_cache(maxsize=4096)
+def refinement_of(names: tuple[str, ...]) -> type[Refinement]:
+    """Refinement of exactly these old names."""
+    fields: dict[str, Any] = {f"variable_{at}": (Name, Field(alias=name)) for at, name in enumerate(names)}
+    return _narrowed(Refinement, **fields)
+
+
+@lru_cache(maxsize=4096)
+def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
+    """Choices with exactly so many values for each of these variables."""
+    fields: dict[str, Any] = {
+        f"variable_{number}": (list[Value], Field(alias=name, min_length=values, max_length=values))
+        for number, name in enumerate(names)
+    }
+    return _narrowed(Choices, **fields)
+
+
+def updates_of(schema: Schema, fewest: int, most: int) -> type[Updates]:
+    """Updates of so many of these variables, to these values."""
+    return _updates_of(tuple(_move_of(name, tuple(values)) for name, values in schema.items()), fewest, most)
+
+
+@lru_cache(maxsize=4096)
+def _updates_of(moves: tuple[type[Move], ...], fewest: int, most: int) -> type[Updates]:
+    either = cast(Any, Union)[moves]
+    return _narrowed(Updates, moves=(_list(either), Field(min_length=fewest, max_length=most)))
+
+
+@lru_cache(maxsize=16384)
+def _move_of(name: str, values: tuple[str, ...]) -> type[Move]:
+    fields: dict[str, Any] = {"variable": (_one_of((name,)), ...), "value": (_one_of(values), ...)}
+    # A name of its own: those of one name would be told apart in the schema by where they were made.
+    return create_model(f"Move_{digest(name, values)[:8]}", __base__=Move, __doc__=Move.__doc__, **fields)
+
+
+@lru_cache(maxsize=4096)
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Groups over exactly these variables."""
-    group = _narrowed(Group, variables=(_list(_one_of(variables)), Field(min_length=1, max_length=3)))
+    most = min(3, len(variables))
+    group = _narrowed(Group, variables=(_list(_one_of(variables)), Field(min_length=1, max_length=most)))
     return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
 
 
@@ -158,6 +262,12 @@ def answers_of(variants: int) -> type[AnswerTexts]:
 def choice_of(options: int) -> type[ChoiceAnswer]:
     """ChoiceAnswer with a number that an option has."""
     return _narrowed(ChoiceAnswer, answer=(int, Field(ge=1, le=options)))
+
+
+@cache
+def findings_of(claims: int) -> type[Findings]:
+    """Findings with exactly one answer for each claim."""
+    return _narrowed(Findings, supported=(_list(_one_of(("no", "yes"))), _exactly(claims)))
 
 
 def _narrowed(base: Any, **fields: Any) -> Any:

@@ -1,8 +1,8 @@
 """Turns to episodes, and how an assistant is asked: its replies while it is played, and the probes.
 
-Every session is one event, and on-policy: the assistant replies, and the simulator, playing the user, goes
-on from there (paper, section 3.2). The user knows the present states and is told not to reveal more of
-them.
+Every session is one event. On-policy the assistant replies, and the simulator, playing the user, goes on from
+there (paper, section 3.2; user.py). Off-policy the dialogue of a recorded run is given (section 4.2): nobody is
+asked, and its rounds are written as they would have been.
 """
 
 import json
@@ -10,60 +10,64 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values, choice_of, values_of
+from memflow.benchmarks.amemgym.sizes import Sizes, sizes_of
 from memflow.benchmarks.amemgym.states import History, histories
-from memflow.benchmarks.amemgym.wording import numbered, prompt, written
+from memflow.benchmarks.amemgym.user import user_model
+from memflow.benchmarks.amemgym.wording import numbered, prompt
 from memflow.benchmarks.benchmark import Question, States
-from memflow.chat.asking import Answer, ask
 from memflow.chat.requests import Chat
+from memflow.domains import Domain
 from memflow.memories.memory import Message, Recall
-from memflow.play import Episode, Event, FollowUp, Replier
+from memflow.play import Episode, Event, Replier
 from memflow.records import Probe, Turn
 
-RECENT = 2
-"""How many messages of a session the simulator sees besides the first, as published."""
+ROUND = 2
+"""Messages of a round: the user's and the reply."""
 
 
-def make_episodes(states: States, turns: Sequence[Turn], simulator: Chat) -> list[Episode]:
+def make_episodes(domain: Domain, states: States, turns: Sequence[Turn], simulator: Chat) -> list[Episode]:
     """One episode per user that is not quarantined; turns with a reason are not played."""
+    sizes = sizes_of(domain)
     found = []
     for user_id, life in histories(states).items():
-        mine = sorted((turn for turn in turns if turn.episode_id == user_id), key=lambda turn: turn.event)
-        events = tuple(_event(life, turn, simulator) for turn in mine if turn.reason is None)
-        found.append(Episode(user_id, events))
+        sessions: dict[int, list[Turn]] = {}
+        for turn in sorted(turns, key=lambda turn: (turn.event, turn.position)):
+            if turn.episode_id == user_id and turn.reason is None:
+                sessions.setdefault(turn.event, []).append(turn)
+        events = (_event(sizes, life, session, simulator) for session in sessions.values())
+        found.append(Episode(user_id, tuple(events)))
     return found
 
 
-def _event(life: History, turn: Turn, simulator: Chat) -> Event:
+def _event(sizes: Sizes, life: History, session: Sequence[Turn], simulator: Chat) -> Event:
+    """A session to be played from its first message on, or given whole and written round by round."""
+    first = session[0]
+    messages = tuple(_message(turn) for turn in session)
+    if first.kind == "given":
+        return Event(first.event, first.checkpoint, "given", messages, together=ROUND)
+    follow_up = user_model(sizes, life, first, simulator) if first.follow_ups else None
+    return Event(first.event, first.checkpoint, "exchange", messages, first.follow_ups, follow_up)
+
+
+def _message(turn: Turn) -> Message:
     role = cast(Literal["user", "assistant"], turn.role)
-    message = Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
-    follow_up = _follow_up(life, turn, simulator) if turn.follow_ups else None
-    return Event(turn.event, turn.checkpoint, "exchange", (message,), turn.follow_ups, follow_up)
+    return Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
 
 
-def _follow_up(life: History, turn: Turn, simulator: Chat) -> FollowUp:
-    fixed = {
-        "profile": life.profile.profile,
-        "start": life.profile.start_date,
-        "date": life.end(turn.checkpoint),
-        "state": written(life.periods[turn.checkpoint]),
-        "schema": written(life.schema),
-        "query": turn.text,
-    }
+def make_replier(domain: Domain, chat: Chat) -> Replier | None:
+    """Replies with what was recalled: notes in a system message of their own, verbatim turns as history.
 
-    async def follow_up(said: Sequence[Message]) -> Answer[str]:
-        recent = "\n".join(f"{message.role}: {message.text}" for message in said[-RECENT:])
-        return await ask(simulator, prompt("follow_up"), {**fixed, "recent": recent})
-
-    return follow_up
-
-
-def make_replier(chat: Chat) -> Replier:
-    """Replies with what was recalled: notes in a system message of their own, verbatim turns as history."""
+    None off-policy.
+    """
+    sizes = sizes_of(domain)
+    if sizes.policy == "off":
+        return None
 
     def fields(recall: Recall, message: Message) -> Mapping[str, Any]:
         return {"message": message.text, **({"notes": recall.notes} if recall.notes else {})}
 
-    return Replier(chat, prompt("reply"), fields, prompt_with_notes=prompt("reply_with_notes"))
+    with_notes = prompt("reply_with_notes", language=sizes.language)
+    return Replier(chat, prompt("reply"), fields, prompt_with_notes=with_notes)
 
 
 def put(probe: Probe, recall: Recall, told: str | None) -> Question:
@@ -74,12 +78,16 @@ def put(probe: Probe, recall: Recall, told: str | None) -> Question:
     else:
         fields = {"schema": probe.question}
         output = values_of(json.loads(probe.question))
-    query = prompt(probe.kind).render(fields)[-1].content
+    query = prompt(probe.kind, language=probe.language).render(fields)[-1].content
     if told is not None:
-        return Question(prompt(f"{probe.kind}_told", output), {**fields, "told": told}, query)
+        return Question(prompt(f"{probe.kind}_told", output, probe.language), {**fields, "told": told}, query)
     if recall.notes:
-        return Question(prompt(f"{probe.kind}_with_notes", output), {**fields, "notes": recall.notes}, query)
-    return Question(prompt(probe.kind, output), fields, query)
+        return Question(
+            prompt(f"{probe.kind}_with_notes", output, probe.language),
+            {**fields, "notes": recall.notes},
+            query,
+        )
+    return Question(prompt(probe.kind, output, probe.language), fields, query)
 
 
 def parsed(value: ChoiceAnswer | Values) -> str:

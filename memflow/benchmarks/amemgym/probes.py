@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of
+from memflow.benchmarks.amemgym.personas import people
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.sizes import generated, sizes_of
+from memflow.benchmarks.amemgym.recorded import users_of
+from memflow.benchmarks.amemgym.sizes import Sizes, generated, sizes_of
 from memflow.benchmarks.amemgym.states import History, histories, taken
-from memflow.benchmarks.amemgym.utterances import REFINEMENTS
 from memflow.benchmarks.amemgym.wording import numbered, prompt, written
 from memflow.benchmarks.benchmark import States
 from memflow.chat.asking import ask
@@ -39,6 +40,12 @@ class Asked:
     options: Sequence[str]
     reason: str | None = None
 
+    def gold(self, values: Mapping[str, str]) -> str:
+        """The number of the option for `values`, the first if there are several. Nothing where there is none, or where
+        the question is quarantined: a check says so."""
+        wanted = tuple(values.values())
+        return "" if self.reason or wanted not in self.variants else str(1 + self.variants.index(wanted))
+
 
 async def make_probes(
     domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
@@ -46,17 +53,19 @@ async def make_probes(
     """The probes of the domain's users: by user, period and question, the choice before its state probe; state
     probes of single variables come after a period's questions."""
     lives = histories(states)
-    mine = {record.record_id: record for record in taken(domain, records)}
     if generated(domain):
+        datasets = {person.persona.id: person.dataset for person in people(domain, users_of(domain, records))}
         asked = await asyncio.gather(*(_made(domain, life, simulator) for life in lives.values()))
     else:
+        mine = {record.record_id: record for record in taken(domain, records)}
+        datasets = {user_id: record.dataset for user_id, record in mine.items()}
         asked = [_published(mine[user_id]) for user_id in lives]
     return [
         probe
         for (user_id, life), questions in zip(lives.items(), asked, strict=True)
         for probe in _probes(
             domain,
-            mine[user_id].dataset,
+            datasets[user_id],
             life,
             questions,
             [turn for turn in turns if turn.episode_id == user_id],
@@ -111,14 +120,14 @@ class _Checkpoint:
 
     def choice(self, number: int, asked: Asked) -> Probe:
         values = self._values(asked.variables)
-        gold = "" if asked.reason else str(1 + asked.variants.index(tuple(values.values())))
         return replace(
             self._probe(f"q{number}", asked.variables, asked.reason),
             kind="choice",
             metric="accuracy",
             question=asked.question,
             options=list(asked.options),
-            gold=gold,
+            gold=asked.gold(values),
+            variants=[json.dumps(variant, ensure_ascii=False) for variant in asked.variants],
         )
 
     def state(self, label: str, variables: Sequence[str], reason: str | None = None) -> Probe:
@@ -140,6 +149,7 @@ class _Checkpoint:
             checkpoint=self.period,
             kind="state",
             dataset=self.dataset,
+            language=sizes_of(self.domain).language,
             metric="state_match",
             question="",
             options=[],
@@ -165,7 +175,7 @@ def _unheard(values: Mapping[str, str], told: Mapping[str, Turn]) -> str | None:
 
 
 async def _made(domain: Domain, life: History, simulator: Chat) -> list[Asked]:
-    author = _Author(domain, life, simulator)
+    author = _Author(domain, sizes_of(domain), life, simulator)
     return list(await asyncio.gather(*(author.write(question) for question in life.questions)))
 
 
@@ -174,6 +184,7 @@ class _Author:
     """Writes the options of one generated user's questions."""
 
     domain: Domain
+    sizes: Sizes
     life: History
     simulator: Chat
 
@@ -189,7 +200,10 @@ class _Author:
             "count": len(named),
         }
         answer = await ask(
-            self.simulator, prompt("answers", answers_of(len(named))), fields, check=_wrong_answers
+            self.simulator,
+            prompt("answers", answers_of(len(named)), self.sizes.language),
+            fields,
+            check=_wrong_answers,
         )
         if answer.value is None:
             return Asked(question, variables, variants, [], answer.reason)
@@ -212,15 +226,16 @@ class _Author:
 
         lived = {tuple(state[name] for name in variables) for state in self.life.periods}
         others = set(product(*(self.life.schema[name] for name in variables))) - lived
-        missing = max(0, sizes_of(self.domain).min_variants - len(lived))
+        missing = max(0, self.sizes.min_variants - len(lived))
         return [*sorted(lived, key=order), *sorted(others, key=order)[:missing]]
 
     async def _recoverable(
         self, question: str, named: Sequence[Mapping[str, str]], at: int, text: str
     ) -> tuple[str, str | None]:
         """`text`, written again until a reader picks variant `at` for it; and a reason where none does."""
-        reader = prompt("recover", choice_of(len(named)))
-        for refinement in range(REFINEMENTS + 1):
+        reader = prompt("recover", choice_of(len(named)), self.sizes.language)
+        writer = prompt("answer_again", language=self.sizes.language)
+        for refinement in range(self.sizes.refinements + 1):
             fields = {"question": question, "answer": text, "variants": _listed(named)}
             picked = await ask(self.simulator, reader, fields)
             if picked.value is None:
@@ -228,21 +243,22 @@ class _Author:
             taken_for = picked.value.answer - 1
             if taken_for == at:
                 return text, None
-            if refinement < REFINEMENTS:
+            if refinement < self.sizes.refinements:
                 fields = {
                     "question": question,
+                    "variants": _listed(named),
                     "answer": text,
                     "meant": written(named[at]),
                     "taken": written(named[taken_for]),
                 }
-                again = await ask(self.simulator, prompt("answer_again"), fields)
+                again = await ask(self.simulator, writer, fields)
                 if again.value is None:
                     return text, again.reason
                 text = again.value.answer
         meant, taken_as = (", ".join(named[number].values()) for number in (at, taken_for))
         return (
             text,
-            f"after {REFINEMENTS} refinements the answer for ({meant}) is still taken for ({taken_as})",
+            f"after {self.sizes.refinements} refinements the answer for ({meant}) is still taken for ({taken_as})",
         )
 
 

@@ -7,8 +7,9 @@ name and one of its values, in words. The latest such sentence counts, and in it
 import re
 from collections.abc import Mapping, Sequence
 
-_SENTENCE = re.compile(r"[.!?;\n]+")
-_STATEMENT = re.compile(r"your ([a-z0-9 ]+?) is ([a-z0-9 ]+?)(?= and your |,)")
+_SENTENCE = re.compile(r"[.!?;。！？；\n]+")
+_STATEMENT = re.compile(r"your ([a-z0-9 ]+?) is ([a-z0-9 ]+?)(?= and your |,)|你的([^，。]+?)是([^，。]+)")
+_GONE = re.compile(r"no longer .*? but ")
 
 
 def in_words(name: str) -> str:
@@ -30,6 +31,16 @@ def last_stated(text: str, variable: str, values: Sequence[str]) -> str | None:
     return None
 
 
+def latest_is(text: str, variable: str, value: str) -> bool:
+    """Whether the latest sentence of `text` that speaks of the variable says this value. Nothing else is known of
+    the values it may have, so one that contains another is taken for it."""
+    name = in_words(variable)
+    for sentence in reversed(_SENTENCE.split(in_words_by_line(text))):
+        if _position(sentence, name) >= 0:
+            return last_stated(_GONE.sub("", sentence), variable, [value]) == value
+    return False
+
+
 def in_words_by_line(text: str) -> str:
     """`text` in words, its lines kept."""
     return "\n".join(in_words(line) for line in text.split("\n"))
@@ -37,7 +48,8 @@ def in_words_by_line(text: str) -> str:
 
 def statements(option: str) -> dict[str, str]:
     """The circumstances that a scripted option says it is for: variable to value, in words."""
-    return dict(_STATEMENT.findall(option.lower()))
+    found = _STATEMENT.findall(option.lower())
+    return {name or chinese: value or meant for name, value, chinese, meant in found}
 
 
 def best_options(text: str, options: Sequence[str]) -> list[int]:
@@ -58,6 +70,10 @@ def values_in(text: str, schema: Mapping[str, Sequence[str]]) -> dict[str, str |
 
 
 def _position(sentence: str, words: str) -> int:
-    """Where `words` last ends in `sentence`, as whole words; -1 where it does not stand there."""
-    found = [match.end() for match in re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", sentence)]
+    """Where `words` last ends in `sentence`, as whole words; -1 where it does not stand there.
+
+    Chinese has no spaces between words: there the characters are enough.
+    """
+    left, right = (r"(?<!\w)" if words[:1].isascii() else "", r"(?!\w)" if words[-1:].isascii() else "")
+    found = [match.end() for match in re.finditer(left + re.escape(words) + right, sentence)]
     return found[-1] if found else -1

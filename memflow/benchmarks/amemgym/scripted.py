@@ -1,13 +1,15 @@
 """Handlers of the scripted chat, which is no language model: simulator and assistant by simple rules.
 
-The simulator makes states, messages and answers from the words below, varied by digest. The assistant reads
-only what stands in its prompt (notes, history, what the oracle is told), and where that says nothing it
-picks by digest, so at chance. How it reads is reading.py.
+The simulator makes states, messages and answers from the words of scripted_words.py, varied by digest. The
+assistant reads only what stands in its prompt (notes, history, what the oracle is told), and where that says
+nothing it picks by digest, so at chance. How it reads is reading.py.
 """
 
 import json
 import random
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any, TypeVar
 
 from memflow.benchmarks.amemgym.answers import (
@@ -17,80 +19,25 @@ from memflow.benchmarks.amemgym.answers import (
     DraftQuestion,
     DraftQuestions,
     DraftVariable,
+    Findings,
     Group,
     Groups,
+    Portrait,
     Utterance,
 )
-from memflow.benchmarks.amemgym.reading import best_options, in_words, values_in
+from memflow.benchmarks.amemgym.reading import best_options, in_words, latest_is, values_in
+from memflow.benchmarks.amemgym.scripted_words import Words, words_of
+from memflow.benchmarks.amemgym.wording import twins
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
 
 T = TypeVar("T")
-
-_TOPICS = {
-    "cooking": "What could I cook this week?",
-    "running": "How should I plan my next runs?",
-    "reading": "Which book should I take up next?",
-    "gardening": "What should I do in the garden this month?",
-    "travel": "Where could I go on my next trip?",
-    "music": "How should I practise my instrument?",
-    "language": "How do I get on with the language I am learning?",
-    "photography": "What could I photograph next?",
-    "sewing": "Which piece should I sew next?",
-    "cycling": "Which route should I ride next?",
-    "painting": "What could I paint next?",
-    "hosting": "How should I set up the next evening with guests?",
-}
-_ASPECTS = {
-    "company": ["alone", "one_close_friend", "my_whole_family", "a_club", "two_colleagues", "a_neighbour"],
-    "budget": ["very_tight", "moderate", "generous", "shared_by_all", "paid_by_others", "saved_up"],
-    "time": [
-        "early_mornings",
-        "lunch_breaks",
-        "late_evenings",
-        "whole_weekends",
-        "school_holidays",
-        "rainy_days",
-    ],
-    "level": [
-        "first_steps",
-        "some_practice",
-        "long_experience",
-        "nearly_expert",
-        "starting_over",
-        "teaching_others",
-    ],
-}
-_OCCASIONS = [
-    "a new rota at work",
-    "a visit from relatives",
-    "a move within the town",
-    "a long cold",
-    "a surprise gift",
-]
-_TOLD = [
-    "These days my {variable} is {value}.",
-    "With me, {value} it is now as to my {variable}.",
-    "As for my {variable}, I have settled on {value}.",
-]
-_TOLD_AFTER = "My {variable} is no longer {old} but {value}."
-_ASKED = [
-    "What would you suggest?",
-    "Have you an idea for me?",
-    "Where would you begin?",
-    "Can you help me plan?",
-]
-_NEXT = [
-    "Thank you. Could you say a little more about the first step?",
-    "That helps. What should I look out for?",
-    "Good to know. How long would that take me?",
-]
-_REPLIES = [
-    "Gladly. I would begin with something small and see how it goes.",
-    "Here is a thought: choose one thing, try it twice, and then decide.",
-    "Of course. Let us take it step by step, with the easiest part first.",
-]
+_NAME = re.compile(r"[A-Z][\w'’-]+ [A-Z][\w'’-]+")
+SHORT = 10
+"""So many variables are not looked through for such as could be joined."""
+LONGEST = 600
+"""Characters of a scripted summary."""
 
 
 def _chance(request: ChatRequest) -> random.Random:
@@ -104,22 +51,60 @@ def _json(request: ChatRequest, field: str) -> Any:
     return json.loads(request.fields[field])
 
 
+def _portrait(request: ChatRequest) -> Portrait:
+    told = request.fields["told"] or request.fields["basics"]
+    name = _NAME.search(told)
+    about = " ".join(told.split())[:LONGEST]
+    return Portrait(name=name[0] if name else _chance(request).choice(words_of(request).names), about=about)
+
+
 def _questions(request: ChatRequest) -> DraftQuestions:
-    chance = _chance(request)
+    chance, words = _chance(request), words_of(request)
     count, width, values = (int(request.fields[name]) for name in ("questions", "variables", "values"))
-    topics = chance.sample([*_TOPICS], min(count, len(_TOPICS)))
-    topics += [f"project {number}" for number in range(1, 1 + count - len(topics))]
+    topics = chance.sample([*words.topics], min(count, len(words.topics)))
+    topics += [words.further.format(number=number) for number in range(1, 1 + count - len(topics))]
     drafts = []
     for topic in topics:
         variables = [
             DraftVariable(
-                name=f"{topic.replace(' ', '_')}_{aspect}", values=chance.sample(_ASPECTS[aspect], values)
+                name=words.name.format(topic=topic.replace(" ", "_"), aspect=aspect),
+                values=chance.sample(words.aspects[aspect], values),
             )
-            for aspect in chance.sample([*_ASPECTS], width)
+            for aspect in chance.sample([*words.aspects], width)
         ]
-        question = _TOPICS.get(topic, f"How should I go on with my {topic}?")
+        question = words.topics.get(topic, words.further_question.format(topic=topic))
         drafts.append(DraftQuestion(question=question, variables=variables))
     return DraftQuestions(questions=drafts)
+
+
+def _refine(request: ChatRequest) -> str:
+    """Two variables of one aspect that have most of their values in common are joined, once; a short list is left
+    as it is."""
+    names = request.fields["names"].split("\n")
+    joined = _alike(words_of(request), _json(request, "questions")) if len(names) > SHORT else {}
+    return json.dumps({name: joined.get(name, name) for name in names}, ensure_ascii=False)
+
+
+def _alike(words: Words, questions: dict[str, dict[str, list[str]]]) -> dict[str, str]:
+    """The first two variables, of different questions, that are to be joined, with their new name."""
+    variables = [(at, *each) for at, needed in enumerate(questions.values()) for each in needed.items()]
+    for (at, one, values), (other_at, other, others) in combinations(variables, 2):
+        aspect = next((each for each in words.aspects if one.endswith(each) and other.endswith(each)), None)
+        if aspect is None or at == other_at or len({*values, *others}) > len(values) + 1:
+            continue
+        topics = [name.removesuffix(aspect).removesuffix("_") for name in (one, other)]
+        both = words.both.format(one=topics[0], other=topics[1])
+        return dict.fromkeys((one, other), words.name.format(topic=both, aspect=aspect))
+    return {}
+
+
+def _unify(request: ChatRequest) -> str:
+    count = int(request.fields["values"])
+    merged = {
+        name: list(dict.fromkeys(value for values in uses.values() for value in values))[:count]
+        for name, uses in _json(request, "merged").items()
+    }
+    return json.dumps(merged, ensure_ascii=False)
 
 
 def _initial_state(request: ChatRequest) -> str:
@@ -131,16 +116,19 @@ def _updates(request: ChatRequest) -> str:
     chance = _chance(request)
     movable = _json(request, "schema")
     moving = chance.sample([*movable], min(int(request.fields["changes"]), len(movable)))
-    return json.dumps({name: chance.choice(movable[name]) if name in moving else None for name in movable})
+    moves = [{"variable": name, "value": chance.choice(movable[name])} for name in movable if name in moving]
+    words = words_of(request)
+    summary = words.summary.format(occasion=chance.choice(words.occasions))
+    return json.dumps({"summary": summary, "moves": moves}, ensure_ascii=False)
 
 
 def _events(request: ChatRequest) -> Groups:
-    chance = _chance(request)
+    chance, words = _chance(request), words_of(request)
     changes = _json(request, "changes")
 
     def event(names: Sequence[str]) -> str:
-        moves = "; ".join(f"{in_words(name)}: {in_words(changes[name]['to'])}" for name in names)
-        return f"After {chance.choice(_OCCASIONS)} some things are different, {moves}."
+        moves = words.moves.join(_told(words.move, name, changes[name]["to"]) for name in names)
+        return words.event.format(occasion=chance.choice(words.occasions), moves=moves)
 
     return Groups(
         groups=[Group(variables=names, text=event(names)) for names in _split(chance, [*changes], 2)]
@@ -148,23 +136,23 @@ def _events(request: ChatRequest) -> Groups:
 
 
 def _opening(request: ChatRequest) -> Groups:
-    chance = _chance(request)
+    chance, words = _chance(request), words_of(request)
     state = _json(request, "state")
 
     def text(names: Sequence[str]) -> str:
-        told = [_told(chance.choice(_TOLD), name, state[name]) for name in names]
-        return " ".join([*told, chance.choice(_ASKED)])
+        told = [_told(chance.choice(words.told), name, state[name]) for name in names]
+        return words.space.join([*told, chance.choice(words.asked)])
 
     return Groups(groups=[Group(variables=names, text=text(names)) for names in _split(chance, [*state], 3)])
 
 
 def _utterance(request: ChatRequest) -> Utterance:
-    chance = _chance(request)
+    chance, words = _chance(request), words_of(request)
     told = [
-        _told(chance.choice([*_TOLD, _TOLD_AFTER]), name, move["to"], move["from"])
+        _told(chance.choice([*words.told, words.told_after]), name, move["to"], move["from"])
         for name, move in _json(request, "changes").items()
     ]
-    return Utterance(text=" ".join([*told, chance.choice(_ASKED)]))
+    return Utterance(text=words.space.join([*told, chance.choice(words.asked)]))
 
 
 def _exposure(request: ChatRequest) -> str:
@@ -172,22 +160,24 @@ def _exposure(request: ChatRequest) -> str:
 
 
 def _utterance_again(request: ChatRequest) -> Utterance:
-    meant = _json(request, "meant")
-    return Utterance(text=" ".join(_told(_TOLD[0], name, value) for name, value in meant.items()))
+    words, meant = words_of(request), _json(request, "meant")
+    return Utterance(text=words.space.join(_told(words.told[0], *pair) for pair in meant.items()))
 
 
 def _answers(request: ChatRequest) -> AnswerTexts:
     variants = [json.loads(line.partition(": ")[2]) for line in request.fields["variants"].split("\n")]
-    return AnswerTexts(answers=[_advice(variant) for variant in variants])
+    return AnswerTexts(answers=[_advice(words_of(request), variant) for variant in variants])
 
 
 def _answer_again(request: ChatRequest) -> AnswerText:
-    return AnswerText(answer=_advice(_json(request, "meant")))
+    return AnswerText(answer=_advice(words_of(request), _json(request, "meant")))
 
 
 def _recover(request: ChatRequest) -> ChoiceAnswer:
     variants = [json.loads(line.partition(": ")[2]) for line in request.fields["variants"].split("\n")]
-    best = best_options(request.fields["answer"], [_advice(variant) for variant in variants])
+    best = best_options(
+        request.fields["answer"], [_advice(words_of(request), variant) for variant in variants]
+    )
     return ChoiceAnswer(answer=1 + best[0])
 
 
@@ -203,6 +193,13 @@ def _state(request: ChatRequest) -> str:
     return json.dumps({name: read[name] or chance.choice(values) for name, values in schema.items()})
 
 
+def _claims(request: ChatRequest) -> Findings:
+    claims = [line.partition(": ")[2] for line in request.fields["claims"].split("\n")]
+    named = [claim.partition(": ")[::2] for claim in claims]
+    held = request.fields["held"]
+    return Findings(supported=["yes" if latest_is(held, name, value) else "no" for name, value in named])
+
+
 def _seen(request: ChatRequest) -> str:
     """What the assistant knows of the user: notes and history before the question, and what the oracle is
     told."""
@@ -210,19 +207,21 @@ def _seen(request: ChatRequest) -> str:
     return "\n".join([*before, request.fields.get("told", "")])
 
 
-def _one_of(texts: Sequence[str]) -> Callable[[ChatRequest], str]:
-    return lambda request: _chance(request).choice(texts)
+def _next(request: ChatRequest) -> str:
+    return _chance(request).choice(words_of(request).next)
+
+
+def _reply(request: ChatRequest) -> str:
+    return _chance(request).choice(words_of(request).replies)
 
 
 def _told(pattern: str, name: str, value: str, old: str = "") -> str:
     return pattern.format(variable=in_words(name), value=in_words(value), old=in_words(old))
 
 
-def _advice(variant: dict[str, str]) -> str:
-    circumstances = " and ".join(
-        f"your {in_words(name)} is {in_words(value)}" for name, value in variant.items()
-    )
-    return f"Since {circumstances}, choose what suits just that and leave the rest for later."
+def _advice(words: Words, variant: dict[str, str]) -> str:
+    told = words.circumstances.join(_told(words.circumstance, *pair) for pair in variant.items())
+    return words.advice.format(circumstances=told)
 
 
 def _split(chance: random.Random, names: list[T], most: int) -> list[list[T]]:
@@ -236,7 +235,10 @@ def _split(chance: random.Random, names: list[T], most: int) -> list[list[T]]:
 
 
 _BY_STEM: dict[str, Handler] = {
+    "portrait": _portrait,
     "questions": _questions,
+    "refine": _refine,
+    "unify": _unify,
     "initial_state": _initial_state,
     "updates": _updates,
     "events": _events,
@@ -247,15 +249,18 @@ _BY_STEM: dict[str, Handler] = {
     "answers": _answers,
     "recover": _recover,
     "answer_again": _answer_again,
-    "follow_up": _one_of(_NEXT),
-    "reply": _one_of(_REPLIES),
-    "reply_with_notes": _one_of(_REPLIES),
+    "follow_up": _next,
+    "follow_up_published": _next,
+    "reply": _reply,
+    "reply_with_notes": _reply,
     "choice": _choice,
     "choice_with_notes": _choice,
     "choice_told": _choice,
     "state": _state,
     "state_with_notes": _state,
     "state_told": _state,
+    "claims": _claims,
 }
 
 HANDLERS = {f"amemgym/{stem}": handler for stem, handler in _BY_STEM.items()}
+HANDLERS |= {f"amemgym/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in twins()}

@@ -8,9 +8,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from memflow.domains import Domain
 from memflow.errors import BadSettings
 
+PUBLISHED_CONTEXT = 2
+"""How many messages of a session the published code shows its user model, besides the first."""
+
 
 class Sizes(BaseModel):
-    """AMemGym's parameters (paper, section 3 and appendix A). `periods` counts period 0."""
+    """AMemGym's parameters (paper, section 3 and appendix A). `periods` counts period 0.
+
+    `policy` says whether dialogues are played (on) or those of a recorded run are given (off; section 4.2).
+    `user_model` is who speaks for the user (user.py); it sees the latest `user_context` messages of a session, 0
+    for all of them: the paper does not say how many.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -26,9 +34,20 @@ class Sizes(BaseModel):
     rounds_init: int = Field(1, ge=1)
     rounds_update: int = Field(2, ge=1)
     start_date: date = date(2020, 10, 1)
+    policy: Literal["on", "off"] = "on"
+    user_model: Literal["paper", "published_code"] = "paper"
+    user_context: int = Field(PUBLISHED_CONTEXT, ge=0, le=200)
     state_probes: Literal["question", "variable"] = "question"
     """What a state probe asks for: all variables of a question at once, as published, or each variable by itself,
     as the paper says."""
+    language: Literal["en", "zh"] = "en"
+    """The language of everything that is written of the users, and of what assistants are asked."""
+    refinements: int = Field(3, ge=0, le=20)
+    """How often a message or an answer that is not understood is written again before it is given up."""
+    draw: Literal["seed", "file"] = "seed"
+    """Which personas are taken: by the domain's seed, or the first of the file."""
+    leave_out: tuple[str, ...] = ()
+    """Ids of personas that are not taken."""
 
     def period_end(self, period: int) -> date:
         """The last day of `period`; period 0 ends on the start date."""
@@ -53,6 +72,11 @@ def sizes_of(domain: Domain) -> Sizes:
     if sizes.min_variants > possible:
         raise BadSettings(
             f"domain {domain.name}, parameter min_variants: only {possible} variants are possible"
+        )
+    if sizes.user_model == "published_code" and sizes.user_context != PUBLISHED_CONTEXT:
+        raise BadSettings(
+            f"domain {domain.name}, parameter user_context: the published code's user model sees the latest "
+            f"{PUBLISHED_CONTEXT} messages; leave user_context out, or take user_model paper"
         )
     return sizes
 

@@ -9,24 +9,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memflow.benchmarks.amemgym.generation import make_user
+from memflow.benchmarks.amemgym.personas import people
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.records import Persona
+from memflow.benchmarks.amemgym.recorded import users_of
 from memflow.benchmarks.amemgym.sizes import generated, sizes_of
 from memflow.benchmarks.benchmark import States
 from memflow.chat.requests import Chat
 from memflow.domains import Domain
-from memflow.errors import BadInput
 from memflow.records import Change, Profile, Record, Variable
 
 
 async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
-    """The state tables of the domain's users, in the order of `records`."""
+    """The state tables of the domain's users: published ones in the order of `records`, generated ones as they are
+    drawn."""
     if not generated(domain):
         users = [_published(domain, record) for record in taken(domain, records)]
     else:
-        sizes = sizes_of(domain)
-        personas = [Persona.model_validate_json(record.content) for record in taken(domain, records)]
-        users = await asyncio.gather(*(make_user(domain, sizes, persona, simulator) for persona in personas))
+        sizes, found = sizes_of(domain), people(domain, users_of(domain, records))
+        users = await asyncio.gather(
+            *(make_user(domain, sizes, person.persona, simulator) for person in found)
+        )
     return States(
         [profile for user in users for profile in user.profiles],
         [variable for user in users for variable in user.variables],
@@ -35,16 +37,9 @@ async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat
 
 
 def taken(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """The records that the domain takes. Raises BadInput where there are fewer than it is to have."""
-    if not generated(domain):
-        return list(records[: domain.limit] if domain.limit else records)
-    wanted = sizes_of(domain).users
-    if len(records) < wanted:
-        raise BadInput(
-            f"domain {domain.name} is to have {wanted} users, but there are {len(records)} personas; "
-            "give it more personas or lower its parameter users"
-        )
-    return list(records[: min(wanted, domain.limit or wanted)])
+    """The published users that the domain takes."""
+    users = users_of(domain, records)
+    return users[: domain.limit] if domain.limit else users
 
 
 @dataclass(frozen=True)
@@ -77,10 +72,10 @@ def histories(states: States) -> dict[str, History]:
             [row for row in mine if row.period == period]
             for period in range(1 + max(row.period for row in mine))
         ]
-        questions: dict[str, list[str]] = {}
-        for row in variables:
-            for question in row.questions:
-                questions.setdefault(question, []).append(row.variable)
+        questions = {
+            question: [row.variable for row in variables if question in row.questions]
+            for question in _in_order([row.questions for row in variables])
+        }
         state: dict[str, str] = {}
         periods = []
         for rows in by_period:
@@ -89,6 +84,27 @@ def histories(states: States) -> dict[str, History]:
         schema = {row.variable: row.choices for row in variables}
         found[profile.user_id] = History(profile, schema, questions, periods, by_period)
     return found
+
+
+def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
+    """The items of all lists, once each, in an order that each list keeps: the first one's first, as far as may be."""
+    before: dict[str, list[str]] = {}
+    for items in lists:
+        for at, item in enumerate(items):
+            before.setdefault(item, []).extend(items[:at])
+    found: dict[str, None] = {}
+    entered: set[str] = set()
+
+    def enter(item: str) -> None:
+        if item not in entered:
+            entered.add(item)
+            for earlier in before[item]:
+                enter(earlier)
+            found[item] = None
+
+    for item in before:
+        enter(item)
+    return list(found)
 
 
 def _published(domain: Domain, record: Record) -> States:
@@ -124,6 +140,7 @@ def _published(domain: Domain, record: Record) -> States:
                     old=update.old,
                     value=update.new,
                     event=events.get(name),
+                    summary=period.period_summary,
                 )
             )
     return States([profile], variables, changes)

@@ -3,7 +3,8 @@
 Read from the published file, or written by the simulator from the states (paper, section 3.1): opening
 messages that together tell the initial state, and later one message for each life event. Each message is
 read back by the simulator, who has to name the values from the text alone; one that cannot be mended is a
-turn with its reason, and is not played. What the user says after the first message is episodes.py.
+turn with its reason, and is not played. Off-policy the rest of each session comes from a recorded run
+(recorded.py); on-policy, what the user says after the first message is user.py.
 """
 
 import asyncio
@@ -14,18 +15,16 @@ from datetime import date, datetime, time, timedelta
 
 from memflow.benchmarks.amemgym.answers import groups_of, values_of
 from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.recorded import replayed
 from memflow.benchmarks.amemgym.sizes import Sizes, generated, sizes_of
 from memflow.benchmarks.amemgym.states import History, histories, taken
-from memflow.benchmarks.amemgym.wording import prompt, written
+from memflow.benchmarks.amemgym.wording import dated, prompt, written
 from memflow.benchmarks.benchmark import States
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.domains import Domain
 from memflow.fingerprint import seeded
 from memflow.records import Record, Turn
-
-REFINEMENTS = 3
-"""How often a message is written again before it is given up."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,16 @@ class Session:
 async def make_turns(
     domain: Domain, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
-    """The turns of the domain's users, user by user and in order."""
+    """The turns of the domain's users, user by user and in order; off-policy, with all of each dialogue."""
     sizes = sizes_of(domain)
+    openings = await _openings(domain, sizes, records, states, simulator)
+    return openings if sizes.policy == "on" else replayed(domain, sizes, openings, records)
+
+
+async def _openings(
+    domain: Domain, sizes: Sizes, records: Sequence[Record], states: States, simulator: Chat
+) -> list[Turn]:
+    """The first message of every session."""
     if not generated(domain):
         users = [PublishedUser.model_validate_json(record.content) for record in taken(domain, records)]
         return [turn for user in users for turn in _turns(domain, sizes, user.id, _published(user))]
@@ -76,7 +83,7 @@ def _turns(domain: Domain, sizes: Sizes, user_id: str, periods: Sequence[Sequenc
             message_id=f"{user_id}/{event}",
             kind="exchange",
             role="user",
-            text=f"[Current Time: {session.sent_at}]\n{session.text}",
+            text=dated(session.sent_at, session.text),
             sent_at=session.sent_at,
             follow_ups=sizes.rounds(period) - 1,
             exposes=written(session.exposes),
@@ -105,10 +112,11 @@ class _Speaker:
         state = self.life.periods[0]
         answer = await ask(
             self.simulator,
-            prompt("opening", groups_of(tuple(state))),
+            prompt("opening", groups_of(tuple(state)), self.sizes.language),
             {
                 "profile": self.life.profile.profile,
                 "date": self.life.profile.start_date,
+                "schema": written(self.life.schema),
                 "state": written(state),
             },
             check=lambda groups: groups.fault(state),
@@ -137,9 +145,10 @@ class _Speaker:
         exposes = {name: value for name, (_, value) in moves.items()}
         answer = await ask(
             self.simulator,
-            prompt("utterance"),
+            prompt("utterance", language=self.sizes.language),
             {
                 "profile": self.life.profile.profile,
+                "schema": written(self.life.schema),
                 "date": self.life.end(period),
                 "event": event,
                 "changes": written(
@@ -155,26 +164,30 @@ class _Speaker:
         """`text`, written again until a reader names just the values in `exposes`; with a reason where none
         does."""
         schema = {name: self.life.schema[name] for name in exposes}
-        reader = prompt("exposure", values_of(schema, optional=True))
-        for refinement in range(REFINEMENTS + 1):
+        reader = prompt("exposure", values_of(schema, optional=True), self.sizes.language)
+        writer = prompt("utterance_again", language=self.sizes.language)
+        for refinement in range(self.sizes.refinements + 1):
             read = await ask(self.simulator, reader, {"text": text, "schema": written(schema)})
             if read.value is None:
                 return Session(text, exposes, reason=read.reason)
             understood = read.value.chosen()
             if understood == dict(exposes):
                 return Session(text, exposes)
-            if refinement < REFINEMENTS:
+            if refinement < self.sizes.refinements:
                 fields = {
                     "text": text,
+                    "schema": written(schema),
                     "meant": written(exposes),
                     "understood": written({name: understood.get(name) for name in exposes}),
                 }
-                again = await ask(self.simulator, prompt("utterance_again"), fields)
+                again = await ask(self.simulator, writer, fields)
                 if again.value is None:
                     return Session(text, exposes, reason=again.reason)
                 text = again.value.text
         lost = [name for name in exposes if understood.get(name) != exposes[name]]
-        reason = f"after {REFINEMENTS} refinements the text does not let be known: {', '.join(lost)}"
+        reason = (
+            f"after {self.sizes.refinements} refinements the text does not let be known: {', '.join(lost)}"
+        )
         return Session(text, exposes, reason=reason)
 
     def _dated(self, period: int, sessions: Sequence[Session]) -> list[Session]:

@@ -1,18 +1,24 @@
 """The prompts by name, narrowed to a request, and how values are written.
 
-The texts themselves are in prompts/, the types in answers.py.
+The texts themselves are in prompts/, the types in answers.py. A prompt that is asked in Chinese too has a twin
+`<stem>_zh.md` with the same fields.
 """
 
 import json
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.chat.prompts import Prompt, load
+from memflow.chat.prompts import Prompt, all_prompts, load
 
+PACKAGE = "memflow.benchmarks.amemgym"
 SIMULATOR = (
+    "portrait",
     "questions",
+    "refine",
+    "unify",
     "initial_state",
     "updates",
     "events",
@@ -24,14 +30,34 @@ SIMULATOR = (
     "recover",
     "answer_again",
     "follow_up",
+    "follow_up_published",
 )
 """Prompts that the simulator is asked with."""
+_CHINESE = "_zh"
+
+JUDGE = ("claims",)
+"""Prompts that the judge is asked with."""
 
 
-def prompt(stem: str, output: type[BaseModel] | None = None) -> Prompt:
-    """The prompt `prompts/<stem>.md`, its output narrowed to `output` where that is given."""
-    loaded = load("memflow.benchmarks.amemgym", stem)
+def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
+    """The prompt `prompts/<stem>.md`, or its twin in `language`; its output narrowed to `output` where that is
+    given."""
+    twin = f"{stem}{_CHINESE}" if language == "zh" and stem in twins() else stem
+    loaded = load(PACKAGE, twin)
     return loaded if output is None else replace(loaded, output=output)
+
+
+@cache
+def twins() -> frozenset[str]:
+    """The prompts that have a Chinese twin. Others are asked as they are: `reply` is the user's message alone."""
+    stems = (each.name.partition("/")[2] for each in all_prompts(PACKAGE) if each.language == "zh")
+    return frozenset(stem.removesuffix(_CHINESE) for stem in stems)
+
+
+def simulator_prompts() -> list[Prompt]:
+    """Every prompt that the simulator is asked with, in every language."""
+    chinese = [prompt(stem, language="zh") for stem in SIMULATOR if stem in twins()]
+    return [prompt(stem) for stem in SIMULATOR] + chinese
 
 
 def written(values: Any) -> str:
@@ -42,3 +68,8 @@ def written(values: Any) -> str:
 def numbered(options: list[str]) -> str:
     """Options as a multiple choice shows them: `1: ...`, one a line."""
     return "\n".join(f"{number}: {option}" for number, option in enumerate(options, 1))
+
+
+def dated(sent_at: str, text: str) -> str:
+    """A session's first message as it is sent: with its simulated time on a line before it, as published."""
+    return f"[Current Time: {sent_at}]\n{text}"

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memflow.benchmarks.benchmark import Measured, Question, States
+from memflow.benchmarks.benchmark import Held, Measured, Question, States
 from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
@@ -38,13 +38,14 @@ from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
 from memflow.play import Episode, Replier
-from memflow.records import FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
+from memflow.records import Claim, FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
 
 
 class MemoryBench:
     """The Benchmark protocol for MemoryBench, off-policy. It has no structured states."""
 
     name = "memorybench"
+    teaches = False
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return records.read(dataset, files)
@@ -107,6 +108,24 @@ class MemoryBench:
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
         return scores.figures(measured, domain.seed)
 
+    def lesson(
+        self,
+        domain: Domain,
+        feedback: str,
+        probes: Sequence[Probe],
+        replies: Sequence[Reply],
+        turns: Sequence[Turn],
+    ) -> str:
+        """Nothing: nobody evolves on it."""
+        return ""
+
+    def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
+        """None: there are no states to claim."""
+        return []
+
+    async def judged(self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
+        return list(claims)
+
     def handlers(self) -> dict[str, Handler]:
         return scripted.handlers()
 
@@ -117,3 +136,6 @@ class MemoryBench:
     def simulator_prompts(self) -> list[Prompt]:
         """Those a simulator answers, and the fixed words of users whose verdict a metric gives."""
         return [load(questions.PACKAGE, stem) for stem in ("feedback", "right", "satisfaction", "wrong")]
+
+    def judge_prompts(self) -> list[Prompt]:
+        return []

@@ -1,8 +1,8 @@
 """The AWI memory: a dictionary from kinds of information to what is known, all of it in context.
 
 Messages leave a buffer as in `rag`: F at a time, once it holds F + N. A model reads them beside the dictionary and
-names the labels to add or to replace; the dictionary is updated by union. AMemGym evolves `kinds`, the list of what is
-worth keeping (section 5): it is a parameter.
+names the labels to add or to replace; the dictionary is updated by union. `kinds`, the list of what is worth keeping,
+is a parameter; AMemGym evolves it (section 5), which is evolved.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from typing import ClassVar
 from memflow.chat.scripted import Handler
 from memflow.memories.awi.answers import Facts
 from memflow.memories.awi.scripted import HANDLERS
+from memflow.memories.evolving import listed
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import joined
 from memflow.memories.verbatim import Kept, beside, forget, keep, kept, surplus
@@ -39,6 +40,7 @@ class Awi(Memory):
     kinds: tuple[str, ...] = parameter(KINDS, "Kinds of information worth keeping, told to the model.")
 
     calls: ClassVar[Calls] = Calls(chat_write=1, per="round")
+    asks: ClassVar[tuple[str, ...]] = ("update",)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into the buffer, and have what leaves it written: one call for every `freq` messages."""
@@ -55,6 +57,10 @@ class Awi(Memory):
         recall = Recall(notes=notes, entries=tuple(reversed(facts)), injected_tokens=estimate(notes))
         return beside(recall, kept(self.store, BUFFER))
 
+    def keeping(self) -> tuple[str, ...]:
+        """The kinds of information that it keeps now."""
+        return self.kinds
+
     @classmethod
     def handlers(cls) -> Mapping[str, Handler]:
         return HANDLERS
@@ -63,7 +69,7 @@ class Awi(Memory):
         known = {item.meta["label"]: item for item in self.store.live(FACT)}
         sources = [source for message in said for source in message.item.sources]
         fields = {
-            "kinds": "\n".join(f"{number}. {kind}" for number, kind in enumerate(self.kinds, 1)),
+            "kinds": listed(self.keeping()),
             "known": joined([*known.values()]) or "(nothing yet)",
             "messages": "\n".join(message.note() for message in said),
         }

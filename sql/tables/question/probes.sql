@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS question.probes (
     gold VARCHAR NOT NULL,
     revealed VARCHAR NOT NULL,
     evidence VARCHAR[] NOT NULL,
+    variants VARCHAR[] NOT NULL,
     parent VARCHAR,
     reason VARCHAR,
     PRIMARY KEY (domain, probe_id)

@@ -10,5 +10,6 @@ CREATE TABLE IF NOT EXISTS state.changes (
     old VARCHAR,
     value VARCHAR NOT NULL,
     event VARCHAR,
+    summary VARCHAR,
     PRIMARY KEY (domain, user_id, period, variable)
 );

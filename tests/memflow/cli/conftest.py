@@ -20,7 +20,7 @@ from memflow.cli import app
 from memflow.datasets import dataset
 from memflow.memories.registry import find
 from memflow.play import play_all
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.transcripts import entries_of, held_at, pasts_of, said_of
 from resources.lake import Lake
 from resources.ledger import SqlLedger
 from resources.library import Library
@@ -90,8 +90,14 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
         return states, turns, await benchmark.probes(domain, records, states, turns, simulator)
 
     states, turns, probes = staged("state", users)
-    lake.write("state.profiles", DOMAIN, states.profiles, recipe="test", meta={"run": "test"})
-    lake.write("question.probes", DOMAIN, probes, recipe="test", meta={"run": "test"})
+    for table, rows in (
+        ("state.profiles", states.profiles),
+        ("state.variables", states.variables),
+        ("state.changes", states.changes),
+        ("utterance.turns", turns),
+        ("question.probes", probes),
+    ):
+        lake.write(table, DOMAIN, rows, recipe="test", meta={"run": "test"})
     verdicts, attributed, terms = {}, {}, {}
     for assistant in ASSISTANTS:
 
@@ -113,11 +119,20 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
 
         replies = staged("answer", ask, assistant)
         verdicts[assistant] = benchmark.verdicts(domain, probes, replies)
+        system = find(assistant).system
+        claims = benchmark.claims(domain, assistant, states, turns) if system.recalls else []
+        held = held_at(pasts, claims, system.memory.bookkeeping)
+
+        async def judge(chats: Chats, claims: Any = claims, held: Any = held) -> Any:
+            return await benchmark.judged(domain, claims, held, await chats.role("judge"))
+
+        claims = staged("score", judge, assistant) if claims else []
         for table, rows in (
             ("memory.transcripts", said),
             ("memory.indexes", entries),
             ("answer.replies", replies),
             ("score.verdicts", verdicts[assistant]),
+            ("score.claims", claims),
         ):
             lake.write(table, f"{DOMAIN}/{assistant}", rows, recipe="test", meta={"run": "test"})
         terms[assistant] = Terms.of(replies, budget=find(assistant).values.get("budget"))

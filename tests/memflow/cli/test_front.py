@@ -5,12 +5,19 @@ import sys
 
 import pytest
 
-COMMANDS = ("run", "plan", "dev", "accounts", "show", "sql", "domains", "memories", "data", "init", "doctor")
+COMMANDS = (
+    *("run", "plan", "dev", "show", "export", "accounts", "sql"),
+    *("domains", "memories", "data", "init", "doctor"),
+)
+SUBCOMMANDS = (
+    *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),
+    ("export", "transcript"),
+)
 
 
 @pytest.mark.parametrize(
     "command",
-    [(), *((name,) for name in COMMANDS), ("show", "leaderboard"), ("show", "probe"), ("show", "memory")],
+    [(), *((name,) for name in COMMANDS), *SUBCOMMANDS],
 )
 def test_every_command_has_help(empty, command) -> None:
     result = empty(*command, "--help")

@@ -28,7 +28,7 @@ def test_a_plan_counts_what_the_run_then_asks(empty, measured) -> None:
 def test_a_plan_is_by_stage_and_writes_nothing(empty) -> None:
     told = plan(empty)
     stages = list(dict.fromkeys(row["stage"] for row in told["stages"]))
-    assert stages == ["state", "utterance", "question", "memory", "answer"]
+    assert stages == ["state", "utterance", "question", "memory", "answer", "score"]
     assert not empty.folder.exists()
 
 

@@ -54,7 +54,14 @@ def test_costs_are_per_message_written_and_per_probe_read(measured) -> None:
 def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
     told = json.loads(measured("show", "costs", "--per", "instance", "--format", "json").stdout)
     by = {(row["assistant"], row["part"]): row for row in told}
-    assert {part for _, part in by} == {"generation", "user model", "replies", "memory, writing", "answers"}
+    assert {part for _, part in by} == {
+        "generation",
+        "user model",
+        "replies",
+        "memory, writing",
+        "answers",
+        "judging",
+    }
     assert ("", "generation") in by and ("oracle", "user model") not in by
     assert {row["instances"] for row in told} == {1}
     booked = json.loads(

@@ -46,3 +46,8 @@ def test_a_ratio_of_two_means_has_an_interval():
 def test_totals_and_counts_go_together():
     with pytest.raises(BadInput, match="3 totals but 2 counts"):
         mean_interval([1, 2, 3], [1, 2])
+
+
+def test_where_no_draw_has_a_figure_there_are_no_ends():
+    found = bootstrap(lambda weights: np.where(weights.min(axis=1) == 1, 0.5, np.nan), 40, draws=3)
+    assert found == (0.5, None, None)

@@ -1,9 +1,12 @@
 """A small generated domain under the scripted chat, and the published users where they are at hand."""
 
 import asyncio
+import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +55,12 @@ def package() -> Path:
 
 
 @pytest.fixture(scope="session")
+def making() -> Callable[[Domain, Path], Made]:
+    """For domains of a test's own; in a coroutine, in a thread."""
+    return make
+
+
+@pytest.fixture(scope="session")
 def demo(package) -> Made:
     return make(find("amemgym_demo"), package)
 
@@ -76,3 +85,18 @@ def data() -> Path:
 @pytest.fixture(scope="session")
 def base(data) -> Made:
     return make(find("amemgym_base"), data)
+
+
+@pytest.fixture(scope="session")
+def read_back(tmp_path_factory) -> Callable[..., Made]:
+    """Reads users in the published format, as a domain with these parameters: `read_back(users, domain)`."""
+
+    def read(users: list[dict[str, Any]], domain: Domain) -> Made:
+        folder = tmp_path_factory.mktemp("written")
+        path = folder / dataset("amemgym_v1_base").files[0]
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(users, ensure_ascii=False), encoding="utf-8")
+        parameters = {name: value for name, value in domain.parameters.items() if name != "users"}
+        return make(replace(domain, datasets=("amemgym_v1_base",), parameters=parameters), folder)
+
+    return read

@@ -47,6 +47,9 @@ def test_every_prompt_has_an_answer_with_bounds():
         answers.questions_of(4, 2, 3),
         answers.values_of({"a b": ["x", "y"], "copy": ["u"]}),
         answers.values_of({"model_dump": ["x", "y"]}, optional=True),
+        answers.refinement_of(("a", "b c")),
+        answers.choices_of(("a", "b c"), 3),
+        answers.updates_of({"a b": ["x", "y"], "c": ["z"]}, 1, 2),
         answers.groups_of(("a", "b")),
         answers.answers_of(5),
         answers.choice_of(4),
@@ -62,6 +65,21 @@ def test_values_are_those_of_the_schema_whatever_the_variables_are_called():
     for wrong in ({"a b": "x"}, {"a b": "z", "model_dump": "u"}, {"a b": None, "model_dump": "u"}):
         with pytest.raises(ValidationError):
             output.model_validate(wrong)
+
+
+def test_so_many_variables_change_each_once_and_to_a_value_of_its_own():
+    output = answers.updates_of({"a b": ["x", "y"], "c": ["z"], "d": ["x"]}, 1, 2)
+
+    def said(*moves: tuple[str, str]) -> answers.Updates:
+        return output.model_validate(
+            {"summary": "s", "moves": [{"variable": n, "value": v} for n, v in moves]}
+        )
+
+    assert said(("a b", "y"), ("c", "z")).values() == {"a b": "y", "c": "z"}
+    assert said(("c", "z"), ("c", "z")).fault() == "c: more than once"
+    for wrong in ([], [("c", "x")], [("e", "x")], [("a b", "x"), ("c", "z"), ("d", "x")]):
+        with pytest.raises(ValidationError):
+            said(*wrong)
 
 
 def test_optional_values_that_are_null_are_left_out():

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
@@ -96,36 +96,6 @@ async def test_a_session_is_as_many_rounds_as_its_period_says(demo):
             assert [line.origin for line in lines][:3] == ["given", "assistant", "simulator"][: 2 * rounds]
     sessions = [turn for turn in demo.turns if turn.checkpoint > 0]
     assert sum(request.prompt == "amemgym/follow_up" for request in chat.requests) == len(sessions)
-
-
-async def test_who_plays_the_user_knows_the_present_state_and_sees_two_messages(demo):
-    chat = Listening()
-    episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
-    await play_all(episodes[:1], Last, AMemGym().replier(demo.domain, chat))
-    asked = [request for request in chat.requests if request.prompt == "amemgym/follow_up"]
-    last = asked[-1].fields
-    assert last["date"] == "2021-07-01" and last["start"] == "2020-10-01"
-    now = {
-        name: value
-        for probe in demo.of_kind("state")
-        if (probe.episode_id, probe.checkpoint) == (episodes[0].episode_id, 3)
-        for name, value in json.loads(probe.gold).items()
-    }
-    assert json.loads(last["state"]) == now
-    replied = [request.messages[-1].content for request in chat.requests if "reply" in request.prompt]
-    assert last["recent"].startswith(f"user: {last['query']}\nassistant: ") and last["query"] in replied
-
-
-async def test_who_plays_the_user_sees_the_first_message_and_the_latest_two(demo):
-    domain = replace(demo.domain, parameters={**demo.domain.parameters, "rounds_update": 3})
-    chat = Listening()
-    turns = await AMemGym().turns(domain, demo.records, demo.states, chat)
-    episodes = AMemGym().episodes(domain, demo.states, turns, [], chat)
-    await play_all(episodes[:1], Last, AMemGym().replier(domain, chat))
-    first, second = [request.fields for request in chat.requests if request.prompt == "amemgym/follow_up"][:2]
-    assert first["query"] == second["query"] and first["query"] in first["recent"]
-    assert first["query"] not in second["recent"]
-    assert [line.partition(":")[0] for line in second["recent"].split("\n")] == ["user", "assistant"]
 
 
 async def test_no_gold_reaches_an_assistant_that_is_not_the_oracle(demo):

@@ -1,117 +1,19 @@
-"""Verdicts and figures of agents whose knowledge the test decides: what each must score, and fail by."""
+"""Verdicts and figures of agents whose knowledge the test decides: what each must score, and fail by.
 
-import json
-from collections.abc import Callable, Mapping
+What the benchmark's facts say of such agents is test_without_a_model.py.
+"""
+
 from dataclasses import replace
 
 import pytest
+from knowing import figures, frozen, one_period_late, overall, perfect, replies, verdicts_of
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.scores import FAILURES
-from memflow.benchmarks.amemgym.states import History, histories
-from memflow.benchmarks.benchmark import Measured
+from memflow.benchmarks.amemgym.states import histories
 from memflow.errors import BadInput
 from memflow.expectations import EXPECTATIONS
-from memflow.records import Figure, Probe, Reply, Verdict
-
-Knows = Callable[[History, int, str], str | None]
-"""The value that an agent takes a variable to have in a period; None where it has no idea."""
-
-
-def perfect(life: History, period: int, name: str) -> str | None:
-    return life.periods[period][name]
-
-
-def frozen(life: History, period: int, name: str) -> str | None:
-    return life.periods[0][name]
-
-
-def one_period_late(life: History, period: int, name: str) -> str | None:
-    return life.periods[max(0, period - 1)][name]
-
-
-def forgets_after(periods: int) -> Knows:
-    def knows(life: History, period: int, name: str) -> str | None:
-        value = life.periods[period][name]
-        age = 0
-        while age < period and life.periods[period - age - 1][name] == value:
-            age += 1
-        return value if age <= periods else None
-
-    return knows
-
-
-def replies(made, knows: Knows, *, clumsy: bool = False) -> list[Reply]:
-    """An agent's replies: state probes by what it knows, questions by its option, else by a wrong one.
-
-    A clumsy agent knows the states but never picks the right option.
-    """
-    lives = histories(made.states)
-    option_for: dict[tuple[str, str, str], str] = {}
-    for probe in made.of_kind("choice"):
-        option_for[(probe.episode_id, probe.question, probe.revealed)] = probe.gold
-    found = []
-    for probe in made.probes:
-        life = lives[probe.episode_id]
-        values = {name: knows(life, probe.checkpoint, name) for name in probe.variables}
-        if probe.kind == "state":
-            parsed = json.dumps({name: value or "no idea" for name, value in values.items()})
-        else:
-            known = option_for.get(
-                (probe.episode_id, probe.question, json.dumps(values, ensure_ascii=False, indent=1))
-            )
-            others = [str(number) for number in range(1, len(probe.options) + 1) if str(number) != probe.gold]
-            parsed = others[0] if clumsy or known is None else known
-        found.append(reply(made, probe, parsed))
-    return found
-
-
-def reply(made, probe: Probe, parsed: str | None, reason: str | None = None) -> Reply:
-    return Reply(
-        domain=made.domain.name,
-        assistant="agent",
-        probe_id=probe.probe_id,
-        episode_id=probe.episode_id,
-        checkpoint=probe.checkpoint,
-        text=parsed,
-        parsed=parsed,
-        recalled=[],
-        recalled_sources=[],
-        reason=reason,
-    )
-
-
-def figures(
-    made, verdicts: list[Verdict], oracle: list[Verdict] | None = None
-) -> Mapping[tuple[str, str, str], Figure]:
-    measured = Measured(
-        domain=made.domain.name,
-        assistant="agent",
-        memory="agent",
-        model="test",
-        probes=made.probes,
-        verdicts=verdicts,
-        oracle=verdicts_of(made, perfect) if oracle is None else oracle,
-        none=[],
-        simulator="test",
-        scripted=False,
-    )
-    rows = AMemGym().figures(made.domain, measured)
-    assert len({(row.metric, row.variant, row.slice) for row in rows}) == len(rows)
-    return {(row.metric, row.variant, row.slice): row for row in rows}
-
-
-def verdicts_of(made, knows: Knows, *, clumsy: bool = False) -> list[Verdict]:
-    return AMemGym().verdicts(made.domain, made.probes, replies(made, knows, clumsy=clumsy))
-
-
-def overall(made, knows: Knows, *, clumsy: bool = False) -> dict[str, float]:
-    rows = figures(made, verdicts_of(made, knows, clumsy=clumsy))
-    return {
-        metric: row.value
-        for (metric, variant, part), row in rows.items()
-        if (variant, part) == ("standard", "all")
-    }
+from memflow.records import Figure
 
 
 def unattributed_errors(rows: list[Figure]) -> list[int]:
@@ -125,74 +27,9 @@ def made(request):
     return request.getfixturevalue(request.param)
 
 
-def test_the_oracle_scores_one_and_fails_by_nothing(made):
-    found = overall(made, perfect)
-    for metric in ("accuracy", "upper_bound", "memory_score", "state_match"):
-        assert found[metric] == pytest.approx(1)
-    assert [found[metric] for metric in ("write_failure", "read_failure", "utilisation_failure")] == [0, 0, 0]
-
-
-def test_random_is_by_hand_the_mean_of_one_by_n(base):
-    users = [json.loads(record.content) for record in base.records]
-    by_hand = [1 / len(question["answer_choices"]) for user in users for question in user["qas"]]
-    assert overall(base, perfect)["random"] == pytest.approx(sum(by_hand) / len(by_hand))
-
-
-@pytest.mark.parametrize("knows", [frozen, one_period_late])
-def test_what_is_never_or_lately_written_fails_only_by_write(made, knows):
-    found = overall(made, knows)
-    assert found["accuracy"] < 1
-    assert found["write_failure"] == pytest.approx(1 - found["accuracy"])
-    assert found["read_failure"] == found["utilisation_failure"] == 0
-
-
-@pytest.mark.parametrize("periods", [0, 1])
-def test_what_is_forgotten_fails_only_by_read(made, periods):
-    rows = figures(made, verdicts_of(made, forgets_after(periods)))
-    found = {metric: row.value for (metric, _, part), row in rows.items() if part == "all"}
-    assert found["accuracy"] < 1
-    assert found["read_failure"] == pytest.approx(1 - found["accuracy"])
-    assert found["write_failure"] == found["utilisation_failure"] == 0
-    for period in range(periods + 1):
-        assert rows[("read_failure", "standard", f"period {period}")].value == 0
-
-
 def test_what_is_known_and_not_used_fails_only_by_utilisation(made):
     found = overall(made, perfect, clumsy=True)
     assert (found["accuracy"], found["utilisation_failure"], found["state_match"]) == (0, 1, 1)
-
-
-def test_the_failures_of_a_mixed_agent_add_up_to_its_errors(made):
-    def mixed(life: History, period: int, name: str) -> str | None:
-        return (frozen, forgets_after(1), perfect)[len(name) % 3](life, period, name)
-
-    rows = figures(made, verdicts_of(made, mixed))
-    assert all(row.reason is None for row in rows.values())
-    for part in {part for _, _, part in rows}:
-        failed = sum(rows[(metric, "standard", part)].value for metric in FAILURES.values())
-        assert failed == pytest.approx(1 - rows[("accuracy", "standard", part)].value), part
-    assert unattributed_errors(list(rows.values())) == []
-    found = overall(made, mixed)
-    failed = found["write_failure"] + found["read_failure"] + found["utilisation_failure"]
-    assert failed == pytest.approx(1 - found["accuracy"])
-    assert min(found["write_failure"], found["read_failure"]) > 0
-
-
-def test_an_agent_of_period_0_is_right_as_often_as_the_state_is_as_it_was(base):
-    rows = figures(base, verdicts_of(base, frozen))
-    users = [json.loads(record.content) for record in base.records]
-    for period in range(11):
-        same = [
-            all(
-                user["periods"][period]["state"][name] == user["periods"][0]["state"][name]
-                for name in asked["required_info"]
-            )
-            for user in users
-            for asked in user["qas"]
-        ]
-        assert rows[("accuracy", "standard", f"period {period}")].value == pytest.approx(
-            sum(same) / len(same)
-        )
 
 
 def test_a_state_probe_matches_when_every_variable_does(made):

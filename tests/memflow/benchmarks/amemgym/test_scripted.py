@@ -1,11 +1,20 @@
 """The scripted chat: it has a handler for every prompt, and reads no more than what is said."""
 
+import asyncio
+import json
+import re
+from dataclasses import replace
+
 import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.reading import best_options, last_stated, statements
-from memflow.benchmarks.amemgym.wording import SIMULATOR
+from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, prompt, twins
+from memflow.chat.asking import ask
 from memflow.chat.prompts import all_prompts
+from memflow.chat.scripted import ScriptedChat
+from memflow.domains import find
+from memflow.memories.memory import Recall
 
 LEVELS = ["first_steps", "some_practice", "practice"]
 
@@ -15,13 +24,29 @@ def test_every_prompt_has_a_handler_and_every_handler_a_prompt():
 
 
 def test_the_simulator_prompts_are_those_that_no_assistant_is_asked_with():
-    asked = {prompt.name.partition("/")[2] for prompt in all_prompts("memflow.benchmarks.amemgym")}
-    assert asked - set(SIMULATOR) == {
+    asked = {prompt.name.partition("/")[2].removesuffix("_zh") for prompt in all_prompts(PACKAGE)}
+    assert asked - {*SIMULATOR, *JUDGE} == {
         f"{stem}{how}" for stem in ("choice", "state") for how in ("", "_with_notes", "_told")
     } | {"reply", "reply_with_notes"}
     assert [prompt.name for prompt in AMemGym().simulator_prompts()] == [
-        f"amemgym/{stem}" for stem in SIMULATOR
+        f"amemgym/{stem}{how}" for how in ("", "_zh") for stem in SIMULATOR
     ]
+    assert [prompt.name for prompt in AMemGym().judge_prompts()] == [f"amemgym/{stem}" for stem in JUDGE]
+
+
+@pytest.mark.parametrize("stem", sorted(twins()))
+def test_a_chinese_prompt_asks_for_the_same_as_its_twin(stem):
+    english, chinese = prompt(stem), prompt(stem, language="zh")
+    assert (chinese.name, chinese.language) == (f"{english.name}_zh", "zh")
+    for what in ("fields", "output", "max_tokens", "temperature"):
+        assert getattr(chinese, what) == getattr(english, what), what
+    assert [role for role, _ in chinese.sections] == [role for role, _ in english.sections]
+    assert re.search("[\u4e00-\u9fff]", chinese.sections[0][1] or chinese.sections[1][1])
+
+
+def test_what_is_asked_of_anybody_has_a_chinese_twin_but_for_the_bare_message_and_the_judge():
+    stems = {each.name.partition("/")[2] for each in all_prompts(PACKAGE) if each.language == "en"}
+    assert stems - twins() == {"reply", *JUDGE}
 
 
 @pytest.mark.parametrize(
@@ -42,6 +67,29 @@ def test_the_latest_statement_of_a_value_counts(text, value):
     assert last_stated(text, "sewing_level", LEVELS) == value
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("最近我的缝纫水平是刚刚入门。你有什么建议？", "刚刚入门"),
+        ("我的缝纫水平不再是刚刚入门，而是略有练习。", "略有练习"),
+        ("我的缝纫水平是刚刚入门。我的做饭水平是略有练习。", "刚刚入门"),
+        ("我的缝纫水平？刚刚入门。", None),
+        ("我的水平是刚刚入门。", None),
+    ],
+)
+def test_statements_in_chinese_are_read_as_well(text, value):
+    assert last_stated(text, "缝纫水平", ["刚刚入门", "略有练习", "入门"]) == value
+
+
+def test_options_in_chinese_say_whom_they_are_for():
+    options = [
+        "既然你的缝纫水平是刚刚入门，你的缝纫预算是中等，就选正好合适的，其余的以后再说。",
+        "既然你的缝纫水平是略有练习，你的缝纫预算是中等，就选正好合适的，其余的以后再说。",
+    ]
+    assert statements(options[0]) == {"缝纫水平": "刚刚入门", "缝纫预算": "中等"}
+    assert best_options("我的缝纫水平是略有练习。", options) == [1]
+
+
 OPTIONS = [
     "Since your sewing level is first steps and your sewing budget is moderate, choose.",
     "Since your sewing level is first steps and your sewing budget is generous, choose.",
@@ -55,3 +103,37 @@ def test_the_option_with_most_that_is_stated_is_the_best():
     assert best_options("My sewing budget is generous.", OPTIONS) == [1, 2]
     assert best_options("Nothing of the kind.", OPTIONS) == [0, 1, 2]
     assert best_options("Nothing of the kind.", ["Do this.", "Do that."]) == [0, 1]
+
+
+async def test_chinese_users_are_made_in_chinese_and_the_oracle_is_always_right(package, making):
+    made = await asyncio.to_thread(making, find("amemgym_demo_zh"), package)
+    assert [row.reason for row in (*made.states.profiles, *made.turns, *made.probes) if row.reason] == []
+    chat = ScriptedChat(AMemGym().handlers())
+    for probe in made.probes:
+        assert probe.language == "zh"
+        if probe.kind == "choice":
+            assert re.search("[\u4e00-\u9fff]", probe.question)
+        question = AMemGym().question(made.domain, probe, Recall(), probe.revealed)
+        assert question.prompt.name == f"amemgym/{probe.kind}_told_zh"
+        answer = await ask(chat, question.prompt, question.fields)
+        said = AMemGym().parse(probe, answer.value)
+        assert (said if probe.kind == "choice" else json.loads(said)) == (
+            probe.gold if probe.kind == "choice" else json.loads(probe.gold)
+        )
+    for turn in made.turns:
+        told, _, text = turn.text.partition("\n")
+        assert told == f"[Current Time: {turn.sent_at}]"
+        assert not re.search("[A-Za-z]", text)
+
+
+async def test_many_variables_are_joined_and_the_joined_is_told_as_one(package, making):
+    parameters = {"users": 3, "periods": 2, "questions": 10, "changes_per_period": 3}
+    made = await asyncio.to_thread(
+        making, replace(find("amemgym_base_generated"), parameters=parameters), package
+    )
+    joined = [row for row in made.states.variables if len(row.questions) > 1]
+    assert joined and all("_and_" in row.variable for row in joined)
+    assert [row.reason for row in (*made.states.profiles, *made.turns, *made.probes) if row.reason] == []
+    for row in joined:
+        asked = {probe.question for probe in made.of_kind("choice") if row.variable in probe.variables}
+        assert asked >= set(row.questions)

@@ -1,0 +1,105 @@
+"""What a benchmark says of a kind of items: what annotators are told, how many units are drawn, and from what."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Literal
+
+import yaml
+from pydantic import Field, TypeAdapter, ValidationError
+
+from memflow.annotation.sampling import Candidate, draw
+from memflow.annotation.sheet import Header, Label, Line, Name, Sheet, Strict, Text
+from memflow.benchmarks.benchmark import States
+from memflow.errors import BadInput
+from memflow.records import Probe, Said, Turn
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The rows of one domain that items are made from; `said` is one assistant's transcripts."""
+
+    states: States
+    turns: Sequence[Turn]
+    probes: Sequence[Probe]
+    said: Sequence[Said] = ()
+
+
+class Telling(Strict):
+    """What annotators are told, from a benchmark's annotation.yaml.
+
+    `stage` makes what is judged: `memory` needs an assistant's transcripts. `units` is what is drawn, `draw` how many
+    by default. `labels` are those that every item has; options, where there are any, stand before them.
+    """
+
+    title: Line
+    stage: Literal["utterance", "question", "memory"]
+    units: Line
+    draw: int = Field(ge=1)
+    guide: list[Text]
+    means: dict[Name, Line] = Field(default_factory=dict)
+    asks: Line
+    shown: dict[Name, Line]
+    labels: list[Label]
+
+    @property
+    def played(self) -> bool:
+        """Whether it is about conversations with one assistant."""
+        return self.stage == "memory"
+
+    def told(self) -> str:
+        """The guide as annotators read it: its paragraphs, then what each label means."""
+        meanings = [
+            f"{label.says}: {self.means[label.name]}" for label in self.labels if label.name in self.means
+        ]
+        return "\n\n".join([*self.guide, *(["\n".join(meanings)] if meanings else [])])
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of items: what is told of them, and how they are made from a domain's tables."""
+
+    name: str
+    benchmark: str
+    telling: Telling
+    candidates: Callable[[Telling, Tables], Iterable[Candidate]]
+
+    def sample(
+        self,
+        domain: str,
+        tables: Tables,
+        *,
+        assistant: str | None = None,
+        count: int = 0,
+        seed: int = 0,
+        note: str | None = None,
+    ) -> tuple[Sheet, dict[str, str]]:
+        """A sheet of `count` units (0: as many as is usual) and its key. Raises BadInput where there are none."""
+        header = Header(
+            benchmark=self.benchmark,
+            kind=self.name,
+            title=self.telling.title,
+            guide=self.telling.told(),
+            domain=domain,
+            assistant=assistant,
+            seed=seed,
+            units=self.telling.units,
+            drawn=0,
+            population=0,
+            note=note,
+        )
+        try:
+            candidates = list(self.candidates(self.telling, tables))
+        except ValidationError as wrong:
+            first = wrong.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise BadInput(
+                f"{domain}: an item of kind {self.name} cannot be shown, {wrong.title} {place}: {first['msg']}"
+            ) from wrong
+        return draw(header, candidates, count or self.telling.draw)
+
+
+def tellings(package: str) -> dict[str, Telling]:
+    """What `annotation.yaml` of a benchmark's folder says of its kinds."""
+    text = files(package).joinpath("annotation.yaml").read_text(encoding="utf-8")
+    return TypeAdapter(dict[Name, Telling]).validate_python(yaml.safe_load(text))

@@ -1,0 +1,179 @@
+"""What is annotated of AMemGym's data: its meta-evaluation (paper, section 3.4 and appendix D).
+
+exposure         does a session's first message let the states be known that it is to expose? The annotator sees the
+                 present and the former value, as in the paper
+exposure_blind   the same without being told: the annotator names the value
+integrity        is what the user says in a played session true to all states of that time?
+reliability      is the gold answer right for its states, and no other? The annotator chooses among the options
+
+Rows of the tables to items; how many are drawn, and how annotations are read, is memflow/annotation/. Quarantined rows
+are in no sample: they are in no measurement either.
+"""
+
+import json
+import random
+from collections.abc import Iterable, Iterator, Sequence
+
+from memflow.annotation.kind import Kind, Tables, Telling, tellings
+from memflow.annotation.sampling import Candidate
+from memflow.annotation.sheet import Item, Label, Part, Unit, language_of
+from memflow.benchmarks.amemgym.states import History, histories
+from memflow.fingerprint import seeded
+from memflow.records import Said, Turn
+
+
+def _exposure(telling: Telling, tables: Tables) -> Iterator[Candidate]:
+    for life, turn in _openings(tables):
+        before = life.periods[turn.checkpoint - 1] if turn.checkpoint else {}
+        items = []
+        for variable, value in _exposed(turn).items():
+            facts = [Part(title=f"{variable} {telling.shown['now']}", text=value)]
+            if variable in before:
+                facts.append(Part(title=telling.shown["before"], text=before[variable]))
+            facts.append(Part(title=telling.shown["choices"], text=", ".join(life.schema[variable])))
+            items.append(
+                Item(
+                    id=f"{turn.message_id}#{variable}",
+                    asks=telling.asks,
+                    facts=facts,
+                    labels=telling.labels,
+                )
+            )
+        yield Candidate(_message(telling, turn, items))
+
+
+def _exposure_blind(telling: Telling, tables: Tables) -> Iterator[Candidate]:
+    for life, turn in _openings(tables):
+        items, key = [], {}
+        for variable, value in _exposed(turn).items():
+            name = f"{turn.message_id}#{variable}"
+            options = _options(name, life.schema[variable])
+            items.append(
+                Item(
+                    id=name,
+                    asks=telling.asks,
+                    facts=[Part(title=telling.shown["variable"], text=variable)],
+                    labels=[*options, *telling.labels],
+                )
+            )
+            key[name] = _named(options, value)
+        yield Candidate(_message(telling, turn, items), key)
+
+
+def _integrity(telling: Telling, tables: Tables) -> Iterator[Candidate]:
+    """Sessions in which the user speaks more than once, each with every state of the user at that time."""
+    lives = histories(tables.states)
+    sessions: dict[tuple[str, int], list[Said]] = {}
+    for said in tables.said:
+        sessions.setdefault((said.episode_id, said.event), []).append(said)
+    for (episode, event), lines in sessions.items():
+        spoken = [said for said in sorted(lines, key=lambda said: said.position) if said.role == "user"]
+        if episode not in lives or len(spoken) < 2 or any(said.reason is not None for said in lines):
+            continue
+        state = lives[episode].periods[spoken[0].checkpoint]
+        shown = [
+            Part(title=f"{telling.shown['message']} {number}", text=_bare(said))
+            for number, said in enumerate(spoken, 1)
+        ]
+        items = [
+            Item(
+                id=f"{spoken[0].message_id}#{variable}",
+                asks=telling.asks,
+                facts=[Part(title=variable, text=value)],
+                labels=telling.labels,
+            )
+            for variable, value in state.items()
+        ]
+        yield Candidate(
+            Unit(
+                id=f"{episode}/{event}",
+                episode=episode,
+                language=_language(shown),
+                shown=shown,
+                items=items,
+            )
+        )
+
+
+def _reliability(telling: Telling, tables: Tables) -> Iterator[Candidate]:
+    """Every question with every variant of its states that some period brings, under the first probe that has it."""
+    seen: set[tuple[str, str, str]] = set()
+    for probe in sorted(tables.probes, key=lambda probe: (probe.episode_id, probe.checkpoint)):
+        variant = (probe.episode_id, probe.question, probe.gold)
+        if probe.kind != "choice" or probe.reason is not None or variant in seen:
+            continue
+        seen.add(variant)
+        options = _options(probe.probe_id, probe.options)
+        facts = "\n".join(f"{name}: {value}" for name, value in json.loads(probe.revealed).items())
+        shown = [
+            Part(title=telling.shown["question"], text=probe.question),
+            Part(title=telling.shown["facts"], text=facts),
+        ]
+        item = Item(id=probe.probe_id, asks=telling.asks, labels=[*options, *telling.labels])
+        yield Candidate(
+            Unit(
+                id=probe.probe_id,
+                episode=probe.episode_id,
+                language=_language(shown[:1]),
+                shown=shown,
+                items=[item],
+            ),
+            {probe.probe_id: _named(options, probe.options[int(probe.gold) - 1])},
+        )
+
+
+_TELLINGS = tellings("memflow.benchmarks.amemgym")
+
+KINDS: dict[str, Kind] = {
+    name: Kind(name, "amemgym", _TELLINGS[name], candidates)
+    for name, candidates in {
+        "exposure": _exposure,
+        "exposure_blind": _exposure_blind,
+        "integrity": _integrity,
+        "reliability": _reliability,
+    }.items()
+}
+
+
+def _openings(tables: Tables) -> Iterator[tuple[History, Turn]]:
+    """First messages that expose something and are played, each with its user."""
+    lives = histories(tables.states)
+    for turn in tables.turns:
+        if turn.reason is None and turn.episode_id in lives and _exposed(turn):
+            yield lives[turn.episode_id], turn
+
+
+def _exposed(turn: Turn) -> dict[str, str]:
+    exposed: dict[str, str] = json.loads(turn.exposes or "{}")
+    return exposed
+
+
+def _message(telling: Telling, turn: Turn, items: Sequence[Item]) -> Unit:
+    shown = [Part(title=telling.shown["message"], text=_bare(turn))]
+    return Unit(
+        id=turn.message_id,
+        episode=turn.episode_id,
+        language=_language(shown),
+        shown=shown,
+        items=list(items),
+    )
+
+
+def _options(name: str, texts: Sequence[str]) -> list[Label]:
+    """The texts as options, in an order that depends on the item alone and says nothing of which is right."""
+    mixed = list(texts)
+    random.Random(seeded("annotation options", name)).shuffle(mixed)
+    return [Label(name=f"option_{number}", says=text) for number, text in enumerate(mixed, 1)]
+
+
+def _named(options: Iterable[Label], text: str) -> str:
+    return next(option.name for option in options if option.says == text)
+
+
+def _bare(message: Turn | Said) -> str:
+    """What is said, without the line that tells the assistant the time."""
+    return message.text.removeprefix(f"[Current Time: {message.sent_at}]\n")
+
+
+def _language(shown: Iterable[Part]) -> str:
+    return language_of(" ".join(part.text for part in shown))

@@ -1,0 +1,80 @@
+"""Memory factual recall: the share of a period's new states that the memory holds at its end (paper, appendix E).
+
+A claim is a state variable and its value, in words: `sewing level: first steps`. The judge reads them, numbered,
+beside everything that the memory held at the end of the period, its buffer included, and says of each whether it is
+borne out. A claim that no played message tells is quarantined. Where a memory held nothing, nobody is asked.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memflow.benchmarks.amemgym.answers import findings_of
+from memflow.benchmarks.amemgym.states import histories
+from memflow.benchmarks.amemgym.wording import numbered, prompt
+from memflow.benchmarks.benchmark import Held, States
+from memflow.chat.asking import ask
+from memflow.chat.requests import Chat
+from memflow.domains import Domain
+from memflow.records import Claim, Turn
+from memflow.tokens import estimate
+
+METRIC = "factual_recall"
+
+
+def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
+    """A claim for every value that a state takes in a period: by user, period and variable."""
+    told: dict[tuple[str, int, str], Turn] = {}
+    for turn in turns:
+        for name in json.loads(turn.exposes or "{}"):
+            told[turn.episode_id, turn.checkpoint, name] = turn
+    return [
+        Claim(
+            domain=domain.name,
+            assistant=assistant,
+            claim_id=f"{user_id}/p{period}/{change.variable}",
+            episode_id=user_id,
+            checkpoint=period,
+            text=f"{change.variable}: {change.value}".replace("_", " "),
+            reason=_untold(told.get((user_id, period, change.variable))),
+        )
+        for user_id, life in histories(states).items()
+        for period, changes in enumerate(life.changes)
+        for change in changes
+    ]
+
+
+def _untold(turn: Turn | None) -> str | None:
+    if turn is None:
+        return "no message of the period tells it"
+    return None if turn.reason is None else f"the message {turn.message_id}, which tells it, is quarantined"
+
+
+async def judge_claims(claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
+    """The claims with their values: one request for every user and period."""
+    groups: dict[tuple[str, int], list[Claim]] = {}
+    for claim in claims:
+        if claim.reason is None:
+            groups.setdefault((claim.episode_id, claim.checkpoint), []).append(claim)
+    told = await asyncio.gather(*(_judged(group, held.get(at, ""), judge) for at, group in groups.items()))
+    found = {claim.claim_id: claim for group in told for claim in group}
+    return [found.get(claim.claim_id, claim) for claim in claims]
+
+
+async def _judged(claims: Sequence[Claim], held: str, judge: Chat) -> list[Claim]:
+    tokens = estimate(held)
+    if not held:
+        return [replace(claim, value=0.0, held_tokens=tokens) for claim in claims]
+    fields = {"held": held, "claims": numbered([claim.text for claim in claims])}
+    answer = await ask(judge, prompt("claims", findings_of(len(claims))), fields)
+    digest = (answer.completion.digest or None) if answer.completion else None
+    stamped = [
+        replace(claim, held_tokens=tokens, completion=digest, model=judge.fingerprint) for claim in claims
+    ]
+    if answer.value is None:
+        return [replace(claim, reason=answer.reason or "no answer") for claim in stamped]
+    return [
+        replace(claim, value=float(said == "yes"))
+        for claim, said in zip(stamped, answer.value.supported, strict=True)
+    ]

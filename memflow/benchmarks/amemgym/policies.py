@@ -1,0 +1,206 @@
+"""What off-policy evaluation changes: every memory on-policy and off-policy, and its rank in both (section 4.2).
+
+Only like is compared with like: the same users and probes, and for each assistant the same chat model and prompts.
+Where that does not hold, nothing is compared. The numbers are made in memflow/metrics/policies.py.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from memflow.benchmarks.amemgym.figures import MIN_COVERAGE, NO_ORACLE
+from memflow.benchmarks.amemgym.sizes import sizes_of
+from memflow.domains import Domain
+from memflow.errors import BadInput
+from memflow.metrics.intervals import Interval
+from memflow.metrics.policies import Answers, Pair, paired, ranks, rises
+from memflow.records import Probe, Reply, Verdict
+
+METRICS = ("accuracy", "memory_score")
+BOUNDS = ("none", "oracle")
+"""Memories that bound the scale: they stand in the table, and take no rank."""
+NO_VALUE = Interval(None, None, None)
+NO_SCALE = "in some period the upper bound does not lie above chance, so there is no scale"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What one assistant answered in one domain, and what was said of it."""
+
+    replies: Sequence[Reply]
+    verdicts: Sequence[Verdict]
+
+    def terms(self) -> dict[str, set[str]]:
+        """The chat model and the prompts that it was asked with: their fingerprints and digests, by name."""
+        found: dict[str, set[str]] = {}
+        for reply in self.replies:
+            if reply.model is not None and reply.prompt is not None:
+                found.setdefault("the chat model", set()).add(reply.model)
+                name, _, digest = reply.prompt.partition("@")
+                found.setdefault(f"the prompt {name}", set()).add(digest)
+        return found
+
+
+@dataclass(frozen=True)
+class Side:
+    """One domain with its probes, and what its assistants answered."""
+
+    domain: Domain
+    probes: Sequence[Probe]
+    answered: Mapping[str, Answered]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One assistant under one metric. `rise` is by how many ranks it stands higher off-policy; n counts probes."""
+
+    metric: str
+    assistant: str
+    on: Interval
+    off: Interval
+    difference: Interval
+    n: int
+    n_users: int
+    coverage: float
+    rank_on: int | None = None
+    rank_off: int | None = None
+    rise: int | None = None
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row as plain data, each figure with its interval."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {
+            name: value._asdict() if isinstance(value, Interval) else value for name, value in plain.items()
+        }
+
+
+def compare(on: Side, off: Side) -> list[Compared]:
+    """Every assistant that both sides have, under each metric, best on-policy first; bounds last.
+
+    Raises BadInput where the sides are not of one kind: other users, probes, models or prompts.
+    """
+    _comparable(on, off)
+    both = [assistant for assistant in on.answered if assistant in off.answered]
+    return [row for metric in METRICS for row in _ranked([_compared(on, off, name, metric) for name in both])]
+
+
+def _comparable(on: Side, off: Side) -> None:
+    for side, policy in ((on, "on"), (off, "off")):
+        if sizes_of(side.domain).policy != policy:
+            raise BadInput(
+                f"{side.domain.name} is not played {policy}-policy: name the on-policy domain first, then the "
+                "off-policy one"
+            )
+    names = f"{on.domain.name} and {off.domain.name}"
+    here, there = ({probe.episode_id for probe in side.probes} for side in (on, off))
+    if here != there:
+        raise BadInput(
+            f"{names} have not the same users: {len(here)} and {len(there)}, and only one of them has "
+            f"{min(here ^ there)}. Run both with the same data and the same --limit"
+        )
+    asked, other = ({probe.probe_id: _content(probe) for probe in side.probes} for side in (on, off))
+    differing = sorted(name for name in asked.keys() | other.keys() if asked.get(name) != other.get(name))
+    if differing:
+        raise BadInput(
+            f"{names} have not the same probes: {len(differing)} differ, such as {differing[0]}. Give both the "
+            "same data set of users and the same parameters"
+        )
+    for assistant, answered in on.answered.items():
+        if assistant in off.answered:
+            mine, its = answered.terms(), off.answered[assistant].terms()
+            for term in sorted(mine.keys() & its.keys()):
+                if mine[term] != its[term]:
+                    raise BadInput(
+                        f"{assistant} was not measured alike in {names}: {term} is {_named(mine[term])} on-policy "
+                        f"and {_named(its[term])} off-policy. Run both again, or leave it out with --assistant"
+                    )
+    if not on.answered.keys() & off.answered.keys():
+        measured = "; ".join(
+            f"{side.domain.name}: {', '.join(side.answered) or 'nothing'}" for side in (on, off)
+        )
+        raise BadInput(f"no assistant was measured in both domains ({measured})")
+
+
+def _content(probe: Probe) -> tuple[Any, ...]:
+    """What a probe is wherever it is asked: without its domain, its data set's name and its evidence."""
+    return (
+        probe.episode_id,
+        probe.checkpoint,
+        probe.kind,
+        probe.metric,
+        probe.question,
+        tuple(probe.options),
+        probe.gold,
+        probe.revealed,
+        probe.reason,
+    )
+
+
+def _named(digests: set[str]) -> str:
+    return ", ".join(sorted(digest[:8] for digest in digests))
+
+
+def _compared(on: Side, off: Side, assistant: str, metric: str) -> Compared:
+    asked = [probe for probe in on.probes if probe.kind == "choice"]
+    _, at, model = assistant.partition("@")
+    needed: list[Mapping[str, float]] = []
+    for side in (on, off):
+        needed.append(_values(side.answered[assistant]))
+        bound = side.answered.get(f"oracle{at}{model}")
+        needed.append({} if bound is None else _values(bound))
+    unbound = metric == "memory_score" and not (needed[1] and needed[3])
+    wanted = needed if metric == "memory_score" else needed[::2]
+    scored = [probe for probe in asked if all(probe.probe_id in values for values in wanted)]
+    users = list(dict.fromkeys(probe.episode_id for probe in scored))
+    coverage = len(scored) / len(asked) if asked else 0.0
+    pair, reason = Pair(NO_VALUE, NO_VALUE, NO_VALUE), None
+    if unbound:
+        reason = NO_ORACLE
+    elif coverage < MIN_COVERAGE:
+        reason = (
+            f"{len(scored)} of {len(asked)} probes have a verdict in both; a figure needs {MIN_COVERAGE:.0%}"
+        )
+    else:
+        sums = [_sums(scored, users, needed[0], needed[1]), _sums(scored, users, needed[2], needed[3])]
+        statistics = [each.memory_score if metric == "memory_score" else each.accuracy for each in sums]
+        pair = paired(statistics[0], statistics[1], len(users), seed=on.domain.seed)
+        if pair.difference.value is None:
+            pair, reason = Pair(NO_VALUE, NO_VALUE, NO_VALUE), NO_SCALE
+    return Compared(metric, assistant, *pair, len(scored), len(users), coverage, reason=reason)
+
+
+def _values(answered: Answered) -> dict[str, float]:
+    return {
+        row.probe_id: row.value
+        for row in answered.verdicts
+        if row.metric == "accuracy" and row.variant == "standard" and row.value is not None
+    }
+
+
+def _sums(
+    scored: Sequence[Probe], users: Sequence[str], right: Mapping[str, float], bound: Mapping[str, float]
+) -> Answers:
+    periods = sorted({probe.checkpoint for probe in scored})
+    rows = {user: place for place, user in enumerate(users)}
+    columns = {period: place for place, period in enumerate(periods)}
+    summed = np.zeros((4, len(users), len(periods)))
+    for probe in scored:
+        key = probe.probe_id
+        numbers = (right[key], bound.get(key, np.nan), 1 / len(probe.options), 1.0)
+        summed[:, rows[probe.episode_id], columns[probe.checkpoint]] += numbers
+    return Answers(*summed)
+
+
+def _ranked(rows: Sequence[Compared]) -> list[Compared]:
+    """The rows with their ranks, among those that are no bounds."""
+    systems = [row for row in rows if row.assistant.partition("@")[0] not in BOUNDS]
+    on, off = (ranks([getattr(row, side).value for row in systems]) for side in ("on", "off"))
+    placed = [
+        replace(row, rank_on=first, rank_off=second, rise=rise)
+        for row, first, second, rise in zip(systems, on, off, rises(on, off), strict=True)
+    ]
+    placed.sort(key=lambda row: (row.rank_on is None, row.rank_on or 0, row.assistant))
+    return [*placed, *(row for row in rows if row not in systems)]

@@ -1,0 +1,324 @@
+"""`annotate`: a sample for people to judge, with its page; a model as one more annotator; what their labels come to."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
+from memflow.cli.selection import COMMAND_LINE_MODEL, JudgeOption, ModelOption, UrlOption, front_of, select
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from memflow.annotation.kind import Tables
+    from memflow.annotation.report import Measured, Report
+    from memflow.metrics.intervals import Interval
+    from resources.lake import Lake
+    from resources.settings import Settings
+
+LONGEST_LABEL, LONGEST_NAME, DIFFERING = 40, 64, 20
+
+annotate = typer.Typer(
+    no_args_is_help=True,
+    help="Have people judge a sample of a domain's data: draw it with its page, and report how far they agree.",
+)
+
+FoldersArgument = Annotated[
+    list[Path], typer.Argument(metavar="FOLDER...", help="Folders that `annotate sample` wrote.")
+]
+
+
+@annotate.command()
+def sample(
+    ctx: typer.Context,
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain to sample from.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write: a new folder.")],
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind", metavar="KIND", help="exposure, exposure_blind, integrity or reliability (AMemGym)."
+        ),
+    ],
+    assistant: Annotated[
+        str | None,
+        typer.Option("--assistant", metavar="NAME", help="Whose conversations; integrity needs one."),
+    ] = None,
+    count: Annotated[
+        int,
+        typer.Option(
+            "--n", min=0, help="Units to draw; 0 is as usual: 200 messages or questions, 40 sessions."
+        ),
+    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Another seed is another sample.")] = 0,
+    form: FormatOption = Format.text,
+) -> None:
+    """Draw a sample of what a domain holds, and write the page on which it is annotated.
+
+    The page is one file that works from disk. What the right labels are, where there are any, lies in key.jsonl:
+    keep it from the annotators.
+    """
+    from memflow.annotation.kinds import kind_of
+    from memflow.annotation.page import page_of
+    from memflow.annotation.sheet import PAGE, write_sheet
+    from resources.lake import Lake
+
+    settings = front_of(ctx).load()
+    chosen = kind_of(settings.domain(domain).benchmark, kind)
+    if chosen.telling.played and assistant is None:
+        raise BadInput(f"items of kind {kind} come from played conversations: name whose with --assistant")
+    if not chosen.telling.played and assistant is not None:
+        raise BadInput(f"items of kind {kind} are the same for every assistant: leave out --assistant")
+    lake = Lake(settings.lake_root)
+    sheet, key = chosen.sample(
+        domain,
+        _tables(lake, domain, assistant),
+        assistant=assistant,
+        count=count,
+        seed=seed,
+        note=_scripted(lake, settings, domain, chosen.telling.stage, assistant),
+    )
+    written = write_sheet(folder, sheet, key)
+    page = folder / PAGE
+    page.write_text(page_of(sheet), encoding="utf-8")
+    head = sheet.header
+    data = {
+        "folder": str(folder),
+        "files": [path.name for path in (*written, page)],
+        "items": len(sheet.items),
+        **head.model_dump(exclude={"guide"}),
+    }
+    rows = [(path.name, _ABOUT[path.name]) for path in (page, *written)]
+    answer(
+        form,
+        data,
+        Text(
+            f"{head.title} in {head.domain}: {len(sheet.items):,} items about {head.drawn:,} of"
+            f" {head.population:,} {head.units}"
+        ),
+        heading(str(folder)),
+        table("", ("file", "what it is"), rows),
+        note(f"\nPut what annotators save beside them, then: memflow annotate report {folder}"),
+        *([Text(f"\n{head.note}", "yellow")] if head.note else []),
+    )
+
+
+_ABOUT = {
+    "annotate.html": "the page: open it in a browser, or hand it to an annotator",
+    "items.jsonl": "the sheet: what is shown, what is asked, which labels there are",
+    "key.jsonl": "the right labels; not for annotators",
+}
+
+
+@annotate.command()
+def judge(
+    ctx: typer.Context,
+    folders: FoldersArgument,
+    url: UrlOption = None,
+    model: ModelOption = None,
+    judge: JudgeOption = None,
+    form: FormatOption = Format.text,
+) -> None:
+    """Have the judge annotate the same items: one request an item, with an answer that can only be a label.
+
+    It is told what a person is told, and sees no key. An item without a usable answer is kept with its reason.
+    """
+    from memflow.annotation.annotations import write_annotations
+    from memflow.annotation.judge import annotate as label
+    from memflow.annotation.sheet import read_sheet
+    from memflow.chat.ledger import Account
+    from resources.ledger import SqlLedger
+    from resources.models import Chats, Models
+
+    settings = select(ctx, url=url, model=model, judge=judge).settings
+    name = _judge(settings)
+    slug = re.sub(r"[^\w.]+", "-", name)
+    models = Models(settings, SqlLedger(settings.ledger_url))
+    done = []
+    try:
+        for folder in folders:
+            sheet = read_sheet(folder)
+
+            async def work(chats: Chats, sheet: Any = sheet) -> Any:
+                chat = await chats.role("judge")
+                return await label(sheet, chat, name, chats.expect(len(sheet.items)))
+
+            account = Account(run="annotate", stage="annotation", domain=sheet.header.domain)
+            made = models.run(account, work)
+            path = folder / f"annotations-{sheet.header.kind}-judge-{slug}.jsonl"
+            write_annotations(path, sheet, made)
+            done.append(
+                {
+                    "file": str(path),
+                    "items": len(sheet.items),
+                    "labelled": len(made.labels),
+                    "failed": dict(made.failed),
+                    "note": made.note,
+                }
+            )
+    finally:
+        models.close()
+    answer(
+        form,
+        done,
+        table(
+            "",
+            ("file", "items", "labelled", "first failure"),
+            [
+                (
+                    each["file"],
+                    each["items"],
+                    each["labelled"],
+                    cut(next(iter(each["failed"].values()), ""), 2 * LONGEST_LABEL),
+                )
+                for each in done
+            ],
+            right=("items", "labelled"),
+        ),
+        *(Text(f"\n{told}", "yellow") for told in dict.fromkeys(each["note"] for each in done) if told),
+    )
+
+
+@annotate.command()
+def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
+    """Report the mean, the agreement and Gwet's AC1 of what was annotated, with 95 % intervals over users.
+
+    A label that is right or in order counts 1. A model's line stands beside what most persons say. A file that does
+    not fit its sheet is refused, with the place.
+    """
+    from memflow.annotation.annotations import read_all
+    from memflow.annotation.report import make_report
+    from memflow.annotation.sheet import read_key, read_sheet
+
+    reports = []
+    for folder in folders:
+        sheet = read_sheet(folder)
+        reports.append(make_report(sheet, read_key(folder, sheet), read_all(folder, sheet)))
+    answer(form, [_data(each) for each in reports], *(line for each in reports for line in _shown(each)))
+
+
+def _judge(settings: "Settings") -> str:
+    """What the judge is called among annotators: as memflow.toml names it, or else as its server does."""
+    name = settings.roles.judge
+    return (settings.model(name).model if name == COMMAND_LINE_MODEL else name)[:LONGEST_NAME]
+
+
+def _data(made: "Report") -> dict[str, Any]:
+    head = made.sheet.header
+    return {
+        **head.model_dump(exclude={"guide"}),
+        "items": len(made.sheet.items),
+        "notes": list(made.notes),
+        "measured": [
+            {
+                "of": row.of,
+                "by": row.by,
+                "labelled": row.labelled,
+                "paired": row.paired,
+                "missing": row.missing,
+                **{name: getattr(row, name)._asdict() for name in ("mean", "agreement", "ac1", "kappa")},
+            }
+            for row in made.measured
+        ],
+        "differing": [each.item for each in made.judged if each.differs],
+        "judged": [asdict(each) for each in made.judged],
+    }
+
+
+def _shown(made: "Report") -> Iterator[RenderableType]:
+    head = made.sheet.header
+    whose = f", {head.assistant}" if head.assistant else ""
+    yield heading(f"{head.title}: {head.domain}{whose}")
+    yield note(
+        f"{len(made.sheet.items):,} items about {head.drawn:,} of {head.population:,} {head.units},"
+        f" seed {head.seed}"
+    )
+    columns = ("labels of", "labelled", "mean", "95 %", "pairs", "agreement", "AC1", "95 % of AC1", "kappa")
+    yield table("", columns, [_row(row) for row in made.measured], right=columns[1:])
+    yield from _differing(made)
+    for told in made.notes:
+        yield Text(f"\n{told}", "yellow")
+
+
+def _row(row: "Measured") -> Sequence[Any]:
+    return (
+        row.of,
+        row.labelled,
+        row.mean.value,
+        _ends(row.mean),
+        row.paired or None,
+        row.agreement.value,
+        row.ac1.value,
+        _ends(row.ac1),
+        row.kappa.value,
+    )
+
+
+def _ends(interval: "Interval") -> str:
+    return (
+        "" if interval.low is None or interval.high is None else f"{interval.low:.3f} – {interval.high:.3f}"
+    )
+
+
+def _differing(made: "Report") -> Iterator[RenderableType]:
+    differing = [each for each in made.judged if each.differs]
+    if not differing:
+        return
+    yield note(f"\n{len(differing):,} items on which persons differ:")
+    rows = []
+    for each in differing[:DIFFERING]:
+        said = ", ".join(f"{who}: {cut(text, LONGEST_LABEL)}" for who, text in each.says.items())
+        rows.append((each.item, said))
+    yield table("", ("item", "labels"), rows)
+    if len(differing) > DIFFERING:
+        yield note(f"and {len(differing) - DIFFERING:,} more: --format json has them all")
+
+
+def _tables(lake: "Lake", domain: str, assistant: str | None) -> "Tables":
+    """The domain's rows. Raises BadInput saying what was not run yet."""
+    from memflow.annotation.kind import Tables
+    from memflow.benchmarks.benchmark import States
+
+    for name in ("state.profiles", "utterance.turns", "question.probes"):
+        if domain not in lake.partitions(name):
+            raise BadInput(f"{domain} has no {name} yet: `memflow run --domain {domain}` makes them")
+    played = f"{domain}/{assistant}"
+    if assistant is not None and played not in lake.partitions("memory.transcripts"):
+        there = [
+            name.partition("/")[2]
+            for name in lake.partitions("memory.transcripts")
+            if name.partition("/")[0] == domain
+        ]
+        raise BadInput(
+            f"{domain} was not played with {assistant!r}; it was with {', '.join(there) or 'none'}"
+        )
+    return Tables(
+        States(*(lake.read(f"state.{name}", domain) for name in ("profiles", "variables", "changes"))),
+        lake.read("utterance.turns", domain),
+        lake.read("question.probes", domain),
+        lake.read("memory.transcripts", played) if assistant is not None else (),
+    )
+
+
+def _scripted(
+    lake: "Lake", settings: "Settings", domain: str, stage: str, assistant: str | None
+) -> str | None:
+    """The label where no language model made what is judged: as its verdicts say, or else the settings."""
+    from memflow.benchmarks.registry import benchmark
+    from memflow.chat.scripted import LABEL
+
+    if stage not in benchmark(settings.domain(domain).benchmark).simulated(settings.domain(domain)):
+        return None
+    told = [
+        facts.meta["scripted"]
+        for name in lake.partitions("score.verdicts")
+        if name.partition("/")[0] == domain and assistant in (None, name.partition("/")[2])
+        for facts in [lake.facts("score.verdicts", name)]
+        if facts is not None and "scripted" in facts.meta
+    ]
+    scripted = "yes" in told if told else settings.model(settings.roles.simulator).kind == "scripted"
+    return f"What is judged here was made by a simulator that is {LABEL}." if scripted else None

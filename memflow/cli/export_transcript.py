@@ -1,0 +1,105 @@
+"""`export transcript`: the dialogues of one domain and assistant as a file, to be given to other memories off-policy.
+
+The file's form is memflow/recording.py; what is written here is put together from the lake.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memflow.cli.output import Format, FormatOption, answer, note
+from memflow.cli.selection import front_of
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from memflow.domains import Domain
+    from memflow.recording import Made, Source
+    from resources.lake import Lake
+
+PLAYED = "memory.transcripts"
+
+
+def transcript(
+    ctx: typer.Context,
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain that was played.")],
+    assistant: Annotated[
+        str, typer.Argument(metavar="ASSISTANT", help="The assistant that it was played with.")
+    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, such as run.jsonl.")],
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """Write the dialogues of a run to a file: a data set of one's own, to be played off-policy.
+
+    One message a line, after a header that says who spoke, with which models and from which data.
+    """
+    from memflow.recording import file_of, read
+    from resources.lake import Lake
+
+    settings = front_of(ctx).load()
+    lake = Lake(settings.lake_root)
+    made = _made(lake, settings.domain(domain), assistant)
+    text = file_of(made, lake.read(PLAYED, f"{domain}/{assistant}"))
+    if file.exists() and not force:
+        raise BadInput(f"{file} is there already; --force writes over it")
+    beside = file.with_name(f"{file.name}.part")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.replace(file)
+    except OSError as wrong:
+        raise BadInput(f"{file} cannot be written: {wrong.strerror}") from wrong
+    header, _ = read(text)
+    told: dict[str, Any] = {"file": str(file), **header.model_dump()}
+    cut = f", {len(header.cut)} sessions cut short" if header.cut else ""
+    answer(
+        form,
+        told,
+        note(
+            f"{header.messages:,} messages of {header.episodes:,} episodes{cut}, by {assistant} in {domain} "
+            f"(model {header.model}), in {file}"
+        ),
+        note(
+            "To give them to other memories: a domain with the same users and this file as data sets, and "
+            'policy = "off" (docs/off_policy.md)'
+        ),
+    )
+
+
+def _made(lake: "Lake", domain: "Domain", assistant: str) -> "Made":
+    """What the run was made with, as it was kept when it was played. Raises BadInput saying what there is."""
+    from memflow.recording import SCRIPTED, Made
+
+    partition = f"{domain.name}/{assistant}"
+    facts = lake.facts(PLAYED, partition)
+    if facts is None:
+        there = [name for name in lake.partitions(PLAYED) if name.partition("/")[0] == domain.name]
+        played = ", ".join(name.partition("/")[2] for name in there) or "no assistant yet"
+        raise BadInput(f"{domain.name} was not played with {assistant!r}; it was played with {played}")
+    if "fingerprint" not in facts.meta:
+        raise BadInput(
+            f"{partition} was played by an older memflow, which did not keep who spoke; "
+            f"`memflow run --again --domain {domain.name} --assistant {assistant}` plays it from the ledger"
+        )
+    return Made(
+        benchmark=domain.benchmark,
+        domain=domain.name,
+        assistant=assistant,
+        model=facts.meta["model"],
+        fingerprint=facts.meta["fingerprint"],
+        simulator=facts.meta["simulator"],
+        scripted=facts.meta[SCRIPTED] == "yes",
+        run=facts.meta["run"],
+        sources=[
+            _source(lake, name) for name in domain.datasets if lake.facts("raw.records", name) is not None
+        ],
+    )
+
+
+def _source(lake: "Lake", dataset: str) -> "Source":
+    from memflow.recording import Source
+
+    records = lake.read("raw.records", dataset)
+    first = records[0]
+    sums = list(dict.fromkeys(record.sha256 for record in records))
+    return Source(dataset=dataset, sha256=sums, licence=first.licence, origin=first.origin)

@@ -1,0 +1,154 @@
+"""How far raters agree: percent agreement, Gwet's AC1, and Cohen's kappa beside it to show why AC1 is used.
+
+Nearly all items of a good data set get the same label. Chance agreement after Cohen is then nearly 1, and his kappa
+can be 0 or below though the raters hardly ever differ; AC1's chance agreement is never above 1/2. AC1 is after Gwet,
+"Computing inter-rater reliability and its variance in the presence of high agreement" (2008), for any number of
+raters and categories, and with missing ratings after his Handbook (4th edition, 2014). Labels in, intervals out;
+what was rated belongs elsewhere.
+"""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from memflow.errors import BadInput
+from memflow.metrics.intervals import DRAWS, Interval, bootstrap
+
+Array = npt.NDArray[np.float64]
+Ratings = Sequence[Sequence[str | None]]
+"""A row for each item, in it a label for each rater; None where that rater gave none."""
+
+
+def percent_agreement(
+    ratings: Ratings,
+    categories: Sequence[str],
+    *,
+    episodes: Sequence[Hashable] | None = None,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> Interval:
+    """Mean over items of the share of their pairs of ratings that are the same; items with one rating have none.
+
+    The interval is drawn over `episodes`, the episode of each item (None: each is its own). No value where no item
+    has two ratings. Raises BadInput for a label that is no category, and for lists of unequal length.
+    """
+    counts = _counted(ratings, categories)
+    paired, alike = _pairs(counts)
+    groups, size = _groups(episodes, len(counts))
+    paired, alike = (_summed(each, groups, size) for each in (paired, alike))
+    return bootstrap(lambda weights: (weights @ alike) / (weights @ paired), size, seed=seed, draws=draws)
+
+
+def gwet_ac1(
+    ratings: Ratings,
+    categories: Sequence[str],
+    *,
+    episodes: Sequence[Hashable] | None = None,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> Interval:
+    """Gwet's AC1: (a - e) / (1 - e), where a is the percent agreement and e what chance would give.
+
+    e = sum over the q categories of p (1 - p), divided by q - 1, where p is the mean share of the category among an
+    item's ratings. `categories` are all that a rater could choose from, chosen or not: q is their number. Interval
+    and errors as for `percent_agreement`; needs two categories at least.
+    """
+    if len(set(categories)) < 2:
+        raise BadInput(f"AC1 needs two categories at least, not {list(categories)}")
+    counts = _counted(ratings, categories)
+    given = counts.sum(axis=1)
+    rated = (given > 0).astype(np.float64)
+    shares = counts / np.maximum(given, 1)[:, None]
+    groups, size = _groups(episodes, len(counts))
+    paired, alike = (_summed(each, groups, size) for each in _pairs(counts))
+    rated, shares = (_summed(each, groups, size) for each in (rated, shares))
+
+    def statistic(weights: Array) -> Array:
+        agreed = (weights @ alike) / (weights @ paired)
+        prevalence = (weights @ shares) / (weights @ rated)[:, None]
+        chance = (prevalence * (1 - prevalence)).sum(axis=1) / (len(categories) - 1)
+        found: Array = (agreed - chance) / (1 - chance)
+        return found
+
+    return bootstrap(statistic, size, seed=seed, draws=draws)
+
+
+def cohen_kappa(
+    ratings: Ratings,
+    categories: Sequence[str],
+    *,
+    episodes: Sequence[Hashable] | None = None,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> Interval:
+    """Cohen's kappa of two raters, over the items that both rated; no value where both give all the same label.
+
+    Interval and errors as for `percent_agreement`; raises BadInput where there are not two raters.
+    """
+    for row in ratings:
+        if len(row) != 2:
+            raise BadInput(f"Cohen's kappa is of two raters, not of {len(row)}")
+    q = len(categories)
+    place = _places(ratings, categories)
+    tables = np.zeros((len(ratings), q, q))
+    for item, (first, second) in enumerate(ratings):
+        if first is not None and second is not None:
+            tables[item, place[first], place[second]] = 1
+    groups, size = _groups(episodes, len(tables))
+    pooled = _summed(tables.reshape(len(tables), q * q), groups, size)
+
+    def statistic(weights: Array) -> Array:
+        table = (weights @ pooled).reshape(len(weights), q, q)
+        table = table / table.sum(axis=(1, 2), keepdims=True)
+        agreed = np.trace(table, axis1=1, axis2=2)
+        chance = (table.sum(axis=1) * table.sum(axis=2)).sum(axis=1)
+        found: Array = (agreed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
+        return found
+
+    return bootstrap(statistic, size, seed=seed, draws=draws)
+
+
+def _places(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
+    place = {name: number for number, name in enumerate(categories)}
+    for number, row in enumerate(ratings):
+        for label in row:
+            if label is not None and label not in place:
+                raise BadInput(f"item {number}: the label {label!r} is none of {', '.join(categories)}")
+    return place
+
+
+def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
+    """How many raters gave each item each category: shape (items, categories)."""
+    place = _places(ratings, categories)
+    counts = np.zeros((len(ratings), len(categories)))
+    for number, row in enumerate(ratings):
+        for label in row:
+            if label is not None:
+                counts[number, place[label]] += 1
+    return counts
+
+
+def _pairs(counts: Array) -> tuple[Array, Array]:
+    """Of each item: whether it has two ratings at least, and what share of its pairs of ratings are the same."""
+    given = counts.sum(axis=1)
+    paired = (given >= 2).astype(np.float64)
+    alike = (counts * (counts - 1)).sum(axis=1) / np.maximum(given * (given - 1), 1)
+    return paired, alike * paired
+
+
+def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArray[np.intp], int]:
+    """The number of each item's episode, and how many episodes there are."""
+    if episodes is None:
+        return np.arange(items), items
+    if len(episodes) != items:
+        raise BadInput(f"{items} items but {len(episodes)} episodes; give the episode of each item")
+    numbers = {episode: number for number, episode in enumerate(dict.fromkeys(episodes))}
+    return np.array([numbers[episode] for episode in episodes], dtype=np.intp), len(numbers)
+
+
+def _summed(values: Array, groups: npt.NDArray[np.intp], size: int) -> Array:
+    """Sums of `values` by episode."""
+    summed = np.zeros((size, *values.shape[1:]))
+    np.add.at(summed, groups, values)
+    return summed

@@ -1,0 +1,79 @@
+-- How much of a domain's users could be made, and why not the rest? One row per domain and table: rows, those that are
+-- quarantined, and the reasons given most often, each in one example and with how often.
+-- Parameter, null for all: $domain.
+WITH made AS (
+    SELECT
+        1 AS place,
+        'state.profiles' AS table_name,
+        domain,
+        reason
+    FROM state.profiles
+    UNION ALL
+    SELECT
+        2 AS place,
+        'utterance.turns' AS table_name,
+        domain,
+        reason
+    FROM utterance.turns
+    UNION ALL
+    SELECT
+        3 AS place,
+        'question.probes' AS table_name,
+        domain,
+        reason
+    FROM question.probes
+    UNION ALL
+    SELECT
+        4 AS place,
+        'feedback.sessions' AS table_name,
+        domain,
+        reason
+    FROM feedback.sessions
+),
+
+counted AS (
+    SELECT
+        place,
+        table_name,
+        domain,
+        count(*) AS n,
+        count(reason) AS quarantined
+    FROM made
+    GROUP BY place, table_name, domain
+),
+
+told AS (
+    SELECT
+        table_name,
+        domain,
+        min(reason) AS reason,
+        count(*) AS times,
+        row_number() OVER (PARTITION BY table_name, domain ORDER BY count(*) DESC, min(reason) ASC) AS rank
+    FROM made
+    WHERE reason IS NOT NULL
+    -- What the last answer lacked differs from one to the next, and is not what a reason is counted by.
+    GROUP BY table_name, domain, split_part(reason, '; the last:', 1)
+),
+
+most AS (
+    SELECT
+        table_name,
+        domain,
+        list(reason ORDER BY rank) AS reasons,
+        list(times ORDER BY rank) AS times
+    FROM told
+    WHERE rank <= 3
+    GROUP BY table_name, domain
+)
+
+SELECT
+    counted.domain,
+    counted.table_name,
+    counted.n,
+    counted.quarantined,
+    coalesce(most.reasons, []) AS reasons,
+    coalesce(most.times, []) AS times
+FROM counted
+LEFT JOIN most ON counted.table_name = most.table_name AND counted.domain = most.domain
+WHERE $domain IS NULL OR counted.domain = $domain
+ORDER BY counted.domain ASC, counted.place ASC

@@ -1,0 +1,17 @@
+-- Grain: One row per fact that was news at a checkpoint, and whether the memory held it then.
+-- Key: domain, assistant, claim_id.
+-- Partition: domain, assistant.
+CREATE TABLE IF NOT EXISTS score.claims (
+    domain VARCHAR NOT NULL,
+    assistant VARCHAR NOT NULL,
+    claim_id VARCHAR NOT NULL,
+    episode_id VARCHAR NOT NULL,
+    checkpoint BIGINT NOT NULL,
+    text VARCHAR NOT NULL,
+    value DOUBLE,
+    held_tokens BIGINT,
+    completion VARCHAR,
+    model VARCHAR,
+    reason VARCHAR,
+    PRIMARY KEY (domain, assistant, claim_id)
+);

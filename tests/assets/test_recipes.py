@@ -1,0 +1,80 @@
+"""Recipes: what stands behind a partition's rows, who judges, and whose playing depends on the probes."""
+
+from pathlib import Path
+
+import pytest
+
+from assets.recipes import MEMORY, Recipes
+from resources.lake import Lake
+from resources.library import Library
+from resources.settings import Model, Settings, load
+
+RUN = "amemgym_v1_base_run"
+FILE = """
+[models.strict]
+url = "http://127.0.0.1:9/v1"
+model = "strict"
+[roles]
+judge = "{judge}"
+"""
+
+
+@pytest.fixture
+def recipes(tmp_path: Path) -> Recipes:
+    """Of settings in which no model is scripted."""
+    model = Model(model="m", url="http://127.0.0.1:9/v1")
+    roles = dict.fromkeys(("simulator", "judge", "backbone", "assistant"), "large")
+    settings = Settings(home=tmp_path, models={"large": model}, roles=roles)
+    return Recipes(settings, Lake(settings.lake_root), Library(None, settings.datasets))
+
+
+@pytest.mark.parametrize(("meta", "scripted"), [({}, "no"), ({"scripted": "yes"}, "yes")])
+def test_who_rests_on_a_scripted_dialogue_says_so_whoever_answers(recipes, meta, scripted) -> None:
+    recipes.lake.write("raw.records", RUN, [], recipe="test", meta=meta)
+    on, off = (recipes.settings.domain(name) for name in ("amemgym_base", "amemgym_base_offpolicy"))
+    assert recipes.behind(off, "full")["scripted"] == scripted
+    assert recipes.behind(on, "full")["scripted"] == "no"
+
+
+def test_off_policy_no_simulator_stands_behind_the_dialogues(recipes) -> None:
+    on, off = (recipes.settings.domain(name) for name in ("amemgym_base", "amemgym_base_offpolicy"))
+    assert recipes.simulator("memory", on) is not None and recipes.simulator("memory", off) is None
+    played_by = recipes.played_by(off, "full")
+    assert played_by["simulator"] == "the data set" and played_by["model"] == "large"
+    assert played_by["fingerprint"] == recipes.settings.models["large"].fingerprint()
+    assert recipes.played_by(on, "full")["simulator"] == recipes.simulator("memory", on)
+
+
+def judged_by(folder: Path, judge: str = "scripted") -> Recipes:
+    file = folder / f"{judge}.toml"
+    file.write_text(FILE.format(judge=judge), encoding="utf-8")
+    settings = load(file, {"home": folder / "home"})
+    return Recipes(settings, Lake(settings.lake_root), Library(None))
+
+
+def test_the_judge_is_seen_where_it_is_asked_and_makes_claims_anew(tmp_path: Path) -> None:
+    scripted, strict = judged_by(tmp_path), judged_by(tmp_path, "strict")
+    assert scripted.judge("memorybench_demo") is None
+    assert scripted.judge("amemgym_demo") not in (None, strict.judge("amemgym_demo"))
+    assert scripted.judging("amemgym_demo")["scripted"] == "yes"
+    assert strict.judging("amemgym_demo")["scripted"] == "no"
+
+    def changed(table: str) -> bool:
+        return scripted.assistant(table, "amemgym_demo", "full") != strict.assistant(
+            table, "amemgym_demo", "full"
+        )
+
+    assert changed("score.claims")
+    assert not changed("score.verdicts") and not changed("memory.indexes")
+
+
+def test_only_a_memory_that_evolves_is_played_anew_for_other_probes(tmp_path: Path) -> None:
+    made = judged_by(tmp_path)
+    assistants = ("awi", "awi_complete", "full")
+    before = {
+        (table, name): made.assistant(table, "amemgym_demo", name) for table in MEMORY for name in assistants
+    }
+    made.lake.write("question.probes", "amemgym_demo", [], recipe="others")
+    after = {key: made.assistant(key[0], "amemgym_demo", key[1]) for key in before}
+    assert {name for (_, name), digest in before.items() if after[_, name] != digest} == {"awi_complete"}
+    assert not made.evolves(made.settings.domain("memorybench_demo"), "awi_complete")

@@ -1,0 +1,173 @@
+"""What annotations come to, with figures that can be checked by hand; and a model as one more annotator."""
+
+import pytest
+
+from memflow.annotation.annotations import Annotations
+from memflow.annotation.answers import Chosen, chosen_of
+from memflow.annotation.judge import annotate
+from memflow.annotation.page import page_of
+from memflow.annotation.report import make_report
+from memflow.annotation.sheet import Header, Item, Label, Part, Sheet, Unit, make_sheet
+from memflow.chat.bounds import assert_bounded
+from memflow.chat.prompts import all_prompts
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import LABEL, ScriptedChat
+from memflow.errors import BadInput
+from memflow.handlers import handlers
+
+FULL, HALF, NONE = (
+    Label(name="full", says="Fully", value=1),
+    Label(name="half", says="Partly", value=0.5),
+    Label(name="none", says="Not at all", value=0),
+)
+OPTIONS = [
+    Label(name="option_1", says="a red hat"),
+    Label(name="option_2", says="a blue coat"),
+    Label(name="several", says="Several", value=0),
+]
+
+
+def sheet(users: int = 5, each: int = 25, labels: list[Label] | None = None) -> Sheet:
+    head = Header(
+        benchmark="amemgym",
+        kind="exposure",
+        title="T",
+        guide="Judge.",
+        domain="d",
+        seed=0,
+        units="messages",
+        drawn=users * each,
+        population=users * each,
+        keyed=labels is OPTIONS,
+    )
+    shown = [Part(title="Said", text="I wear a blue coat.")]
+    return make_sheet(
+        head,
+        [
+            Unit(
+                id=f"{user}/{number}",
+                episode=str(user),
+                shown=shown,
+                items=[Item(id=f"{user}/{number}#x", asks="?", labels=labels or [FULL, NONE])],
+            )
+            for user in range(users)
+            for number in range(each)
+        ],
+    )
+
+
+def by(name: str, made: Sheet, labels: list[str | None], kind: str = "person") -> Annotations:
+    items = zip(made.items, labels, strict=False)
+    return Annotations(name, kind, {item: label for item, label in items if label is not None})
+
+
+def test_two_persons_on_125_items() -> None:
+    made = sheet()
+    first = by("Ann", made, ["full"] * 118 + ["full"] * 5 + ["none"] * 2)
+    second = by("Bo", made, ["full"] * 118 + ["none"] * 5 + ["full"] * 2)
+    report = make_report(made, {}, [first, second])
+    both, ann, bo = report.measured
+    assert (both.of, both.labelled, both.paired) == ("2 persons", 125, 125)
+    assert both.agreement.value == pytest.approx(0.944)
+    assert both.ac1.value == pytest.approx(0.94078, abs=5e-6)
+    assert both.kappa.value < 0
+    assert both.mean.value == pytest.approx((118 + 7 / 2) / 125)
+    assert (ann.mean.value, bo.mean.value) == (pytest.approx(123 / 125), pytest.approx(120 / 125))
+    assert both.ac1.low < both.ac1.value <= both.ac1.high
+    differing = [each for each in report.judged if each.differs]
+    assert len(differing) == 7 and differing[0].says == {"Ann": "Fully", "Bo": "Not at all"}
+
+
+def test_points_are_rescaled_and_missing_labels_are_missing() -> None:
+    made = sheet(2, 2, [FULL, HALF, NONE])
+    one = by("Ann", made, ["full", "half", None, None])
+    two = by("Bo", made, ["half", None, "none", None])
+    both = make_report(made, {}, [one, two]).measured[0]
+    assert (both.labelled, both.paired) == (3, 1)
+    assert both.mean.value == pytest.approx((0.75 + 0.5 + 0) / 3)
+    assert both.agreement.value == 0
+
+
+def test_with_a_key_an_option_is_right_or_wrong() -> None:
+    made = sheet(1, 4, OPTIONS)
+    key = dict.fromkeys(made.items, "option_2")
+    one = by("Ann", made, ["option_2", "option_1", "several", "option_2"])
+    two = by("Bo", made, ["option_2", "option_1", "option_1", "option_2"])
+    both = make_report(made, key, [one, two]).measured[0]
+    assert both.mean.value == 0.5 and both.agreement.value == 0.75
+
+
+def test_a_model_stands_beside_what_most_persons_say() -> None:
+    made = sheet(2, 2)
+    persons = [
+        by("A", made, ["full", "full", "none", "full"]),
+        by("B", made, ["full", "full", "none", "none"]),
+        by("C", made, ["full", "none", "none", None]),
+    ]
+    model = by("qwen", made, ["full", "none", "none", "none"], "model")
+    *_, last = make_report(made, {}, [*persons, model]).measured
+    assert last.of == "qwen against the persons" and last.by == "model"
+    assert (last.labelled, last.paired) == (4, 3)  # of the fourth the persons are level
+    assert last.agreement.value == pytest.approx(2 / 3)
+    assert last.mean.value == 0.25
+    assert make_report(made, {}, [model]).measured[0].agreement.value is None
+
+
+def test_nobody_is_an_error_and_nothing_is_no_zero() -> None:
+    made = sheet(1, 2)
+    with pytest.raises(BadInput, match="nobody has annotated the sheet of exposure in d yet"):
+        make_report(made, {}, [])
+    [alone] = make_report(made, {}, [by("Ann", made, [])]).measured
+    assert alone.labelled == 0 and alone.mean.value is None
+
+
+async def test_the_judge_sees_what_a_person_sees_and_answers_with_a_label() -> None:
+    made = sheet(1, 2, OPTIONS)
+    seen: list[ChatRequest] = []
+
+    def label(request: ChatRequest) -> Chosen:
+        seen.append(request)
+        return Chosen(label="option_2")
+
+    found = await annotate(made, ScriptedChat({"annotation/label": label}), "qwen")
+    assert found.labels == dict.fromkeys(made.items, "option_2") and found.failed == {}
+    assert found.by == "model" and LABEL in found.note
+    said = seen[0].messages[-1].content
+    assert "I wear a blue coat." in said and "option_1: a red hat" in said
+    assert seen[0].output.model_json_schema()["properties"]["label"]["enum"] == [
+        "option_1",
+        "option_2",
+        "several",
+    ]
+
+
+async def test_a_judge_that_makes_up_labels_has_reasons_and_no_labels() -> None:
+    made = sheet(1, 2)
+    chat = ScriptedChat({"annotation/label": lambda request: '{"label": "perhaps"}'})
+    found = await annotate(made, chat, "qwen")
+    assert found.labels == {} and all("3 attempts" in reason for reason in found.failed.values())
+    assert make_report(made, {}, [found]).measured[0].missing == 2
+
+
+async def test_the_scripted_chat_has_a_handler_that_reads() -> None:
+    made = sheet(1, 1, OPTIONS)
+    assert {prompt.name for prompt in all_prompts("memflow.annotation")} <= set(handlers())
+    assert (await annotate(made, ScriptedChat(handlers()), "s")).labels == {"0/0#x": "option_2"}
+    assert_bounded(Chosen)
+    assert_bounded(chosen_of(("a", "b")))
+
+
+def test_the_page_holds_data_as_data() -> None:
+    hostile = "</script><script>alert(1)</script>{{policy}}&amp;<!--\u2028"
+    unit = Unit(
+        id="u",
+        episode="e",
+        shown=[Part(title="Said", text=hostile)],
+        items=[Item(id="i", asks=hostile, labels=[FULL, NONE])],
+    )
+    head = sheet(1, 1).header.model_copy(update={"title": hostile})
+    page = page_of(make_sheet(head, [unit]))
+    assert page.count("</script>") == 2 and "alert(1)</script>" not in page and "<!--" not in page
+    assert "{{policy}}" in page  # as it was said, and not filled in
+    assert not any(word in page for word in ("http://", "https://", "src=", "@import", "url("))
+    assert "default-src 'none'" in page and "unsafe-inline" not in page

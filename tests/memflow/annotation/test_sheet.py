@@ -1,0 +1,226 @@
+"""Sheets, keys and annotations as files: what is written is read, and what was changed is refused with the place."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memflow.annotation.annotations import Annotations, read_all, read_annotations, write_annotations
+from memflow.annotation.sampling import Candidate, draw
+from memflow.annotation.sheet import (
+    Header,
+    Item,
+    Label,
+    Part,
+    Sheet,
+    Unit,
+    categories,
+    category,
+    language_of,
+    make_sheet,
+    read_key,
+    read_sheet,
+    value,
+    write_sheet,
+)
+from memflow.errors import BadInput, MissingData
+
+POINTS = [Label(name="full", says="Fully", value=1), Label(name="none", says="Not at all", value=0)]
+OPTIONS = [
+    Label(name="option_1", says="red"),
+    Label(name="option_2", says="blue"),
+    Label(name="untold", says="It cannot be told", value=0),
+]
+
+
+def header(**over) -> Header:
+    told = dict(
+        benchmark="amemgym", kind="exposure", title="T", guide="G", domain="d", seed=0, units="messages"
+    )
+    return Header(**{**told, "drawn": 1, "population": 2, **over})
+
+
+def unit(name: str, episode: str = "ann", labels: list[Label] = POINTS, items: int = 1) -> Unit:
+    asked = [Item(id=f"{name}#{number}", asks="?", labels=labels) for number in range(items)]
+    return Unit(id=name, episode=episode, shown=[Part(title="t", text="x")], items=asked)
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+@pytest.fixture
+def keyed(tmp_path: Path) -> tuple[Path, Sheet]:
+    sheet = make_sheet(header(keyed=True), [unit("a", labels=OPTIONS), unit("b", "bo", labels=OPTIONS)])
+    write_sheet(tmp_path, sheet, {"a#0": "option_2", "b#0": "option_1"})
+    return tmp_path, sheet
+
+
+def test_what_is_written_is_read(keyed) -> None:
+    folder, sheet = keyed
+    assert read_sheet(folder) == sheet
+    assert read_key(folder, sheet) == {"a#0": "option_2", "b#0": "option_1"}
+    made = Annotations("李雷", "person", {"b#0": "untold", "a#0": "option_1"}, {"a#0": "不太确定\n\u2028"})
+    write_annotations(folder / "annotations-x.jsonl", sheet, made)
+    assert read_annotations(folder / "annotations-x.jsonl", sheet) == made
+
+
+def test_a_key_says_what_is_right(keyed) -> None:
+    folder, sheet = keyed
+    key, item = read_key(folder, sheet), sheet.items["a#0"]
+    assert [category(item, name, key) for name in ("option_1", "option_2", "untold")] == [
+        "wrong",
+        "right",
+        "untold",
+    ]
+    assert [value(item, name, key) for name in ("option_1", "option_2", "untold")] == [0, 1, 0]
+    assert categories(sheet) == ["right", "wrong", "untold"]
+    assert categories(make_sheet(header(), [unit("a")])) == ["full", "none"]
+
+
+def test_what_an_annotator_is_handed_holds_no_key(keyed) -> None:
+    folder, _ = keyed
+    first = json.loads((folder / "items.jsonl").read_text().splitlines()[1])["items"][0]["labels"]
+    assert {label["value"] for label in first if label["name"].startswith("option")} == {None}
+
+
+def test_a_changed_sheet_is_refused(keyed) -> None:
+    folder, _ = keyed
+    change(folder / "items.jsonl", '"text": "x"', '"text": "y"')
+    with pytest.raises(BadInput, match=r"items.jsonl: it was changed since it was written"):
+        read_sheet(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"episode": "bo"', '"episode": 3', r"items.jsonl, line 3, episode: "),
+        ('"episode": "bo", ', "", r"line 3, episode: Field required"),
+        ('"shown"', '"script": "x", "shown"', r"line 2, script: Extra inputs"),
+        ('{"id": "b"', "{", r"line 3: it is not JSON"),
+        ("memflow annotation items 1", "other", r"line 1, format: "),
+    ],
+)
+def test_a_damaged_sheet_is_refused_with_the_place(keyed, old, new, told) -> None:
+    folder, _ = keyed
+    change(folder / "items.jsonl", old, new)
+    with pytest.raises(BadInput, match=told):
+        read_sheet(folder)
+
+
+def test_a_key_of_another_sheet_or_changed_or_missing_is_refused(keyed) -> None:
+    folder, sheet = keyed
+    change(folder / "key.jsonl", "option_2", "option_1")
+    with pytest.raises(BadInput, match=r"key.jsonl: it was changed"):
+        read_key(folder, sheet)
+    other = make_sheet(header(keyed=True, seed=1), sheet.units)
+    with pytest.raises(BadInput, match="the key of another sheet"):
+        read_key(folder, other)
+    (folder / "key.jsonl").unlink()
+    with pytest.raises(MissingData, match=r"key.jsonl is not there"):
+        read_key(folder, sheet)
+
+
+def test_a_folder_with_a_sheet_is_not_written_over(keyed) -> None:
+    folder, sheet = keyed
+    with pytest.raises(BadInput, match="choose another folder"):
+        write_sheet(folder, sheet, {})
+
+
+def test_an_id_stands_there_once() -> None:
+    with pytest.raises(BadInput, match="the unit 'a' stands there twice"):
+        make_sheet(header(), [unit("a"), unit("a")])
+
+
+HEAD = {"format": "memflow annotations 1", "annotator": "Ann", "by": "person"}
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "told"),
+    [
+        ({"items": "0" * 32}, [], "line 1: it annotates another sheet"),
+        ({"annotator": "  "}, [], "line 1, annotator: "),
+        ({"by": "oracle"}, [], "line 1, by: "),
+        ({}, [{"item": "z#0", "label": "untold"}], "line 2: the sheet has no item 'z#0'"),
+        (
+            {},
+            [{"item": "a#0", "label": "full"}],
+            "line 2: 'full' is no label of the item 'a#0'; it allows option_1,",
+        ),
+        ({}, [{"item": "a#0", "label": None}], "line 2: the item 'a#0' has no label"),
+        ({}, [{"item": "a#0", "label": "untold"}] * 2, "line 3: the item 'a#0' has a label already"),
+        ({}, [{"item": "a#0", "label": "untold", "score": 1}], "line 2, score: Extra inputs"),
+    ],
+)
+def test_annotations_that_do_not_fit_are_refused_with_the_place(keyed, head, rows, told) -> None:
+    folder, sheet = keyed
+    path = folder / "annotations-ann.jsonl"
+    lines = [{**HEAD, "items": sheet.header.digest, **head}, *rows]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    with pytest.raises(BadInput, match=f"annotations-ann.jsonl, {told}"):
+        read_annotations(path, sheet)
+
+
+def test_one_annotator_has_one_file(keyed) -> None:
+    folder, sheet = keyed
+    for name in ("annotations-ann.jsonl", "annotations-ann (1).jsonl"):
+        write_annotations(folder / name, sheet, Annotations("Ann", "person", {"a#0": "untold"}))
+    with pytest.raises(
+        BadInput, match=r"Ann has annotated this sheet in annotations-ann \(1\).jsonl already"
+    ):
+        read_all(folder, sheet)
+
+
+def test_empty_and_foreign_files(keyed) -> None:
+    folder, sheet = keyed
+    path = folder / "annotations.jsonl"
+    path.write_bytes(b"\n \n")
+    with pytest.raises(BadInput, match="it is empty"):
+        read_annotations(path, sheet)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(BadInput, match=r"it is not UTF-8 \(byte 0\)"):
+        read_annotations(path, sheet)
+
+
+def candidates(sizes: dict[str, int]) -> list[Candidate]:
+    return [
+        Candidate(unit(f"{episode}/{number}", episode))
+        for episode, size in sizes.items()
+        for number in range(size)
+    ]
+
+
+class TestDrawing:
+    def test_episodes_take_turns(self):
+        sheet, _ = draw(header(), candidates({"a": 50, "b": 50, "c": 2}), 12)
+        drawn = [unit.episode for unit in sheet.units]
+        assert [drawn.count(name) for name in "abc"] == [5, 5, 2]
+        assert drawn != sorted(drawn)
+        assert (sheet.header.drawn, sheet.header.population) == (12, 102)
+
+    def test_the_seed_decides_and_the_order_of_rows_does_not(self):
+        there = candidates({"a": 50, "b": 50})
+        first, _ = draw(header(), there, 10)
+        assert draw(header(), there[::-1], 10)[0] == first
+        assert draw(header(seed=1), there, 10)[0].units != first.units
+
+    def test_all_where_there_are_fewer_and_none_is_an_error(self):
+        assert draw(header(), candidates({"a": 3}), 10)[0].header.drawn == 3
+        with pytest.raises(BadInput, match="d has no messages to draw a sheet of exposure from"):
+            draw(header(), [], 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("我只有周末有空。", "zh"),
+        ("My weekends are free.", "en"),
+        ("I like 茶 in the morning.", "en"),
+        ("12", "en"),
+        ("请用 Python 写一个脚本，处理 CSV 文件。", "zh"),
+    ],
+)
+def test_the_language_of_a_text(text, language) -> None:
+    assert language_of(text) == language

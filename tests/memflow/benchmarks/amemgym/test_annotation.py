@@ -1,0 +1,149 @@
+"""The items of AMemGym's meta-evaluation: what is shown is what the tables hold, and nothing gives the answer away."""
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from memflow.annotation.kind import Tables
+from memflow.annotation.kinds import kind_of
+from memflow.annotation.sheet import Sheet
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.annotation import KINDS
+from memflow.benchmarks.amemgym.states import histories
+from memflow.chat.scripted import ScriptedChat
+from memflow.errors import BadInput, BadSettings
+from memflow.hashing import HashingEmbedder
+from memflow.memories.memory import Tools
+from memflow.memories.registry import remember
+from memflow.play import play_all
+from memflow.transcripts import said_of
+
+
+@pytest.fixture(scope="module")
+def tables(demo) -> Tables:
+    benchmark = AMemGym()
+    chat = ScriptedChat(benchmark.handlers())
+    episodes = benchmark.episodes(demo.domain, demo.states, demo.turns, [], chat)
+    tools = Tools(chat, HashingEmbedder())
+    played = asyncio.run(play_all(episodes, remember("full", tools), benchmark.replier(demo.domain, chat)))
+    return Tables(demo.states, demo.turns, demo.probes, said_of("amemgym_demo", "full", played))
+
+
+def sheet(tables: Tables, kind: str, **options) -> tuple[Sheet, dict[str, str]]:
+    return KINDS[kind].sample("amemgym_demo", tables, **options)
+
+
+def facts(item) -> dict[str, str]:
+    return {fact.title: fact.text for fact in item.facts}
+
+
+def test_exposure_shows_what_the_paper_shows(tables) -> None:
+    found, key = sheet(tables, "exposure")
+    turns = {turn.message_id: turn for turn in tables.turns}
+    lives = histories(tables.states)
+    assert key == {} and {unit.id for unit in found.units} == set(turns)
+    for unit in found.units:
+        turn = turns[unit.id]
+        assert unit.shown[0].text == turn.text.partition("\n")[2] and "Current Time" not in unit.shown[0].text
+        exposed = json.loads(turn.exposes)
+        assert [item.id for item in unit.items] == [f"{unit.id}#{name}" for name in exposed]
+        for item, (name, now) in zip(unit.items, exposed.items(), strict=True):
+            told = facts(item)
+            assert told[f"{name} is now"] == now
+            life = lives[turn.episode_id]
+            before = life.periods[turn.checkpoint - 1][name] if turn.checkpoint else None
+            assert told.get("was before") == before
+            assert told["could be"] == ", ".join(life.schema[name])
+            assert [label.value for label in item.labels] == [1, 0.5, 0]
+
+
+def test_exposure_blind_does_not_say_what_is_meant(tables) -> None:
+    found, key = sheet(tables, "exposure_blind")
+    exposes = {turn.message_id: json.loads(turn.exposes) for turn in tables.turns}
+    places: Counter[str] = Counter()
+    for unit in found.units:
+        for item in unit.items:
+            name = item.id.partition("#")[2]
+            assert facts(item) == {"What is asked for": name}
+            right = next(label for label in item.labels if label.name == key[item.id])
+            assert right.says == exposes[unit.id][name]
+            assert [label.name for label in item.labels][-1] == "untold"
+            places[key[item.id]] += 1
+    assert set(places) == {"option_1", "option_2", "option_3"}  # the order says nothing
+
+
+def test_integrity_asks_of_every_state_of_that_time(tables) -> None:
+    found, key = sheet(tables, "integrity", assistant="full")
+    lives = histories(tables.states)
+    assert key == {} and found.units
+    for unit in found.units:
+        spoken = [
+            said
+            for said in tables.said
+            if f"{said.episode_id}/{said.event}" == unit.id and said.role == "user"
+        ]
+        assert len(spoken) == len(unit.shown) == 2
+        assert unit.shown[1].text == spoken[1].text and spoken[1].origin == "simulator"
+        state = lives[unit.episode].periods[spoken[0].checkpoint]
+        assert {fact.title: fact.text for item in unit.items for fact in item.facts} == state
+        assert [label.value for label in unit.items[0].labels] == [1, 0.5, 0]
+
+
+def test_reliability_asks_once_for_each_variant_that_a_period_brings(tables) -> None:
+    found, key = sheet(tables, "reliability", count=1_000)
+    asked = [probe for probe in tables.probes if probe.kind == "choice" and probe.reason is None]
+    probes = {probe.probe_id: probe for probe in asked}
+    assert len(found.units) == len({(each.episode_id, each.question, each.gold) for each in asked})
+    for unit in found.units:
+        probe, [item] = probes[unit.id], unit.items
+        says = {label.name: label.says for label in item.labels}
+        assert says[key[item.id]] == probe.options[int(probe.gold) - 1]
+        assert set(probe.options) < set(says.values())
+        assert [label.name for label in item.labels][-2:] == ["several", "no_option"]
+        for name, now in json.loads(probe.revealed).items():
+            assert f"{name}: {now}" in unit.shown[1].text
+
+
+def test_what_is_quarantined_is_in_no_sample(tables) -> None:
+    lost = tables.turns[0]
+    spoiled = replace(tables, turns=[replace(lost, reason="no"), *tables.turns[1:]])
+    found, _ = sheet(spoiled, "exposure")
+    assert lost.message_id not in {unit.id for unit in found.units}
+    assert found.header.population == len(tables.turns) - 1
+    silent = replace(tables, said=[replace(said, reason="no") for said in tables.said])
+    with pytest.raises(BadInput, match="no sessions to draw a sheet of integrity from"):
+        sheet(silent, "integrity", assistant="full")
+
+
+def test_what_cannot_be_shown_is_said_to_be_so(tables) -> None:
+    endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
+    with pytest.raises(
+        BadInput, match="amemgym_demo: an item of kind reliability cannot be shown, Part text: "
+    ):
+        sheet(endless, "reliability")
+
+
+def test_as_many_as_the_paper_unless_told(tables) -> None:
+    usual = {name: kind.telling.draw for name, kind in KINDS.items()}
+    assert usual == {"exposure": 200, "exposure_blind": 200, "integrity": 40, "reliability": 200}
+    assert sheet(tables, "exposure", count=7)[0].header.drawn == 7
+
+
+def test_a_kind_that_there_is_not() -> None:
+    with pytest.raises(
+        BadSettings, match="amemgym has no items of kind 'beauty'; it has exposure, exposure_blind"
+    ):
+        kind_of("amemgym", "beauty")
+    with pytest.raises(BadSettings, match="memorybench has no items to annotate; amemgym has"):
+        kind_of("memorybench", "exposure")
+
+
+def test_the_published_users(base) -> None:
+    found, _ = KINDS["exposure"].sample("amemgym_base", Tables(base.states, base.turns, base.probes))
+    assert found.header.drawn == 200 and found.header.population == len(base.turns)
+    assert set(Counter(unit.episode for unit in found.units).values()) <= {200 // 12, 200 // 12 + 1}
+    variants, _ = KINDS["reliability"].sample("amemgym_base", Tables(base.states, base.turns, base.probes))
+    assert len(variants.items) == 200

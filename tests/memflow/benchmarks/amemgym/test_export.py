@@ -1,0 +1,270 @@
+"""Users in the published format: there and back without loss, and nothing of what is quarantined."""
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.expectations import EXPECTED
+from memflow.benchmarks.amemgym.export import export_users
+from memflow.benchmarks.amemgym.states import histories
+from memflow.benchmarks.benchmark import States
+from memflow.chat.scripted import ScriptedChat
+from memflow.datasets import dataset
+from memflow.domains import Domain
+from memflow.errors import BadInput
+from memflow.records import Change, Variable
+from resources.expectations import check_rows
+
+KEYS = ["id", "start_time", "user_profile", "state_schema", "periods", "qas"]
+PERIOD = ["period_start", "period_end", "period_summary", "sessions", "state", "updates", "update_cnts"]
+SESSION = ["event", "exposed_states", "query", "messages", "session_time"]
+PROFILE = [
+    "uuid", "name", "age", "gender", "marital_status", "education_level", "occupation", "hobbies_and_interests",
+    "skills_and_expertise", "complementary_info", "formatted_str",
+]  # fmt: skip
+
+
+def exported(made):
+    return export_users(made.states, made.turns, made.probes)
+
+
+def as_of(made, name: str):
+    """The probes as if they came from the data set `name`: where rows come from is what reading back changes."""
+    return [replace(probe, dataset=name) for probe in made.probes]
+
+
+def same_rows(made, back) -> None:
+    assert back.states.profiles == made.states.profiles
+    assert back.states.variables == made.states.variables
+    assert back.states.changes == made.states.changes
+    assert back.turns == made.turns
+    assert back.probes == as_of(made, "amemgym_v1_base")
+
+
+def test_the_published_file_comes_back_byte_by_byte(base, data):
+    published = (data / dataset("amemgym_v1_base").files[0]).read_text(encoding="utf-8")
+    back = exported(base)
+    assert back.left_out == []
+    assert back.users == json.loads(published)
+    assert back.text == published.strip()
+
+
+def test_all_keys_of_the_format_are_there(demo):
+    users = exported(demo).users
+    assert [user["id"] for user in users] == ["nora", "tomas", "mei"]
+    for user in users:
+        assert list(user) == KEYS and list(user["user_profile"]) == PROFILE
+        for number, period in enumerate(user["periods"]):
+            assert list(period) == PERIOD
+            assert all(list(session) == SESSION for session in period["sessions"])
+            assert all((session["event"] is None) == (number == 0) for session in period["sessions"])
+        for question in user["qas"]:
+            assert list(question) == ["query", "required_info", "answer_choices"]
+            assert {kind for choice in question["answer_choices"] for kind in choice} == {
+                "state",
+                "answer",
+                "type",
+            }
+
+
+def test_a_persona_is_a_profile_and_what_it_does_not_tell_is_null(demo):
+    nora = exported(demo).users[0]["user_profile"]
+    assert (nora["uuid"], nora["name"], nora["age"]) == ("nora", "Nora Lindqvist", 34)
+    assert nora["gender"] is None and nora["hobbies_and_interests"] is None
+    assert "home: a flat near the harbour" in nora["complementary_info"]
+    assert nora["formatted_str"] == demo.states.profiles[0].profile
+
+
+def test_counts_of_updates_are_of_the_whole_run_in_every_period_as_published(demo):
+    user = exported(demo).users[0]
+    later = [name for period in user["periods"][1:] for name in period["updates"]]
+    for period in user["periods"]:
+        assert period["update_cnts"] == {name: later.count(name) for name in user["state_schema"]}
+
+
+def test_the_demo_comes_back_row_by_row(demo, read_back):
+    same_rows(demo, read_back(exported(demo).users, demo.domain))
+
+
+SIZES = st.fixed_dictionaries(
+    {
+        "users": st.integers(1, 3),
+        "periods": st.integers(1, 5),
+        "questions": st.integers(1, 6),
+        "variables_per_question": st.integers(1, 3),
+        "choices_per_variable": st.integers(2, 4),
+        "changes_per_period": st.integers(1, 6),
+        "min_variants": st.integers(2, 6),
+        "months_per_period": st.integers(1, 14),
+        "rounds_init": st.integers(1, 2),
+        "rounds_update": st.integers(1, 3),
+    }
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(sizes=SIZES, seed=st.integers(0, 2**31))
+def test_generated_users_come_back_row_by_row_and_every_sentence_holds_of_them(demo, read_back, sizes, seed):
+    assume(sizes["min_variants"] <= sizes["choices_per_variable"] ** sizes["variables_per_question"])
+    domain = replace(demo.domain, parameters=sizes, seed=seed)
+    made = generated(demo, domain)
+    back = exported(made)
+    assert back.left_out == []
+    again = read_back(back.users, domain)
+    same_rows(made, again)
+    assert exported(again).text == back.text
+    soft = {"few_variables_change_more_often_than_set"}  # where every variable has changed that often
+    assert set(broken(again)) <= soft
+
+
+def broken(made) -> list[str]:
+    """The sentences about AMemGym's users that do not hold, those that block as well as those that warn."""
+    world = {
+        "state.profiles": made.states.profiles,
+        "state.variables": made.states.variables,
+        "state.changes": made.states.changes,
+        "utterance.turns": made.turns,
+        "question.probes": made.probes,
+    }
+    return [
+        outcome.name
+        for table in {each.table: None for each in EXPECTED}
+        for outcome in check_rows(
+            table,
+            world[table],
+            [each for each in EXPECTED if each.table == table],
+            world.__getitem__,
+            made.domain,
+        )
+        if not outcome.passed
+    ]
+
+
+def generated(demo, domain: Domain, states: States | None = None):
+    benchmark, chat = AMemGym(), ScriptedChat(AMemGym().handlers())
+
+    async def walk():
+        found = states or await benchmark.states(domain, demo.records, chat)
+        turns = await benchmark.turns(domain, demo.records, found, chat)
+        probes = await benchmark.probes(domain, demo.records, found, turns, chat)
+        return replace(demo, domain=domain, states=found, turns=turns, probes=probes)
+
+    return asyncio.run(walk())
+
+
+NEEDS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3, unique=True), min_size=1, max_size=6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(needs=NEEDS)
+def test_questions_that_share_variables_come_back_in_their_order(demo, read_back, needs):
+    """The scripted simulator shares no variable between questions; a model's may."""
+    user_id = demo.states.profiles[0].user_id
+    named = list(dict.fromkeys(number for need in needs for number in need))
+    variables = [
+        Variable(
+            domain=demo.domain.name,
+            user_id=user_id,
+            variable=f"trait_{number}",
+            choices=[f"low_{number}", f"high_{number}"],
+            questions=[f"Question {at}?" for at, need in enumerate(needs) if number in need],
+        )
+        for number in named
+    ]
+    changes = [
+        Change(
+            domain=demo.domain.name,
+            user_id=user_id,
+            period=0,
+            period_end="2020-10-01",
+            variable=row.variable,
+            old=None,
+            value=row.choices[0],
+        )
+        for row in variables
+    ]
+    states = States(demo.states.profiles[:1], variables, changes)
+    [life] = histories(states).values()
+    for row in variables:
+        assert [question for question in life.questions if question in row.questions] == row.questions
+    made = generated(demo, demo.domain, states)
+    same_rows(made, read_back(exported(made).users, demo.domain))
+
+
+def test_a_quarantined_user_is_left_out_and_named(demo):
+    lost = replace(demo.states.profiles[1], reason="the model gave no questions")
+    states = replace(demo.states, profiles=[demo.states.profiles[0], lost, demo.states.profiles[2]])
+    turns = [turn for turn in demo.turns if turn.episode_id != "tomas"]
+    probes = [probe for probe in demo.probes if probe.episode_id != "tomas"]
+    back = export_users(states, turns, probes)
+    assert [user["id"] for user in back.users] == ["nora", "mei"]
+    assert [(each.user_id, each.question, each.reason) for each in back.left_out] == [
+        ("tomas", None, "the model gave no questions")
+    ]
+
+
+def test_a_user_with_a_message_that_tells_nothing_is_left_out(demo):
+    turns = [
+        replace(turn, reason="it cannot be read") if turn is demo.turns[0] else turn for turn in demo.turns
+    ]
+    back = export_users(demo.states, turns, demo.probes)
+    assert [user["id"] for user in back.users] == ["tomas", "mei"]
+    assert back.left_out[0].reason == "the message nora/0 is quarantined: it cannot be read"
+
+
+def test_a_quarantined_question_is_left_out_alone(demo, read_back):
+    question = demo.of_kind("choice")[1].question
+    probes = [
+        replace(probe, reason="two answers alike", gold="", options=[], variants=[])
+        if (probe.episode_id, probe.question) == ("nora", question)
+        else probe
+        for probe in demo.probes
+    ]
+    back = export_users(demo.states, demo.turns, probes)
+    assert [(each.user_id, each.question) for each in back.left_out] == [("nora", question)]
+    assert len(back.users[0]["qas"]) == len(back.users[1]["qas"]) - 1
+    again = read_back(back.users, demo.domain)
+    assert len(again.of_kind("choice")) == len(demo.of_kind("choice")) - 4
+
+
+def test_a_user_without_a_question_is_left_out(demo):
+    probes = [replace(probe, reason="lost") if probe.episode_id == "mei" else probe for probe in demo.probes]
+    back = export_users(demo.states, demo.turns, probes)
+    assert [user["id"] for user in back.users] == ["nora", "tomas"]
+    assert back.left_out[-1].reason == "no question of the user can be asked"
+
+
+def test_rows_that_are_not_whole_are_refused_by_name(demo):
+    without = [replace(probe, variants=[]) for probe in demo.probes]
+    with pytest.raises(
+        BadInput, match=r"nora/p0/q0: .*for which state each option is; materialize question/probes"
+    ):
+        export_users(demo.states, demo.turns, without)
+    undated = [replace(turn, sent_at="2020-01-01 19:00:00") for turn in demo.turns]
+    with pytest.raises(BadInput, match="nora/0 does not begin with its time, 2020-01-01"):
+        export_users(demo.states, undated, demo.probes)
+    fewer = replace(demo.states, changes=demo.states.changes[1:])
+    with pytest.raises(
+        BadInput, match=r"nora: .* has no value in period 0; look at the checks of state/changes"
+    ):
+        export_users(fewer, demo.turns, demo.probes)
+
+
+@pytest.mark.parametrize(
+    ("text", "info", "age"),
+    [
+        ("Ada likes tea.", "Ada likes tea.", None),
+        ("name: Ada\nage: 40\ncomplementary_info: She reads.", "She reads.", 40),
+        ("Age: over 40\ncomplementary info: She reads.\n\nShe walks.", "She reads.\n\nShe walks.", "over 40"),
+    ],
+)
+def test_a_profile_of_any_form_keeps_all_its_words(demo, text, info, age):
+    profile = replace(demo.states.profiles[0], profile=text)
+    made = exported(replace(demo, states=replace(demo.states, profiles=[profile])))
+    told = made.users[0]["user_profile"]
+    assert (told["complementary_info"], told["age"], told["formatted_str"]) == (info, age, text)

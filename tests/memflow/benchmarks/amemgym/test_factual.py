@@ -1,0 +1,190 @@
+"""Memory factual recall: which claims are made, who is asked, and what the figures rest on."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.answers import Findings, findings_of
+from memflow.benchmarks.amemgym.curves import make_curves
+from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
+from memflow.benchmarks.amemgym.reading import latest_is
+from memflow.benchmarks.benchmark import Measured
+from memflow.chat.bounds import assert_bounded
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import ScriptedChat
+from memflow.records import Claim, Figure, Policy
+
+JUDGE = ScriptedChat(AMemGym().handlers())
+
+
+def claim(number: int, period: int = 0, text: str = "mood: high", **over: object) -> Claim:
+    given = {"episode_id": "u", "checkpoint": period, "text": text, **over}
+    return Claim(domain="d", assistant="a", claim_id=f"{given['episode_id']}/{period}/{number}", **given)  # type: ignore[arg-type]
+
+
+def test_every_value_that_a_period_brings_is_a_claim_of_it(demo):
+    claims = make_claims(demo.domain, "a", demo.states, demo.turns)
+    assert len(claims) == len(demo.states.changes) == len({one.claim_id for one in claims})
+    by_user = {change.user_id for change in demo.states.changes}
+    assert {one.episode_id for one in claims} == by_user
+    changes = {(c.user_id, c.period, c.variable): c.value for c in demo.states.changes}
+    for one in claims:
+        user, period, variable = one.claim_id.rsplit("/", 2)
+        value = changes[user, int(period[1:]), variable]
+        assert one.text == f"{variable.replace('_', ' ')}: {value.replace('_', ' ')}"
+        assert one.reason is None and one.value is None
+
+
+def test_what_no_played_message_tells_is_quarantined(demo):
+    lost, *rest = demo.turns
+    claims = make_claims(demo.domain, "a", demo.states, [replace(lost, reason="unclear"), *rest])
+    reasons = [one.reason for one in claims if one.reason]
+    assert reasons and all(
+        f"the message {lost.message_id}, which tells it, is quarantined" == r for r in reasons
+    )
+    untold = make_claims(demo.domain, "a", demo.states, rest)
+    assert {one.reason for one in untold} == {None, "no message of the period tells it"}
+
+
+def test_claims_of_the_published_users_are_all_told(base):
+    """Section 2 of the data: what the sessions of a period expose are just its updates."""
+    claims = make_claims(base.domain, "a", base.states, base.turns)
+    assert len(claims) == len(base.states.changes) and not [one for one in claims if one.reason]
+
+
+async def test_one_request_for_each_user_and_period_and_none_for_an_empty_memory():
+    asked: list[ChatRequest] = []
+
+    def judge(request: ChatRequest) -> Findings:
+        asked.append(request)
+        return Findings(supported=["yes", "no"])
+
+    claims = [
+        claim(0),
+        claim(1, text="pace: slow"),
+        claim(2, period=1),
+        claim(3, reason="no message of the period tells it"),
+    ]
+    held = {("u", 0): "- mood: high", ("u", 1): ""}
+    found = await judge_claims(claims, held, ScriptedChat({"amemgym/claims": judge}))
+    assert [one.value for one in found] == [1.0, 0.0, 0.0, None]
+    assert [one.claim_id for one in found] == [one.claim_id for one in claims]
+    [request] = asked
+    assert request.fields["claims"] == "1: mood: high\n2: pace: slow"
+    assert [one.model is None for one in found] == [False, False, True, True]
+    assert [one.held_tokens for one in found] == [3, 3, 0, None]
+
+
+async def test_a_judge_that_says_nothing_of_use_is_a_reason():
+    found = await judge_claims(
+        [claim(0)], {("u", 0): "- mood: high"}, ScriptedChat({"amemgym/claims": lambda request: "perhaps"})
+    )
+    assert found[0].value is None and "no usable answer" in (found[0].reason or "")
+
+
+def test_the_judge_can_say_neither_more_nor_fewer_than_there_are_claims():
+    assert_bounded(findings_of(3))
+    with pytest.raises(ValueError, match="at least 3"):
+        findings_of(3)(supported=["yes"])
+
+
+@pytest.mark.parametrize(
+    ("held", "found"),
+    [
+        ("- mood: My mood is high.", True),
+        ("My mood is high.\nMy mood is no longer high but low.", False),
+        ("My mood is low.\nMy mood is high.", True),
+        ("My pace is high.", False),
+        ("", False),
+    ],
+)
+def test_the_scripted_judge_goes_by_the_latest_statement(held: str, found: bool):
+    assert latest_is(held, "mood", "high") == found
+
+
+def figure(**over: object) -> Figure:
+    given: dict[str, object] = {
+        "slice": "all",
+        "value": 0.5,
+        "n": 4,
+        "n_episodes": 2,
+        "coverage": 1.0,
+        **over,
+    }
+    return Figure(
+        domain="d",
+        assistant="a",
+        memory="a",
+        model="m",
+        metric="accuracy",
+        simulator="",
+        scripted=False,
+        **given,  # type: ignore[arg-type]
+    )
+
+
+def curves(demo, claims: Sequence[Claim] = (), policies: Sequence[Policy] = (), script: bool = False):
+    measured = Measured("d", "a", "a", "m", [], [], [], [], "", False, claims, script, policies)
+    return {(one.metric, one.slice): one for one in make_curves(demo.domain, measured, [figure()])}
+
+
+def test_recall_is_the_share_of_claims_found_for_all_periods_and_for_each(demo):
+    claims = [
+        *(claim(number, value=1.0) for number in range(3)),
+        claim(3, value=0.0),
+        claim(4, period=1, value=0.0, episode_id="v"),
+    ]
+    found = curves(demo, claims, script=True)
+    assert {key: one.value for key, one in found.items()} == {
+        ("factual_recall", "all"): pytest.approx(3 / 5),
+        ("factual_recall", "period 0"): pytest.approx(3 / 4),
+        ("factual_recall", "period 1"): 0,
+    }
+    whole = found["factual_recall", "all"]
+    assert (whole.n, whole.n_episodes, whole.coverage, whole.scripted) == (5, 2, 1.0, True)
+    assert whole.low is not None and whole.high is not None and whole.low <= 0.6 <= whole.high
+
+
+def test_too_few_verdicts_are_no_figure(demo):
+    found = curves(demo, [claim(0, value=1.0), claim(1, reason="the judge is ill")])
+    whole = found["factual_recall", "all"]
+    assert (whole.value, whole.coverage, whole.n) == (None, 0.5, 1)
+    assert whole.reason == "1 of 2 claims have a verdict; a figure needs 90%"
+
+
+def step(user: str, cycle: int, asked: int, answered: int, correct: int) -> Policy:
+    return Policy(
+        domain="d",
+        assistant="a",
+        episode_id=user,
+        step=cycle,
+        cadence="episode",
+        cycle=cycle,
+        feedback="complete",
+        kinds=["x"],
+        changes=[],
+        asked=asked,
+        answered=answered,
+        correct=correct,
+        since=0,
+    )
+
+
+def test_a_cycle_scores_what_was_right_in_it_and_the_last_is_what_is_measured(demo):
+    policies = [
+        *(step("u", 0, 0, 0, 0), step("u", 1, 4, 4, 1), step("u", 2, 4, 4, 3)),
+        *(step("v", 0, 0, 0, 0), step("v", 1, 4, 4, 2), step("v", 2, 4, 2, 2)),
+    ]
+    found = curves(demo, policies=policies)
+    assert {key: one.value for key, one in found.items()} == {
+        ("accuracy", "cycle 0"): pytest.approx(3 / 8),
+        ("accuracy", "cycle 1"): None,
+        ("accuracy", "cycle 2"): 0.5,
+    }
+    assert found["accuracy", "cycle 1"].reason == "6 of 8 probes have a verdict; a figure needs 90%"
+
+
+def test_by_period_there_are_no_cycles(demo):
+    assert curves(demo, policies=[step("u", 0, 0, 0, 0), replace(step("u", 0, 4, 4, 4), step=1)]) == {}

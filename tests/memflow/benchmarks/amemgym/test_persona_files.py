@@ -1,0 +1,73 @@
+"""Persona files as they may come: JSON lines, Parquet with published columns, lists of traits; and damaged ones."""
+
+import json
+from datetime import date
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from memflow.benchmarks.amemgym.records import read_records
+from memflow.datasets import Dataset
+from memflow.errors import BadInput
+
+ROWS = [
+    {"uuid": "a1", "persona": "A printer who rows.", "sports_persona": "Rows.", "sex": "Female", "age": 51},
+    {"uuid": "b2", "persona": "A miller who sings.", "sports_persona": "None.", "sex": "Male", "age": 33},
+]
+
+
+def of(*files: str) -> Dataset:
+    return Dataset("mine", "Mine", "amemgym", files, "own", "own", "Mend it.")
+
+
+def read(path):
+    return read_records(of(path.name), {path.name: path})
+
+
+def lines(path, *rows) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def test_lines_and_parquet_with_the_same_rows_are_the_same_records(tmp_path):
+    lines(tmp_path / "p.jsonl", *ROWS)
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "p.parquet")
+    one, other = read(tmp_path / "p.jsonl"), read(tmp_path / "p.parquet")
+    assert [row.record_id for row in one] == ["a1", "b2"]
+    assert [row.content for row in one] == [row.content for row in other]
+    assert json.loads(one[0].content) == ROWS[0]
+
+
+def test_what_json_cannot_hold_stands_there_in_words(tmp_path):
+    table = pa.Table.from_pylist([{"id": "a", "name": "Ida", "born": date(1990, 2, 3)}])
+    pq.write_table(table, tmp_path / "p.parquet")
+    assert json.loads(read(tmp_path / "p.parquet")[0].content)["born"] == "1990-02-03"
+
+
+def test_a_persona_without_an_id_is_known_by_what_it_says(tmp_path):
+    rows = [{"name": "Ida", "about": "Rows."}, {"name": "Ole", "about": "Sings."}]
+    lines(tmp_path / "p.jsonl", *rows)
+    lines(tmp_path / "q.jsonl", *reversed(rows))
+    one, other = read(tmp_path / "p.jsonl"), read(tmp_path / "q.jsonl")
+    assert len({row.record_id for row in one}) == 2
+    assert {row.record_id for row in one} == {row.record_id for row in other}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "wrong"),
+    [
+        ("p.jsonl", b'{"id": "a", "name": "A"}\n[1]\n', "record 1 is no object"),
+        ("p.jsonl", b'{"question": "q"}\n', "is no persona: it has neither name nor about"),
+        ("p.jsonl", b'{"id": "a", "name": 7}\n', r"record 0 \(id a\), name: Input should be a valid string"),
+        ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "a", "name": "B"}\n', "the id 'a' stands there twice"),
+        ("p.jsonl", b"\n\n", "does not hold a list"),
+        ("p.jsonl", b"\xff\xfe", "not UTF-8"),
+        ("p.parquet", b"PAR1 and no more", "no whole Parquet file"),
+        ("p.yaml", b"given: [", "is not YAML"),
+        ("p.yaml", b"name: $given\n", "called: Field required"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_the_place(tmp_path, name, content, wrong):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadInput, match=rf"(?s)mine: {name}: .*{wrong}.*Mend it"):
+        read(tmp_path / name)

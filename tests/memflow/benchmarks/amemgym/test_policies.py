@@ -1,0 +1,192 @@
+"""On-policy beside off-policy: what is compared, and what is refused."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compare
+from memflow.domains import Domain, find
+from memflow.errors import BadInput
+from memflow.records import Probe, Reply
+
+Right = Callable[[int], bool]
+"""Whether the answer to the question of that number, counted over all probes, is right."""
+
+GOOD = {
+    "oracle": lambda number: True,
+    "full": lambda number: number % 4 != 0,
+    "rag": lambda number: number % 2 == 0,
+}
+
+
+def off_policy(domain: Domain) -> Domain:
+    return replace(domain, name=f"{domain.name}_offpolicy", parameters={**domain.parameters, "policy": "off"})
+
+
+def answered(domain: Domain, probes: list[Probe], name: str, right: Right, model: str = "m" * 32) -> Answered:
+    replies = []
+    for number, probe in enumerate(probes):
+        wrong = str(1 + int(probe.gold) % len(probe.options)) if probe.options else "{}"
+        replies.append(
+            Reply(
+                domain=domain.name,
+                assistant=name,
+                probe_id=probe.probe_id,
+                episode_id=probe.episode_id,
+                checkpoint=probe.checkpoint,
+                text="as said",
+                parsed=probe.gold if right(number) else wrong,
+                recalled=[],
+                recalled_sources=[],
+                prompt=f"amemgym/{probe.kind}@0123",
+                model=model,
+            )
+        )
+    return Answered(replies, AMemGym().verdicts(domain, probes, replies))
+
+
+def side(domain: Domain, probes: list[Probe], rights: Mapping[str, Right], **other) -> Side:
+    return Side(
+        domain,
+        probes,
+        {name: answered(domain, probes, name, right, **other) for name, right in rights.items()},
+    )
+
+
+def by_name(rows: list[Compared], metric: str) -> dict[str, Compared]:
+    return {row.assistant: row for row in rows if row.metric == metric}
+
+
+@pytest.fixture(scope="module")
+def choices(demo) -> list[Probe]:
+    return demo.of_kind("choice")
+
+
+@pytest.fixture
+def on(demo, choices) -> Side:
+    return side(demo.domain, choices, GOOD)
+
+
+@pytest.fixture
+def off(demo, choices) -> Side:
+    """Off-policy, `rag` overtakes `full`."""
+    rights = {**GOOD, "full": lambda number: number % 4 == 0, "alone": lambda number: True}
+    return side(off_policy(demo.domain), choices, rights)
+
+
+def test_figures_differences_and_ranks(on, off, choices):
+    rows = by_name(compare(on, off), "accuracy")
+    assert list(rows) == ["full", "rag", "oracle"]
+    full = rows["full"]
+    assert len(choices) % 4 == 0 and full.n == len(choices) and full.n_users == 3
+    assert (full.on.value, full.off.value, full.difference.value) == (0.75, 0.25, -0.5)
+    assert full.difference.low <= -0.5 <= full.difference.high
+    assert [(row.rank_on, row.rank_off, row.rise) for row in rows.values()] == [
+        (1, 2, -1),
+        (2, 1, 1),
+        (None, None, None),
+    ]
+    assert rows["rag"].difference == (0, 0, 0)
+
+
+def test_the_memory_score_is_between_chance_and_the_upper_bound(on, off, choices):
+    full = by_name(compare(on, off), "memory_score")["full"]
+    chance = 1 / 4
+    assert {len(probe.options) for probe in choices} == {4}
+    assert full.on.value == pytest.approx((0.75 - chance) / (1 - chance))
+    assert full.off.value == pytest.approx(0)
+    assert by_name(compare(on, off), "memory_score")["oracle"].on.value == pytest.approx(1)
+
+
+def test_without_an_oracle_there_is_no_memory_score_and_it_says_so(demo, choices, off):
+    without = side(demo.domain, choices, {"full": GOOD["full"]})
+    row = by_name(compare(without, off), "memory_score")["full"]
+    assert row.on.value is None and row.rank_on is None and "oracle has not been scored" in row.reason
+    assert by_name(compare(without, off), "accuracy")["full"].reason is None
+
+
+def test_only_what_was_answered_under_both_counts(demo, choices, on):
+    other = off_policy(demo.domain)
+    whole = answered(other, choices, "full", GOOD["full"])
+    lost = 3
+    silent = [replace(reply, parsed=None, reason="no answer") for reply in whole.replies[:lost]]
+    replies = [*silent, *whole.replies[lost:]]
+    partly = Answered(replies, AMemGym().verdicts(other, choices, replies))
+    row = by_name(compare(on, Side(other, choices, {"full": partly})), "accuracy")["full"]
+    assert row.n == len(choices) - lost and row.difference.value == 0
+
+
+def test_too_few_answers_make_no_figure(demo, choices, on):
+    other = off_policy(demo.domain)
+    whole = answered(other, choices, "full", GOOD["full"])
+    replies = [replace(reply, parsed=None, reason="no answer") for reply in whole.replies]
+    silent = Answered(replies, AMemGym().verdicts(other, choices, replies))
+    row = by_name(compare(on, Side(other, choices, {"full": silent})), "accuracy")["full"]
+    assert row.on.value is None and "0 of 48 probes have a verdict in both" in row.reason
+
+
+def test_the_domains_have_to_come_in_their_order(on, off):
+    with pytest.raises(BadInput, match="amemgym_demo_offpolicy is not played on-policy"):
+        compare(off, on)
+    with pytest.raises(BadInput, match="amemgym_demo is not played off-policy"):
+        compare(on, on)
+
+
+def test_other_users_are_refused(demo, choices, on):
+    user = choices[0].episode_id
+    fewer = [probe for probe in choices if probe.episode_id != user]
+    with pytest.raises(BadInput, match=rf"have not the same users: 3 and 2, and only one of them has {user}"):
+        compare(on, side(off_policy(demo.domain), fewer, GOOD))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"gold": "1"},
+        {"question": "Another?"},
+        {"options": ["one", "two", "three", "four"]},
+        {"checkpoint": 9},
+        {"reason": "quarantined"},
+    ],
+)
+def test_other_probes_are_refused(demo, choices, on, change):
+    at = next(place for place, probe in enumerate(choices) if probe.gold != "1")
+    probes = [replace(probe, **change) if place == at else probe for place, probe in enumerate(choices)]
+    wrong = rf"have not the same probes: 1 differ, such as {choices[at].probe_id}"
+    with pytest.raises(BadInput, match=wrong):
+        compare(on, side(off_policy(demo.domain), probes, {"full": GOOD["full"]}))
+
+
+def test_probes_may_come_from_another_file_under_another_name(demo, choices, on):
+    renamed = [replace(probe, domain="other", dataset="my_users", evidence=[]) for probe in choices]
+    assert compare(on, side(off_policy(demo.domain), renamed, GOOD))
+
+
+def test_another_chat_model_is_refused(demo, choices, on):
+    other = side(off_policy(demo.domain), choices, {"full": GOOD["full"]}, model="n" * 32)
+    with pytest.raises(
+        BadInput, match=r"full was not measured alike .* the chat model is mmmmmmmm on-policy and nn"
+    ):
+        compare(on, other)
+
+
+def test_another_wording_of_a_prompt_is_refused(demo, choices, on):
+    whole = answered(off_policy(demo.domain), choices, "full", GOOD["full"])
+    other = Answered(
+        [replace(reply, prompt="amemgym/choice@4567") for reply in whole.replies], whole.verdicts
+    )
+    with pytest.raises(BadInput, match="the prompt amemgym/choice is 0123 on-policy and 4567 off-policy"):
+        compare(on, Side(off_policy(demo.domain), choices, {"full": other}))
+
+
+def test_nothing_in_common_is_refused(demo, choices, on):
+    with pytest.raises(BadInput, match=r"no assistant was measured in both domains .*: alone"):
+        compare(on, side(off_policy(demo.domain), choices, {"alone": GOOD["full"]}))
+
+
+def test_the_built_in_domains_are_of_both_policies():
+    base, given = find("amemgym_base"), find("amemgym_base_offpolicy")
+    assert {**base.parameters, "policy": "off"} == given.parameters
+    assert given.datasets[0] == base.datasets[0]

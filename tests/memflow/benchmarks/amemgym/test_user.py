@@ -1,0 +1,125 @@
+"""Who speaks for the user: what it is shown in either variant, and nothing of gold beyond it."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.sizes import sizes_of
+from memflow.benchmarks.amemgym.states import histories
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import ScriptedChat
+from memflow.errors import BadSettings
+from memflow.memories.none import Nothing
+from memflow.play import play_all
+
+PAPER, PUBLISHED = "amemgym/follow_up", "amemgym/follow_up_published"
+
+
+class Listening(ScriptedChat):
+    def __init__(self) -> None:
+        super().__init__(AMemGym().handlers())
+        self.requests: list[ChatRequest] = []
+
+    async def complete(self, request):
+        self.requests.append(request)
+        return await super().complete(request)
+
+
+def asked(made, **parameters) -> list[ChatRequest]:
+    """What the user model of the first user is asked when the domain is played with these parameters."""
+    domain = replace(made.domain, parameters={**made.domain.parameters, **parameters})
+    chat, benchmark = Listening(), AMemGym()
+
+    async def walk() -> None:
+        turns = await benchmark.turns(domain, made.records, made.states, chat)
+        episodes = benchmark.episodes(domain, made.states, turns, [], chat)
+        await play_all(episodes[:1], Nothing, benchmark.replier(domain, chat))
+
+    asyncio.run(walk())
+    return [request for request in chat.requests if request.prompt in (PAPER, PUBLISHED)]
+
+
+def texts(request: ChatRequest) -> dict[str, str]:
+    return {message.role: message.content for message in request.messages}
+
+
+def first_life(made):
+    return next(iter(histories(made.states).values()))
+
+
+def stated(request: ChatRequest, states: Sequence[dict[str, str]]) -> list[int]:
+    """The periods whose whole state stands in the request as states are written."""
+    shown = "\n".join(message.content for message in request.messages)
+    return [at for at, state in enumerate(states) if json.dumps(state, indent=1) in shown]
+
+
+def test_the_papers_user_has_profile_and_present_states_in_a_system_prompt_and_then_the_context(demo):
+    life, requests = first_life(demo), asked(demo)
+    turns = [turn for turn in demo.turns if turn.episode_id == life.profile.user_id and turn.follow_ups]
+    assert [request.prompt for request in requests] == [PAPER] * len(turns)
+    by_query = {request.fields["query"]: request for request in requests}
+    for turn in turns:
+        request = by_query[turn.text]
+        said = texts(request)
+        assert [message.role for message in request.messages] == ["system", "user"]
+        assert life.profile.profile in said["system"] and turn.sent_at[:10] in said["system"]
+        assert stated(request, life.periods) == [turn.checkpoint]
+        assert f"user: {turn.text}\nassistant: " in said["user"]
+
+
+def test_the_published_codes_user_is_one_message_without_the_present_states(demo):
+    life, requests = first_life(demo), asked(demo, user_model="published_code")
+    turns = {turn.text: turn for turn in demo.turns}
+    assert {request.prompt for request in requests} == {PUBLISHED}
+    for request in requests:
+        turn = turns[request.fields["query"]]
+        (message,) = request.messages
+        assert message.role == "user" and request.sampling.temperature == 0.2
+        assert life.profile.profile in message.content and life.end(turn.checkpoint) in message.content
+        assert turn.text.startswith("[Current Time: ") and turn.text in message.content
+        assert json.dumps(life.schema, indent=1) in message.content
+        assert stated(request, life.periods) == []
+
+
+@pytest.mark.parametrize("model", ["paper", "published_code"])
+def test_no_gold_beyond_it_reaches_the_user(demo, model):
+    """Neither what a message exposes, nor a life event, nor an evaluation question or option."""
+    life = first_life(demo)
+    gold = [change.event for changes in life.changes[1:] for change in changes]
+    gold += [turn.exposes for turn in demo.turns]
+    gold += [text for probe in demo.of_kind("choice") for text in (probe.question, *probe.options)]
+    for request in asked(demo, user_model=model):
+        shown = "\n".join(message.content for message in request.messages)
+        assert [text for text in gold if text in shown] == []
+
+
+def roles(request: ChatRequest) -> list[str]:
+    return [line.partition(":")[0] for line in request.fields["context"].split("\n") if line[:1] in "ua"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "seen"),
+    [
+        ({}, [2, 2, 2]),
+        ({"user_model": "published_code"}, [2, 2, 2]),
+        ({"user_context": 3}, [2, 3, 3]),
+        ({"user_context": 0}, [2, 4, 6]),
+    ],
+)
+def test_how_much_of_the_session_the_user_sees(demo, parameters, seen):
+    requests = asked(demo, rounds_update=4, **parameters)
+    query = requests[0].fields["query"]
+    session = [request for request in requests if request.fields["query"] == query]
+    assert [len(roles(request)) for request in session] == seen
+    assert all(roles(request)[-1] == "assistant" for request in session)
+    assert (query in session[-1].fields["context"]) == (seen[-1] == 6)
+
+
+def test_the_published_user_sees_two_messages_and_no_other_number(demo):
+    parameters = {**demo.domain.parameters, "user_model": "published_code", "user_context": 4}
+    with pytest.raises(BadSettings, match="user_context: the published code's user model sees the latest 2"):
+        sizes_of(replace(demo.domain, parameters=parameters))

@@ -1,0 +1,101 @@
+"""`memflow annotate`: a sample with its page, the scripted judge as an annotator, and the report."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memflow.annotation.annotations import Annotations, write_annotations
+from memflow.annotation.sheet import read_sheet
+from memflow.chat.scripted import LABEL
+
+
+@pytest.fixture
+def sampled(measured, tmp_path) -> Path:
+    folder = tmp_path / "exposure"
+    done = measured(
+        "annotate", "sample", "amemgym_demo", str(folder), "--kind", "exposure", "--format", "json"
+    )
+    told = json.loads(done.stdout)
+    assert told["files"] == ["items.jsonl", "annotate.html"] and told["drawn"] == told["population"]
+    assert LABEL in told["note"]
+    return folder
+
+
+def annotated(folder: Path, name: str, *odd: int) -> None:
+    sheet = read_sheet(folder)
+    labels = {item: "partly" if number in odd else "fully" for number, item in enumerate(sheet.items)}
+    write_annotations(folder / f"annotations-{name}.jsonl", sheet, Annotations(name, "person", labels))
+
+
+def test_two_persons_and_the_judge(measured, sampled, tmp_path: Path) -> None:
+    annotated(sampled, "Ann", 0)
+    annotated(sampled, "Bo", 1)
+    # What the judge asks is booked, and the measured home serves other tests.
+    own = replace(measured, folder=tmp_path / "own")
+    shutil.copytree(measured.folder, own.folder)
+    judged = own("annotate", "judge", str(sampled), "--format", "json")
+    assert json.loads(judged.stdout)[0]["labelled"] == len(read_sheet(sampled).items)
+    [told] = json.loads(measured("annotate", "report", str(sampled), "--format", "json").stdout)
+    n = told["items"]
+    assert [row["of"] for row in told["measured"]] == [
+        "2 persons",
+        "Ann",
+        "Bo",
+        "scripted against the persons",
+    ]
+    both = told["measured"][0]
+    assert both["agreement"]["value"] == pytest.approx(1 - 2 / n)
+    assert both["mean"]["value"] == pytest.approx(1 - 0.5 / n)
+    p = (2 * n - 2) / (2 * n)
+    chance = (p * (1 - p) + (1 - p) * p) / 2
+    assert both["ac1"]["value"] == pytest.approx((1 - 2 / n - chance) / (1 - chance))
+    assert len(told["differing"]) == 2 and any(LABEL in note for note in told["notes"])
+
+    shown = measured("annotate", "report", str(sampled)).stdout
+    assert "State exposure: amemgym_demo" in shown and "AC1" in shown and LABEL in shown
+    assert "2 items on which persons differ" in shown and "Ann: Partly, Bo: Fully" in shown
+
+
+def test_a_sheet_and_its_page_depend_on_the_seed_alone(measured, sampled, tmp_path) -> None:
+    for folder, seed in (("again", "0"), ("other", "1")):
+        measured(
+            "annotate", "sample", "amemgym_demo", str(tmp_path / folder), "--kind", "exposure", "--seed", seed
+        )
+    page = (sampled / "annotate.html").read_bytes()
+    assert (tmp_path / "again/annotate.html").read_bytes() == page
+    assert (tmp_path / "other/annotate.html").read_bytes() != page
+
+
+def test_integrity_is_of_an_assistant(measured, tmp_path) -> None:
+    def sample(*options: str):
+        return measured("annotate", "sample", "amemgym_demo", str(tmp_path / "x"), *options)
+
+    assert "name whose with --assistant" in sample("--kind", "integrity").stderr
+    assert "leave out --assistant" in sample("--kind", "exposure", "--assistant", "full").stderr
+    assert (
+        "not played with 'beauty'; it was with awi, full"
+        in sample("--kind", "integrity", "--assistant", "beauty").stderr
+    )
+    done = sample("--kind", "integrity", "--assistant", "full", "--n", "3")
+    assert done.exit_code == 0 and "3 of" in done.stdout
+    assert "choose another folder" in sample("--kind", "integrity", "--assistant", "full").stderr
+
+
+def test_what_was_not_run_and_what_was_not_annotated(measured, empty, sampled, tmp_path) -> None:
+    wrong = empty("annotate", "sample", "amemgym_demo", str(tmp_path / "x"), "--kind", "exposure")
+    assert wrong.exit_code == 1 and "memflow run --domain amemgym_demo" in wrong.stderr
+    wrong = measured("annotate", "report", str(sampled))
+    assert wrong.exit_code == 1 and "nobody has annotated" in wrong.stderr
+    wrong = measured("annotate", "report", str(tmp_path))
+    assert wrong.exit_code == 1 and "items.jsonl is not there" in wrong.stderr
+
+
+def test_a_changed_sheet_is_refused(measured, sampled) -> None:
+    annotated(sampled, "Ann")
+    path = sampled / "items.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace("Fully", "Wholly"), encoding="utf-8")
+    wrong = measured("annotate", "report", str(sampled))
+    assert wrong.exit_code == 1 and "items.jsonl: it was changed since it was written" in wrong.stderr

@@ -1,0 +1,119 @@
+"""Writing a run to a file, and comparing policies: what is said where it cannot be."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memflow.domains import find
+from resources.lake import Lake
+
+
+def test_a_run_of_an_older_memflow_says_how_to_play_it_again(measured, tmp_path: Path) -> None:
+    result = measured("export", "transcript", "amemgym_demo", "full", str(tmp_path / "run.jsonl"))
+    assert result.exit_code == 1 and not (tmp_path / "run.jsonl").exists()
+    assert "memflow run --again --domain amemgym_demo --assistant full" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (
+            ("amemgym_demo", "nemori"),
+            "amemgym_demo was not played with 'nemori'; it was played with awi, full",
+        ),
+        (
+            ("amemgym_base", "full"),
+            "amemgym_base was not played with 'full'; it was played with no assistant yet",
+        ),
+        (("nowhere", "full"), "there is no domain 'nowhere'"),
+    ],
+)
+def test_what_was_not_played_cannot_be_written(measured, tmp_path: Path, arguments, wrong) -> None:
+    result = measured("export", "transcript", *arguments, str(tmp_path / "run.jsonl"))
+    assert result.exit_code == 1 and wrong in result.stderr
+
+
+def played(home, reasons: tuple[str | None, ...] = (None,)) -> None:
+    """One session of `full` in amemgym_demo, played as the asset does."""
+    from memflow.records import Record, Said
+
+    lake = Lake(str(home.folder / "lake"))
+    record = Record(
+        dataset=find("amemgym_demo").datasets[0],
+        record_id="ada",
+        position=0,
+        source="personas.jsonl",
+        sha256="5" * 64,
+        licence="Apache-2.0",
+        origin="memflow",
+        content="{}",
+    )
+    said = [
+        Said(
+            domain="amemgym_demo",
+            assistant="full",
+            episode_id="ada",
+            checkpoint=0,
+            event=0,
+            position=at,
+            message_id=f"ada/0{f'+{at}' if at else ''}",
+            role=("user", "assistant")[at % 2],
+            text=f"Words {at}.",
+            tick=at,
+            origin="given",
+            reason=reason,
+        )
+        for at, reason in enumerate(reasons)
+    ]
+    meta = {"run": "r", "model": "large", "fingerprint": "f", "simulator": "s", "scripted": "no"}
+    lake.write("raw.records", record.dataset, [record], recipe="test")
+    lake.write("memory.transcripts", "amemgym_demo/full", said, recipe="test", meta=meta)
+
+
+def test_a_run_is_written_whole_and_never_over_another(empty, tmp_path: Path) -> None:
+    played(empty, (None, None, None, "no answer"))
+    file = tmp_path / "run.jsonl"
+    told = json.loads(
+        empty("export", "transcript", "amemgym_demo", "full", str(file), "--format", "json").stdout
+    )
+    header, *lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    assert [line["text"] for line in lines] == ["Words 0.", "Words 1.", "Words 2."]
+    assert {**told, "file": None} == {**header, "file": None}
+    assert (header["model"], header["scripted"], header["cut"]) == ("large", False, ["ada/0"])
+    assert header["sources"] == [
+        {
+            "dataset": "personas_sample",
+            "sha256": ["5" * 64],
+            "licence": "Apache-2.0",
+            "origin": "memflow",
+        }
+    ]
+    again = empty("export", "transcript", "amemgym_demo", "full", str(file))
+    assert again.exit_code == 1 and "run.jsonl is there already; --force writes over it" in again.stderr
+    forced = empty("export", "transcript", "amemgym_demo", "full", str(file), "--force")
+    assert forced.exit_code == 0 and "3 messages of 1 episodes, 1 sessions cut short" in forced.stdout
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ""] == ["run.jsonl"]
+
+
+def test_a_place_that_cannot_be_written_is_said(empty, tmp_path: Path) -> None:
+    played(empty)
+    result = empty("export", "transcript", "amemgym_demo", "full", str(tmp_path / "none" / "run.jsonl"))
+    assert result.exit_code == 1 and "run.jsonl cannot be written: No such file" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (("amemgym_demo", "amemgym_base_offpolicy"), "amemgym_base_offpolicy was not measured yet"),
+        (("amemgym_demo", "memorybench_demo"), "memorybench_demo is of memorybench: only amemgym"),
+        (("amemgym_demo", "amemgym_demo"), "measured on probes that have been made anew since"),
+        (
+            ("amemgym_demo", "amemgym_demo", "--assistant", "mem0"),
+            "was not measured with 'mem0'; it was with awi",
+        ),
+    ],
+)
+def test_policies_that_cannot_be_compared(measured, arguments, wrong) -> None:
+    result = measured("show", "policies", *arguments)
+    assert result.exit_code == 1 and wrong in result.stderr

@@ -1,0 +1,156 @@
+"""Worked examples by hand and from the literature, and what holds of any ratings."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memflow.errors import BadInput
+from memflow.metrics.agreement import cohen_kappa, gwet_ac1, percent_agreement
+
+YN = ("yes", "no")
+
+
+def table(both_yes: int, first: int, second: int, both_no: int) -> list[tuple[str, str]]:
+    """Two raters, two categories: both yes, only the first, only the second, both no."""
+    return (
+        [("yes", "yes")] * both_yes
+        + [("yes", "no")] * first
+        + [("no", "yes")] * second
+        + [("no", "no")] * both_no
+    )
+
+
+# Gwet's own example of ratings by four raters, some missing (Handbook of inter-rater reliability, 2014).
+GWET = [
+    [None if label == "-" else label for label in row.split()]
+    for row in (
+        "1 1 - 1",
+        "2 2 3 2",
+        "3 3 3 3",
+        "3 3 3 3",
+        "2 2 2 2",
+        "1 2 3 4",
+        "4 4 4 4",
+        "1 1 2 1",
+        "2 2 2 2",
+        "- 5 5 5",
+        "- - 1 1",
+        "- - 3 -",
+    )
+]
+
+
+class TestWorkedExamples:
+    def test_two_raters_and_high_agreement(self):
+        # a = 118/125 = 0.944; p(yes) = (123 + 120) / 250 = 0.972; e = 2 * 0.972 * 0.028 = 0.054432.
+        ratings = table(118, 5, 2, 0)
+        assert percent_agreement(ratings, YN).value == pytest.approx(0.944)
+        assert gwet_ac1(ratings, YN).value == pytest.approx((0.944 - 0.054432) / (1 - 0.054432))
+        assert gwet_ac1(ratings, YN).value == pytest.approx(0.94078, abs=5e-6)
+
+    def test_why_not_kappa(self):
+        # Chance after Cohen: 123/125 * 120/125 + 2/125 * 5/125 = 0.94528, above the agreement itself.
+        assert cohen_kappa(table(118, 5, 2, 0), YN).value == pytest.approx((0.944 - 0.94528) / 0.05472)
+        assert cohen_kappa(table(118, 5, 2, 0), YN).value < 0
+
+    def test_where_labels_are_balanced_the_two_are_near(self):
+        # a = 0.8; both say yes half of the time: e = 0.5 either way.
+        assert gwet_ac1(table(40, 10, 10, 40), YN).value == pytest.approx(0.6)
+        assert cohen_kappa(table(40, 10, 10, 40), YN).value == pytest.approx(0.6)
+
+    def test_several_raters_five_categories_and_missing_ratings(self):
+        # Gwet prints 0.81818 and 0.77544. By hand: the shares of pairs that agree are 1 for eight of the eleven items
+        # with two ratings or more, 1/2 for items 2 and 8, 0 for item 6: a = 9/11. Shares of the five categories,
+        # summed over all twelve items: 1: 1 + 1/4 + 3/4 + 1; 2: 3/4 + 1 + 1/4 + 1/4 + 1; and so on.
+        shares = np.array([3.0, 3.25, 3.5, 1.25, 1.0]) / 12
+        chance = (shares * (1 - shares)).sum() / 4
+        assert shares.sum() == pytest.approx(1)
+        assert percent_agreement(GWET, "12345").value == pytest.approx(9 / 11)
+        assert gwet_ac1(GWET, "12345").value == pytest.approx((9 / 11 - chance) / (1 - chance))
+        assert gwet_ac1(GWET, "12345").value == pytest.approx(0.77544, abs=5e-6)
+
+    def test_a_category_that_nobody_chose_counts_among_the_choices(self):
+        # Three choices, one unused: e = 0.054432 / 2.
+        found = gwet_ac1(table(118, 5, 2, 0), (*YN, "perhaps")).value
+        assert found == pytest.approx((0.944 - 0.027216) / (1 - 0.027216))
+
+
+class TestIntervals:
+    def test_they_are_drawn_over_episodes(self):
+        # One user with all the quarrels: drawn over users the interval is wide, over items it is narrow.
+        ratings = table(20, 0, 0, 20) + table(0, 10, 10, 0)
+        users = ["a"] * 20 + ["b"] * 20 + ["c"] * 20
+        over_users = gwet_ac1(ratings, YN, episodes=users)
+        over_items = gwet_ac1(ratings, YN)
+        assert over_users.value == over_items.value
+        assert over_users.low < over_items.low < over_items.value < over_items.high < over_users.high
+
+    def test_one_episode_has_none_and_the_seed_decides(self):
+        ratings = table(20, 3, 3, 20)
+        assert gwet_ac1(ratings, YN, episodes=["a"] * 46)[1:] == (None, None)
+        assert gwet_ac1(ratings, YN, seed=1) == gwet_ac1(ratings, YN, seed=1)
+        assert gwet_ac1(ratings, YN, seed=1) != gwet_ac1(ratings, YN, seed=2)
+
+
+class TestWhatCannotBe:
+    def test_without_two_ratings_of_any_item_there_is_no_agreement(self):
+        for found in (percent_agreement, gwet_ac1):
+            assert found([("yes", None), (None, "no")], YN) == (None, None, None)
+            assert found([], YN) == (None, None, None)
+        assert cohen_kappa([("yes", None)], YN).value is None
+
+    def test_kappa_of_raters_that_only_ever_say_one_thing(self):
+        assert cohen_kappa(table(9, 0, 0, 0), YN).value is None
+        assert gwet_ac1(table(9, 0, 0, 0), YN).value == 1
+
+    def test_what_does_not_fit_is_refused(self):
+        with pytest.raises(BadInput, match="item 1: the label 'perhaps' is none of yes, no"):
+            gwet_ac1([("yes", "no"), ("perhaps", "no")], YN)
+        with pytest.raises(BadInput, match="two categories at least"):
+            gwet_ac1([("yes", "yes")], ["yes"])
+        with pytest.raises(BadInput, match="of two raters, not of 3"):
+            cohen_kappa([("yes", "yes", "no")], YN)
+        with pytest.raises(BadInput, match="1 items but 2 episodes"):
+            percent_agreement([("yes", "yes")], YN, episodes=["a", "b"])
+
+
+LABELS = ("a", "b", "c")
+
+
+@st.composite
+def rated(draw: st.DrawFn) -> list[list[str | None]]:
+    raters = draw(st.integers(2, 4))
+    row = st.lists(st.sampled_from([*LABELS, None]), min_size=raters, max_size=raters)
+    return draw(st.lists(row, min_size=1, max_size=12))
+
+
+def value(ratings, *, of=gwet_ac1) -> float | None:
+    return of(ratings, LABELS, draws=1).value
+
+
+class TestAlways:
+    @settings(max_examples=60, deadline=None)
+    @given(rated(), st.randoms(use_true_random=False))
+    def test_the_order_of_raters_and_of_items_tells_nothing(self, ratings, chance):
+        order = list(range(len(ratings[0])))
+        chance.shuffle(order)
+        turned = [[row[place] for place in order] for row in ratings]
+        mixed = chance.sample(turned, len(turned))
+        for of in (gwet_ac1, percent_agreement):
+            assert value(ratings, of=of) == pytest.approx(value(mixed, of=of), nan_ok=True)
+
+    @settings(max_examples=60, deadline=None)
+    @given(rated())
+    def test_it_is_1_just_where_all_agree_and_never_above(self, ratings):
+        agreed, found = value(ratings, of=percent_agreement), value(ratings)
+        assert (agreed is None) == (found is None)
+        if agreed is not None:
+            assert found <= 1 and (found == pytest.approx(1)) == (agreed == pytest.approx(1))
+            assert found >= -1 and found <= agreed + 1e-12
+
+    @settings(max_examples=60, deadline=None)
+    @given(rated())
+    def test_the_names_of_categories_tell_nothing(self, ratings):
+        renamed = [[{"a": "c", "b": "a", "c": "b"}.get(label) for label in row] for row in ratings]
+        assert value(ratings) == pytest.approx(value(renamed), nan_ok=True)

@@ -1,0 +1,93 @@
+"""Off-policy through the whole graph: play, export, give the dialogues to other memories, compare."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from memflow.chat.scripted import LABEL
+from memflow.cli import app
+from resources.lake import Lake
+
+ON, OFF = "amemgym_base", "amemgym_base_offpolicy"
+RECORDED, OTHER = "bm25_message", "recent"
+ASSISTANTS = ("none", "oracle", RECORDED, OTHER)
+RUN = "amemgym/v1.base/run.jsonl"
+
+
+def memflow(home: Path, *arguments: str):
+    return CliRunner().invoke(app, ["--home", str(home), *arguments], env={"COLUMNS": "200"})
+
+
+@pytest.fixture
+def compared(tmp_path: Path, published_users: Callable[..., Path], walked) -> SimpleNamespace:
+    """A home in which both policies were measured, on two users of our own making."""
+    data, home = published_users(tmp_path / "data"), tmp_path / "home"
+    walked(home, (ON,), ASSISTANTS, data=data)
+    exported = memflow(home, "export", "transcript", ON, RECORDED, str(data / RUN), "--format", "json")
+    assert exported.exit_code == 0, exported.stderr
+    outcome = walked(home, (OFF,), ASSISTANTS, data=data)
+    return SimpleNamespace(data=data, home=home, header=json.loads(exported.stdout), outcome=outcome)
+
+
+def test_off_policy_through_the_graph(compared, walked) -> None:
+    home, header, lake = compared.home, compared.header, Lake(compared.home / "lake")
+    assert not compared.outcome.failed and not compared.outcome.missing
+
+    # The file says who spoke, and is no more than what was said.
+    played = lake.read("memory.transcripts", f"{ON}/{RECORDED}")
+    assert (header["domain"], header["assistant"], header["scripted"]) == (ON, RECORDED, True)
+    assert header["messages"] == len(played) and header["cut"] == []
+    assert header["sources"][0]["sha256"] == [lake.read("raw.records", "amemgym_v1_base")[0].sha256]
+
+    # Off-policy nobody replied and nobody played the users; every memory was given the same words.
+    stages = {(row["stage"], row["role"]) for row in compared.outcome.accounts}
+    assert ("memory", "assistant") not in stages and ("memory", "simulator") not in stages
+    given = {name: lake.read("memory.transcripts", f"{OFF}/{name}") for name in (RECORDED, OTHER)}
+    assert given[OTHER] == [replace(row, assistant=OTHER) for row in given[RECORDED]]
+
+    # The memory that was recorded holds what it held, and scores as it did.
+    entries = [
+        replace(row, domain=ON) if row.domain == OFF else row
+        for row in lake.read("memory.indexes", f"{OFF}/{RECORDED}")
+    ]
+    assert entries == lake.read("memory.indexes", f"{ON}/{RECORDED}")
+    told = json.loads(memflow(home, "show", "policies", ON, OFF, "--format", "json").stdout)
+    rows = {(row["metric"], row["assistant"]): row for row in told["rows"]}
+    assert {assistant for _, assistant in rows} == set(ASSISTANTS)
+    for memory in (RECORDED, "none", "oracle"):
+        assert rows["accuracy", memory]["difference"]["value"] == 0
+    assert told["label"] == LABEL and told["run"]["assistant"] == RECORDED
+    shown = memflow(home, "show", "policies", ON, OFF, "--assistant", RECORDED).stdout
+    assert f"dialogues of {RECORDED} in {ON}" in shown and LABEL in shown and OTHER not in shown
+
+    # A scripted dialogue is said to be one, whoever answers.
+    assert lake.facts("raw.records", "amemgym_v1_base_run").meta == {"scripted": "yes"}
+
+    # What is up to date stays so; a file that was damaged is said, and nothing is built on it.
+    assert walked(home, (OFF,), ASSISTANTS, data=compared.data).ran == []
+    file = compared.data / RUN
+    file.write_text(file.read_text(encoding="utf-8").replace("bm25", "BM25").replace("what now?", "so?", 1))
+    outcome = walked(home, (OFF,), ASSISTANTS, data=compared.data)
+    [(leg, reason)] = outcome.failed
+    assert leg.partition == "amemgym_v1_base_run" and "not those that were recorded" in reason
+
+    again = memflow(home, "export", "transcript", ON, RECORDED, str(file))
+    assert again.exit_code == 1 and "--force writes over it" in again.stderr
+    assert memflow(home, "export", "transcript", ON, RECORDED, str(file), "--force").exit_code == 0
+    other = memflow(home, "export", "transcript", ON, "full", str(file))
+    assert f"{ON} was not played with 'full'; it was played with {RECORDED}" in other.stderr
+
+
+def test_an_off_policy_domain_without_its_run_says_how_to_get_one(
+    tmp_path: Path, published_users: Callable[..., Path], walked
+) -> None:
+    outcome = walked(tmp_path / "home", (OFF,), ("none",), data=published_users(tmp_path / "data"))
+    [missing] = outcome.missing[OFF]
+    assert missing.name == "amemgym_v1_base_run" and "memflow export transcript" in missing.how
+    reasons = [reason for _, reason in outcome.failed]
+    assert any("no recorded run was found among its data sets" in reason for reason in reasons)
