@@ -82,8 +82,9 @@ class SqlLedger:
 
     def get(self, digest: str) -> Completion | None:
         """The completion under `digest`, or None."""
+        statement, by_place = self._kept
         with self._lock:
-            rows = self._read(_KEPT, {"key": digest})
+            rows = self._read(statement, (digest,) if by_place else {"key": digest})
         return Completion(*rows[0]) if rows else None
 
     def put(self, digest: str, request: ChatRequest, completion: Completion, account: Account) -> None:
@@ -222,17 +223,22 @@ class SqlLedger:
         ]
         connection.exec_driver_sql(statement, given)
 
-    def _read(
-        self, query: sa.Executable, parameters: Mapping[str, Any] | None = None
-    ) -> Sequence[sa.Row[Any]]:
+    def _read(self, query: sa.Executable | str, parameters: Any = None) -> Sequence[sa.Row[Any]]:
+        """The rows of a query, or of one that is in the driver's own words already."""
+
+        def read() -> Sequence[sa.Row[Any]]:
+            if isinstance(query, str):
+                return self._connection.exec_driver_sql(query, parameters).fetchall()
+            return self._connection.execute(query).fetchall()
+
         self._mine()
         try:
-            return self._connection.execute(query, parameters or {}).fetchall()
+            return read()
         except DBAPIError as error:
             if not error.connection_invalidated:
                 raise
             self._connection = self._reader()  # the server was restarted
-            return self._connection.execute(query, parameters or {}).fetchall()
+            return read()
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -260,6 +266,8 @@ class SqlLedger:
         self._process = os.getpid()
         self._engine = open_engine(self.url)
         self._inserts = {table: insert_into(self._engine, table) for table in tables.sorted_tables}
+        kept = _KEPT.compile(dialect=self._engine.dialect)
+        self._kept = str(kept), kept.positiontup is not None
         self._connection = self._reader()
 
     def _reader(self) -> Connection:
