@@ -188,7 +188,8 @@ def _broken(check: dg.AssetCheckEvaluation) -> str:
     sentence = check.check_name.replace("_", " ")
     rows, unexpected, offending = (check.metadata[name].value for name in ("rows", "unexpected", "offending"))
     where = f", such as {offending[0]}" if isinstance(offending, list) and offending else ""
-    return f"{check.asset_key.to_user_string()}: {sentence}: not so of {unexpected} of {rows} rows{where}"
+    found = f"not so of {unexpected} of {rows} rows{where}" if rows else "the table is empty"
+    return f"{check.asset_key.to_user_string()}: {sentence}: {found}"
 
 
 def _accounts(ledger: SqlLedger, runs: set[str]) -> list[dict[str, Any]]:
