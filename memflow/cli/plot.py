@@ -18,8 +18,8 @@ def plot(
         typer.Option(
             "--metric",
             metavar="NAME",
-            help="accuracy, memory_score, failures, or any metric with figures by period; may be repeated. "
-            "[all three]",
+            help="accuracy, memory_score, failures, factual_recall, cycles, or any metric with figures by period; "
+            "may be repeated. [all of these that there are]",
         ),
     ] = None,
     out: Annotated[
@@ -27,7 +27,8 @@ def plot(
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Draw figures by period, with their intervals, as SVG and PNG; failures are stacked.
+    """Draw figures by period, with their intervals, as SVG and PNG; failures are stacked, and an evolution by episode
+    is drawn by cycle.
 
     Needs matplotlib: pip install 'memflow[plots]'. What is there already under a picture's name is replaced.
     """

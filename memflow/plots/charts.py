@@ -4,7 +4,7 @@ A chart takes any curve over checkpoints, so that what is no figure of the leade
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +13,9 @@ from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput
 from memflow.records import Figure
 
-SLICE = re.compile(r"(period|checkpoint) (\d+)")
+SLICE = re.compile(r"(period|checkpoint|cycle) (\d+)")
+CYCLE = "cycle"
+"""The slices of an evolution by episode, which are drawn by themselves."""
 FAILURES = {
     "write_failure": "write",
     "read_failure": "read",
@@ -25,8 +27,12 @@ NAMES = {
     "accuracy": "Overall accuracy",
     "memory_score": "Memory score",
     "failures": "Failure rates",
+    "factual_recall": "Factual recall",
+    "cycles": "Overall accuracy",
 }
-"""What is drawn by default, by metric, and its title."""
+"""What is drawn by default, by metric (`cycles`: the accuracy of each cycle of an evolution), and its title."""
+COUNTED = {"factual_recall": "claims"}
+"""What a metric's figures rest on, where it is not probes."""
 
 BOUNDS = {"random": "chance", "upper_bound": "upper bound"}
 """Figures that stand beside the accuracy as dashed lines: those that are the same for all memories of a model."""
@@ -100,20 +106,19 @@ def charts(figures: Sequence[Figure], domain: str) -> dict[str, Chart | Bars]:
     mine = [figure for figure in figures if figure.domain == domain]
     found: dict[str, Chart | Bars] = {}
     for metric in NAMES:
-        of = FAILURES if metric == "failures" else (metric,)
-        if len({figure.slice for figure in _shown(mine, of)}) > 1:
+        if len({figure.slice for figure in _shown(mine, *_drawn(metric))}) > 1:
             found[metric] = chart(mine, domain, metric)
     return found
 
 
 def chart(figures: Iterable[Figure], domain: str, metric: str) -> Chart | Bars:
-    """The chart of one metric, or of `failures`, in a domain: its standard variant by checkpoint.
+    """The chart of one metric, of `failures` or of `cycles`, in a domain: its standard variant by checkpoint.
 
     Raises BadInput where no figure of the metric has a value at a checkpoint, naming the metrics that do.
     """
     mine = [figure for figure in figures if figure.domain == domain]
-    metrics = [*FAILURES] if metric == "failures" else [metric]
-    shown = _shown(mine, metrics)
+    metrics, cycles = _drawn(metric)
+    shown = _shown(mine, metrics, cycles)
     if not shown:
         have = sorted({figure.metric for figure in _shown(mine, None)})
         raise BadInput(
@@ -121,16 +126,30 @@ def chart(figures: Iterable[Figure], domain: str, metric: str) -> Chart | Bars:
         )
     kind = _place(shown[0])[0]
     title = f"{NAMES.get(metric, metric.replace('_', ' ').capitalize())} by {kind}, {domain}"
-    at = {_place(each)[1] for each in mine if each.metric in metrics and SLICE.fullmatch(each.slice)}
-    caption = _caption(shown, kind, at, drawn=metric != "failures")
+    at = {_place(each)[1] for each in mine if each.metric in metrics and _is_of(each, cycles)}
+    caption = _caption(shown, kind, at, drawn=metric != "failures", what=COUNTED.get(metric, "probes"))
     x, places = kind.capitalize(), tuple(sorted(at))
     if metric == "failures":
         return Bars(title, x, "share of questions", places, tuple(_panels(shown)), caption)
     beside = _beside(mine) if metric == "accuracy" else ()
-    return Chart(title, x, metric.replace("_", " "), places, tuple(_curves(shown)), caption, beside)
+    y = next(iter(metrics)).replace("_", " ")
+    return Chart(title, x, y, places, tuple(_curves(shown)), caption, beside)
 
 
-def _shown(figures: Iterable[Figure], metrics: Iterable[str] | None) -> list[Figure]:
+def _drawn(metric: str) -> tuple[Collection[str], bool]:
+    """The metrics that a chart shows, and whether by cycle."""
+    if metric == "cycles":
+        return ("accuracy",), True
+    return (tuple(FAILURES) if metric == "failures" else (metric,)), False
+
+
+def _is_of(figure: Figure, cycles: bool) -> bool:
+    """Whether a figure is of a checkpoint, or of a cycle."""
+    place = SLICE.fullmatch(figure.slice)
+    return place is not None and (place[1] == CYCLE) == cycles
+
+
+def _shown(figures: Iterable[Figure], metrics: Iterable[str] | None, cycles: bool = False) -> list[Figure]:
     wanted = None if metrics is None else set(metrics)
     return [
         figure
@@ -138,7 +157,7 @@ def _shown(figures: Iterable[Figure], metrics: Iterable[str] | None) -> list[Fig
         if (wanted is None or figure.metric in wanted)
         and figure.variant == "standard"
         and figure.value is not None
-        and SLICE.fullmatch(figure.slice)
+        and _is_of(figure, cycles)
     ]
 
 
@@ -189,11 +208,11 @@ def _panels(figures: Iterable[Figure]) -> list[Panel]:
     return sorted(found, key=lambda panel: sum(sum(part.values()) for part in panel.parts.values()))
 
 
-def _caption(figures: Sequence[Figure], kind: str, at: AbstractSet[int], *, drawn: bool) -> str:
+def _caption(figures: Sequence[Figure], kind: str, at: AbstractSet[int], *, drawn: bool, what: str) -> str:
     """On how much the figures rest, what their intervals are (and where they are not drawn, how wide), and at which
     checkpoints there is none."""
     probes, episodes = (_range({each.n for each in figures}), _range({each.n_episodes for each in figures}))
-    said = f"{probes} probes of {episodes} episodes a {kind}"
+    said = f"{probes} {what} of {episodes} episodes a {kind}"
     widths = [each.high - each.low for each in figures if each.low is not None and each.high is not None]
     if not widths:
         said += "; no interval, which takes two episodes"

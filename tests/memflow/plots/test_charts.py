@@ -131,3 +131,25 @@ def test_what_the_paper_plots_is_drawn_where_there_are_several_periods():
 def test_a_metric_without_figures_is_refused_with_those_that_have_some():
     with pytest.raises(BadInput, match="d has no figure of f1 by period; it has accuracy, memory_score"):
         chart(board("accuracy", "memory_score"), "d", "f1")
+
+
+def test_cycles_of_an_evolution_are_drawn_by_themselves():
+    cycles = [
+        replace(FIGURE, assistant=name, slice=f"cycle {cycle}", value=cycle / 4)
+        for name in ("awi_cycles", "other_cycles")
+        for cycle in range(3)
+    ]
+    rows = [*board("accuracy"), *cycles]
+    assert [*charts(rows, "d")] == ["accuracy", "cycles"]
+    drawn = chart(rows, "d", "cycles")
+    assert isinstance(drawn, Chart)
+    assert (drawn.title, drawn.x, drawn.y) == ("Overall accuracy by cycle, d", "Cycle", "accuracy")
+    assert {curve.name for curve in drawn.curves} == {"awi_cycles", "other_cycles"}
+    assert [point.value for point in drawn.curves[0].points] == [0, 0.25, 0.5]
+    assert {curve.name for curve in chart(rows, "d", "accuracy").curves} == {"rag", "full"}
+    with pytest.raises(BadInput, match="no figure of cycles"):
+        chart(board("accuracy"), "d", "cycles")
+
+
+def test_factual_recall_rests_on_claims():
+    assert chart(board("factual_recall"), "d", "factual_recall").caption.startswith("10 claims of 2 episodes")
