@@ -66,6 +66,9 @@ def walked() -> Callable[..., Outcome]:
         again: bool = False,
         **over: Any,
     ) -> Outcome:
-        return walk(load(over={"home": home, **over}), Order(domains, assistants, limit, again), Silent())
+        settings = load(over={"home": home, **over})
+        named = tuple(dict.fromkeys((*settings.domains, *domains)))
+        settings = settings.model_copy(update={"domains": named})
+        return walk(settings, Order(domains, assistants, limit, again), Silent())
 
     return run

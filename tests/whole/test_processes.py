@@ -122,9 +122,10 @@ def test_four_processes_measure_while_another_reads(
     # Nothing half seen: whoever looked saw a partition whole or not at all.
     lake = Lake(home / "lake")
     full = {
-        (table, f"{domain}/{assistant}"): {lake.facts(table, f"{domain}/{assistant}").rows}
+        (table, f"{domain}/{assistant}"): {rows}
         for table in BY_ASSISTANT
         for domain, assistant in WORKERS
+        if (rows := lake.facts(table, f"{domain}/{assistant}").rows)  # a table without rows is not counted
     }
     assert seen == full
     assert not list(home.rglob("*.writing"))
