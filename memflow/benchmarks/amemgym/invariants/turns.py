@@ -56,7 +56,7 @@ def out_of_time(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
     ends = ends_of(changes)
     before: dict[str, datetime] = {}
     found = []
-    for at, turn in sorted(enumerate(turns), key=lambda each: each[1].event):
+    for at, turn in _sessions(turns):
         end = ends.get((turn.episode_id, turn.checkpoint))
         if end is None:
             continue
@@ -78,7 +78,7 @@ def not_on_the_last_days(turns: Sequence[Turn], changes: Sequence[Change]) -> li
     """Sessions that are not on their own of as many last days of the period as it has sessions."""
     ends = ends_of(changes)
     by_period: dict[At, list[int]] = defaultdict(list)
-    for at, turn in sorted(enumerate(turns), key=lambda each: each[1].event):
+    for at, turn in _sessions(turns):
         by_period[turn.episode_id, turn.checkpoint].append(at)
     found = []
     for key, here in by_period.items():
@@ -99,6 +99,12 @@ def not_in_the_evening(turns: Sequence[Turn], changes: Sequence[Change]) -> list
         if (turn.episode_id, turn.checkpoint) in ends and not evening:
             found.append(at)
     return found
+
+
+def _sessions(turns: Sequence[Turn]) -> list[tuple[int, Turn]]:
+    """The first message of every session, in order, with its place in the table: a recorded one has more."""
+    first = [(at, turn) for at, turn in enumerate(turns) if turn.position == 0]
+    return sorted(first, key=lambda each: each[1].event)
 
 
 def _told(turn: Turn) -> dict[str, str]:
