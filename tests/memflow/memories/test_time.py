@@ -74,7 +74,7 @@ def numbered(stream: Sequence[Sequence[Message]], start: int = 0) -> list[list[M
 
 
 def new(name: str, store: EntryStore | None = None) -> Memory:
-    return remember(name, TOOLS)(store or EntryStore())
+    return remember(name, TOOLS)(EntryStore() if store is None else store)
 
 
 async def live(memory: Memory, batch: Sequence[Message]) -> None:

@@ -17,7 +17,13 @@ CARS, CATS = Step(("cars",)), Step(("cars", "cats"), checkpoint=0, changes=("cat
 
 
 def evolving(store: EntryStore | None = None, kinds: tuple[str, ...] = ("cars",)) -> EvolvingAwi:
-    return EvolvingAwi(store or EntryStore(), Tools(chat=ScriptedChat(HANDLERS)), freq=1, ns=0, kinds=kinds)
+    return EvolvingAwi(
+        EntryStore() if store is None else store,
+        Tools(chat=ScriptedChat(HANDLERS)),
+        freq=1,
+        ns=0,
+        kinds=kinds,
+    )
 
 
 async def test_what_is_of_no_kind_is_lost_until_the_policy_says_otherwise() -> None:

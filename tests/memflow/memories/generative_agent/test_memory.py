@@ -21,7 +21,7 @@ def agent(
     store: EntryStore | None = None, /, *, chat: object = None, **parameters: object
 ) -> GenerativeAgent:
     tools = Tools(chat or ScriptedChat(GenerativeAgent.handlers()), HashingEmbedder())  # type: ignore[arg-type]
-    return GenerativeAgent(store or EntryStore(), tools, **parameters)  # type: ignore[arg-type]
+    return GenerativeAgent(EntryStore() if store is None else store, tools, **parameters)  # type: ignore[arg-type]
 
 
 def scripted(**handlers: Handler) -> ScriptedChat:

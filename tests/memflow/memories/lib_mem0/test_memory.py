@@ -36,7 +36,7 @@ Handlers = dict[str, Callable[[ChatRequest], Any]]
 
 def mem0(handlers: Handlers | None = None, store: EntryStore | None = None, k: int = 10) -> LibMem0:
     chat = ScriptedChat({**LibMem0.handlers(), **(handlers or {})})
-    return LibMem0(store or EntryStore(), Tools(chat, HashingEmbedder()), k=k)
+    return LibMem0(EntryStore() if store is None else store, Tools(chat, HashingEmbedder()), k=k)
 
 
 def facts(*found: str) -> Callable[[ChatRequest], Facts]:
