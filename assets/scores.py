@@ -1,6 +1,6 @@
 """score: replies under their metrics, and the leaderboard over everything."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from memflow.attribution import attribute
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import Measured
 from memflow.board import Terms, evidence_figures, on_terms
+from memflow.groups import Group
 from memflow.memories.registry import find
 from memflow.metrics.instruments import Instruments
 from memflow.records import Claim, Figure, Verdict
@@ -143,7 +144,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         warehouse: dg.ResourceParam[Warehouse],
         recipes: dg.ResourceParam[Recipes],
     ) -> dg.MaterializeResult:
-        rows = [figure for name in settings.domains for figure in figures_of(name, settings, lake)]
+        rows = [figure for name in settings.domains for figure in figures_of(name, settings, lake, warehouse)]
         facts = lake.write("score.leaderboard", "all", rows, recipe=recipes.leaderboard())
         path = warehouse.publish()
         duckdb = dg.MetadataValue.path(str(path))
@@ -152,7 +153,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     return [verdicts, attributions, claims, leaderboard]
 
 
-def figures_of(name: str, settings: Settings, lake: Lake) -> list[Figure]:
+def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Figure]:
     """The figures of every assistant measured in one domain, each beside the bounds of its own model, and on its terms.
 
     Verdicts on probes that have been made anew since are left out: they are of another domain by now.
@@ -161,13 +162,16 @@ def figures_of(name: str, settings: Settings, lake: Lake) -> list[Figure]:
     asked = lake.facts("question.probes", name)
     if asked is None:
         return []
+    benchmark = registry.benchmark(domain.benchmark)
     verdicts: dict[str, list[Verdict]] = {}
     behind: dict[str, Mapping[str, str]] = {}
     for partition in lake.partitions("score.verdicts"):
         facts = lake.facts("score.verdicts", partition)
         of_domain, _, assistant = partition.partition("/")
         if of_domain == name and facts is not None and facts.meta.get("probes") == asked.digest:
-            verdicts[assistant], behind[assistant] = lake.read("score.verdicts", partition), facts.meta
+            verdicts[assistant] = lake.read("score.verdicts", partition) if benchmark.counts_rows else []
+            behind[assistant] = facts.meta
+    groups = [] if benchmark.counts_rows else _groups(name, warehouse, behind)
     probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
     figures: list[Figure] = []
     terms: dict[str, Terms] = {}
@@ -185,16 +189,26 @@ def figures_of(name: str, settings: Settings, lake: Lake) -> list[Figure]:
             none=bound["none"],
             simulator=behind[assistant]["simulator"],
             scripted=behind[assistant]["scripted"] == "yes",
+            groups=[group for group in groups if group.assistant == assistant],
+            pool=[
+                group for group in groups if behind[group.assistant]["model"] == behind[assistant]["model"]
+            ],
         )
         where = place(name, assistant)
         measured = replace(measured, **_besides(lake, where, lake.facts("state.changes", name)))
-        own = registry.benchmark(domain.benchmark).figures(domain, measured)
+        own = benchmark.figures(domain, measured)
         if own and lake.facts("score.attributions", where) is not None:
             own += evidence_figures(lake.read("score.attributions", where), own[0], domain.seed)
         figures += own
         k, budget = (int(behind[assistant].get(each, 0)) or None for each in ("k", "budget"))
         terms[assistant] = Terms.of(lake.read("answer.replies", where), k, budget)
     return on_terms(figures, terms)
+
+
+def _groups(name: str, warehouse: Warehouse, behind: Collection[str]) -> list[Group]:
+    """The verdicts of one domain in groups, of the assistants in `behind`."""
+    found = (Group(**row) for row in warehouse.query("verdict_groups", domain=name))
+    return [group for group in found if group.assistant in behind]
 
 
 def _besides(lake: Lake, where: str, states: Facts | None) -> dict[str, Any]:

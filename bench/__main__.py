@@ -18,6 +18,7 @@ ALL = (
     "ledger_replay",
     "player",
     "evaluation",
+    "leaderboard",
 )
 
 

@@ -306,8 +306,9 @@ class Figure:
     variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
     slice: Annotated[str, "`all`, `period 3`, `category 2`, `dataset locomo`, ..."] = "all"
     value: Annotated[float | None, "The figure; null where it may not be shown."] = None
-    low: Annotated[float | None, "Lower end of the 95 % interval (bootstrap over episodes)."] = None
-    high: Annotated[float | None, "Upper end of the 95 % interval (bootstrap over episodes)."] = None
+    low: Annotated[float | None, "Lower end of the 95 % interval, over what is independent."] = None
+    high: Annotated[float | None, "Upper end of the 95 % interval."] = None
+    deviation: Annotated[float | None, "Population deviation of the probes' values, where it is told."] = None
     n: Annotated[int, "Probes the figure rests on."]
     n_episodes: Annotated[int, "Episodes the figure rests on."]
     coverage: Annotated[float, "Share of the probes asked that have a verdict."]

@@ -15,6 +15,7 @@ from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
 from memflow.domains import Domain
+from memflow.groups import Group
 from memflow.memories.memory import Recall, Tools
 from memflow.metrics.instruments import Instruments
 from memflow.play import Episode, Replier
@@ -79,6 +80,10 @@ class Measured:
     scripted_judge: bool = False
     policies: Sequence[Policy] = ()
     """The steps of its evolution, where it evolves."""
+    groups: Sequence[Group] = ()
+    """Its verdicts in groups, for a benchmark that counts no rows; `verdicts`, `oracle` and `none` are empty then."""
+    pool: Sequence[Group] = ()
+    """The groups of all assistants in the domain with the same chat model, its own among them."""
 
 
 class Benchmark(Protocol):
@@ -87,6 +92,8 @@ class Benchmark(Protocol):
     name: str
     teaches: bool
     """Whether it draws up feedback for memories that evolve (`lesson`)."""
+    counts_rows: bool
+    """Whether its figures are made of verdicts as rows; else of groups of them, which may stand for very many."""
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         """Read a published data set. Raises BadInput saying which file, which record and what is wrong."""

@@ -42,6 +42,7 @@ class AMemGym:
 
     name = "amemgym"
     teaches = True
+    counts_rows = True
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)

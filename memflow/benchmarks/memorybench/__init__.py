@@ -10,7 +10,8 @@ with a corpus on top where the data set has one; then test cases are asked. Off-
     utterances.py, probes.py    corpora -> turns; questions and cases -> probes
     questions.py                how a probe is put to a model
     feedback.py, actions.py     training dialogues; what users press
-    episodes.py, scores.py      episodes for the player; verdicts and figures
+    episodes.py                 episodes for the player
+    scores.py, figures.py       verdicts; figures, also on one scale against a reference (reference.py)
     scripted.py                 handlers of the scripted chat
 """
 
@@ -22,6 +23,7 @@ from memflow.benchmarks.benchmark import Held, Measured, Question, States
 from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
+    figures,
     probes,
     questions,
     records,
@@ -47,6 +49,7 @@ class MemoryBench:
 
     name = "memorybench"
     teaches = False
+    counts_rows = False
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return records.read(dataset, files)
@@ -109,7 +112,7 @@ class MemoryBench:
         return await scores.verdicts(domain.name, probes, replies, instruments)
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
-        return scores.figures(measured, domain.seed)
+        return figures.figures(domain, measured)
 
     def lesson(
         self,

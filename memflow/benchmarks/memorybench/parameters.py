@@ -14,6 +14,7 @@ class Parameters(BaseModel):
     `context_tokens` are the estimated tokens of a corpus that the backbone is shown while feedback is gathered.
     `query` is what a memory is searched with for a probe: its question, or the whole prompt that asks it, as the
     published code has it. `conversations` are how many whole conversations are taken, the first ones; 0 is all.
+    `partition` is the one of the paper's that the domain is: its scores are measured against the published figures.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -21,6 +22,7 @@ class Parameters(BaseModel):
     context_tokens: int = Field(30_000, ge=0)
     query: Literal["question", "prompt"] = "question"
     conversations: int = Field(0, ge=0)
+    partition: Literal["open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"] | None = None
 
 
 def parameters_of(domain: Domain) -> Parameters:

@@ -1,23 +1,15 @@
-"""Replies -> verdicts -> figures: means of each metric over all, by data set and by category.
+"""Replies -> verdicts. Every test probe has one; a reply that is missing or failed has a null value with its reason.
 
-Every test probe has a verdict; a reply that is missing or failed has a null value with its reason, and
-counts in the coverage only. Min-max and z scores over data sets are not made here.
+What figures are made of them is figures.py's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
 
-from memflow.benchmarks.benchmark import Measured
 from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1, ROUGE_L
 from memflow.errors import BadInput
-from memflow.fingerprint import seeded
 from memflow.metrics.instruments import Instruments
-from memflow.metrics.intervals import mean_interval
 from memflow.metrics.text import locomo_f1, rouge_l
-from memflow.records import Figure, Probe, Reply, Verdict
-
-COVERAGE = 0.9
-"""Share of the probes asked that must have a score for a figure to be shown."""
+from memflow.records import Probe, Reply, Verdict
 
 
 def _locomo(probe: Probe, answer: str) -> float:
@@ -62,57 +54,4 @@ def _verdict(domain: str, assistant: str, probe: Probe, reply: Reply | None) -> 
         metric=probe.metric,
         value=None if answer is None else METRICS[probe.metric](probe, answer),
         reason=reason,
-    )
-
-
-def figures(measured: Measured, seed: int) -> list[Figure]:
-    """For each metric: all of it, then by data set, then by category."""
-    found = []
-    for metric in dict.fromkeys(verdict.metric for verdict in measured.verdicts):
-        rows = [verdict for verdict in measured.verdicts if verdict.metric == metric]
-        slices: dict[str, list[Verdict]] = {"all": rows}
-        for dataset in dict.fromkeys(row.dataset for row in rows):
-            slices[f"dataset {dataset}"] = [row for row in rows if row.dataset == dataset]
-        for category in sorted({row.category for row in rows if row.category is not None}):
-            slices[f"category {category}"] = [row for row in rows if row.category == category]
-        found += [_figure(measured, seed, name, part) for name, part in slices.items()]
-    return found
-
-
-def _figure(measured: Measured, seed: int, name: str, rows: Sequence[Verdict]) -> Figure:
-    domain, metric = rows[0].domain, rows[0].metric
-    scored = [row for row in rows if row.value is not None]
-    values: dict[str, list[float]] = {}
-    for row in scored:
-        values.setdefault(row.episode_id, []).append(cast(float, row.value))
-    # Probes of one episode share a history, so episodes are drawn. Where there is only one, probes are, and the
-    # interval holds for that episode alone; n_episodes says so.
-    drawn = (
-        list(values.values()) if len(values) > 1 else [[value] for one in values.values() for value in one]
-    )
-    coverage = len(scored) / len(rows)
-    shown = coverage >= COVERAGE
-    mean = mean_interval(
-        [sum(one) for one in drawn],
-        [len(one) for one in drawn],
-        seed=seeded(seed, domain, metric, name),
-    )
-    return Figure(
-        domain=domain,
-        assistant=measured.assistant,
-        memory=measured.memory,
-        model=measured.model,
-        metric=metric,
-        slice=name,
-        value=mean.value if shown else None,
-        low=mean.low if shown else None,
-        high=mean.high if shown else None,
-        n=len(scored),
-        n_episodes=len(values),
-        coverage=coverage,
-        simulator=measured.simulator,
-        scripted=measured.scripted,
-        reason=None
-        if shown
-        else f"only {len(scored)} of {len(rows)} probes have a score; see their verdicts",
     )

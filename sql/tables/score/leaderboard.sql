@@ -12,6 +12,7 @@ CREATE TABLE IF NOT EXISTS score.leaderboard (
     value DOUBLE,
     low DOUBLE,
     high DOUBLE,
+    deviation DOUBLE,
     n BIGINT NOT NULL,
     n_episodes BIGINT NOT NULL,
     coverage DOUBLE NOT NULL,

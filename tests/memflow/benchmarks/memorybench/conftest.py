@@ -1,7 +1,7 @@
 import json
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from memflow.benchmarks.memorybench import MemoryBench
 from memflow.chat.scripted import ScriptedChat
 from memflow.datasets import dataset
 from memflow.domains import Domain, find
+from memflow.groups import groups_of
 from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
@@ -60,7 +61,8 @@ async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Figure]]
     pasts = pasts_of(entries_of(domain.name, memory, played), said_of(domain.name, memory, played), test)
     replies = await answer_all(bench, domain, memory, test, pasts, make, chat)
     verdicts = await bench.verdicts(domain, walked.probes, replies, Instruments())
-    measured = Measured(domain.name, memory, memory, "scripted", test, verdicts, [], [], "scripted", True)
+    measured = Measured(domain.name, memory, memory, "scripted", test, [], [], [], "scripted", True)
+    measured = replace(measured, groups=groups_of(verdicts), pool=groups_of(verdicts))
     return replies, bench.figures(domain, measured)
 
 

@@ -6,6 +6,7 @@ from memflow.benchmarks.benchmark import Measured
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.chat.prompts import all_prompts
 from memflow.domains import find
+from memflow.groups import groups_of
 from memflow.metrics.instruments import Instruments
 from memflow.records import Figure, Reply
 
@@ -59,12 +60,17 @@ async def test_a_lost_reply_is_a_null_verdict_and_lowers_coverage(demo: Any, sco
     assert [verdict.value for verdict in verdicts[:3]] == [None] * 3
     assert verdicts[0].reason == "no answer"
     assert "no reply" in (verdicts[2].reason or "")
-    measured = Measured(DEMO.name, "full", "full", "m", asked, verdicts, [], [], "s", True)
+    measured = held(asked, verdicts)
     figures = {(figure.metric, figure.slice): figure for figure in BENCH.figures(DEMO, measured)}
     whole = figures["locomo_f1", "all"]
     assert (whole.value, whole.n, whole.coverage) == (None, 9, 0.75)
     assert "9 of 12" in (whole.reason or "")
     assert figures["rouge_l", "all"].value is not None
+
+
+def held(probes: list[Any], verdicts: list[Any]) -> Measured:
+    groups = groups_of(verdicts)
+    return Measured(DEMO.name, "full", "full", "m", probes, [], [], [], "s", True, groups=groups, pool=groups)
 
 
 def episodes_apart(verdicts: list[Any]) -> list[Any]:
@@ -74,7 +80,7 @@ def episodes_apart(verdicts: list[Any]) -> list[Any]:
 async def test_several_episodes_have_an_interval(demo: Any, scored: Scored) -> None:
     replies, _ = await scored(demo, "full")
     verdicts = episodes_apart(await BENCH.verdicts(DEMO, demo.probes, replies, Instruments()))
-    measured = Measured(DEMO.name, "full", "full", "m", demo.probes, verdicts, [], [], "s", True)
+    measured = held(demo.probes, verdicts)
     whole = BENCH.figures(DEMO, measured)[0]
     assert whole.low is not None and whole.value is not None and whole.high is not None
     assert whole.low < whole.value < whole.high

@@ -1,0 +1,162 @@
+"""A million verdicts to MemoryBench's figures: grouped by DuckDB from the lake's files, then figures and intervals.
+
+25 assistants with 8,000 probes each of the open domain under five metrics. Beside it the two ways that hold every
+verdict: rows read as objects and grouped by Python, and pandas reading the same files and grouping. Seconds of the
+clock, the best of three; figures from groups of DuckDB and of Python have to agree to 1e-9.
+
+    python -m bench.leaderboard
+
+Prints one JSON line, and ends with 1 where it takes more than 2 s or a figure differs.
+"""
+
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from memflow.benchmarks.benchmark import Measured
+from memflow.benchmarks.memorybench.figures import figures
+from memflow.benchmarks.memorybench.selection import DIALOGUES
+from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.domains import Domain
+from memflow.groups import Group, groups_of
+from memflow.records import Figure, Verdict
+from resources.lake import Lake
+from resources.warehouse import Warehouse
+
+ASSISTANTS, PROBES, BOUND_S, ROUNDS = 25, 8_000, 2.0, 3
+MEASURES = ("", "one", "two", "three", "four")
+OPEN = Domain("open", "memorybench", (), "", {"partition": "open"})
+
+
+def main() -> int:
+    """1 where it takes longer than the bound, or the two ways differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        lake = Lake(Path(folder) / "lake")
+        for number in range(ASSISTANTS):
+            lake.write("score.verdicts", f"open/a{number}", verdicts(number), recipe="")
+        warehouse = Warehouse(lake, Path(folder) / "memflow.duckdb")
+
+        def ours() -> list[Figure]:
+            return made([Group(**row) for row in warehouse.query("verdict_groups", domain="open")])
+
+        def objects() -> list[Figure]:
+            return made(groups_of(lake.read_all("score.verdicts", lake.partitions("score.verdicts"))))
+
+        def frames() -> pd.DataFrame:
+            columns = [
+                "assistant",
+                "dataset",
+                "category",
+                "metric",
+                "variant",
+                "checkpoint",
+                "episode_id",
+                "value",
+            ]
+            paths = [lake.path("score.verdicts", name) for name in lake.partitions("score.verdicts")]
+            held = pd.concat([pd.read_parquet(path, columns=columns) for path in paths])
+            return held.groupby(columns[:-1], dropna=False)["value"].agg(
+                ["size", "count", "sum", "min", "max"]
+            )
+
+        grouped_s, found = best(ours)
+        objects_s, same = best(objects, 1)
+        pandas_s, _ = best(frames)
+        rows = sum(figure.n for figure in found if figure.slice == "all" and figure.metric not in SCALED)
+    equal = len(found) == len(same) and all(map(alike, found, same))
+    print(
+        json.dumps(
+            {
+                "bench": "leaderboard",
+                "verdicts": ASSISTANTS * PROBES * len(MEASURES),
+                "scored": rows,
+                "figures": len(found),
+                "wall_s": round(grouped_s, 2),
+                "bound_s": BOUND_S,
+                "rows_as_objects_s": round(objects_s, 2),
+                "pandas_grouping_alone_s": round(pandas_s, 2),
+                "equal": equal,
+            }
+        )
+    )
+    return int(grouped_s > BOUND_S or not equal)
+
+
+SCALED = ("min_max", "z_score")
+
+
+def made(groups: list[Group]) -> list[Figure]:
+    """The figures of all assistants."""
+    by_assistant: dict[str, list[Group]] = {}
+    for group in groups:
+        by_assistant.setdefault(group.assistant, []).append(group)
+    return [
+        figure
+        for name, held in by_assistant.items()
+        for figure in figures(
+            OPEN,
+            Measured("open", name, name, "m", [], [], [], [], "s", True, groups=held, pool=groups),
+        )
+    ]
+
+
+def verdicts(number: int) -> list[Verdict]:
+    """One assistant's: LoCoMo's in ten episodes, the others' in one, a hundredth of them without a value."""
+    chance = random.Random(number)
+    tasks = [
+        task
+        for task in TASKS.values()
+        if task.field == "open" and not task.name.startswith(("sample", "mem"))
+    ]
+    rows = []
+    for at in range(PROBES):
+        task = tasks[at % len(tasks)]
+        for measure in MEASURES:
+            value = None if chance.random() < 0.01 else chance.random()
+            rows.append(
+                Verdict(
+                    domain="open",
+                    assistant=f"a{number}",
+                    probe_id=f"{task.name}/{at}",
+                    episode_id=f"locomo-{at % 10}" if task.name == "locomo" else DIALOGUES,
+                    checkpoint=0,
+                    dataset=task.name,
+                    category=str(at % 5 + 1) if task.name == "locomo" else None,
+                    metric=measure or task.metric,
+                    value=value,
+                    reason=None if value is not None else "no answer",
+                )
+            )
+    return rows
+
+
+def best(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
+    """The least seconds of so many rounds, and what came of the last."""
+    least, found = float("inf"), None
+    for _ in range(rounds):
+        began = time.perf_counter()
+        found = work()
+        least = min(least, time.perf_counter() - began)
+    return least, found
+
+
+def alike(one: Figure, other: Figure) -> bool:
+    """Whether two figures are the same but for the last digits."""
+    named = (one.assistant, one.metric, one.variant, one.slice, one.n) == (
+        other.assistant, other.metric, other.variant, other.slice, other.n,
+    )  # fmt: skip
+    return named and all(
+        left == right or (left is not None and right is not None and abs(left - right) < 1e-9)
+        for left, right in ((one.value, other.value), (one.low, other.low), (one.high, other.high))
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""The groups that DuckDB makes are those of the rows, however the rows lie."""
+
+from dataclasses import asdict
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memflow.groups import Group, groups_of
+from memflow.records import Verdict
+from resources.lake import Lake
+from resources.warehouse import Warehouse
+
+VALUES = st.none() | st.floats(0, 10).map(lambda value: round(value, 12))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    values=st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from([None, "1"]), VALUES), min_size=1, max_size=60
+    )
+)
+def test_groups_of_the_warehouse_are_groups_of_the_rows(
+    values: list[tuple[str, str | None, float | None]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("lake")
+    lake = Lake(folder / "lake")
+    rows = [
+        Verdict(
+            domain="d", assistant=f"m{at % 2}", probe_id=str(at), episode_id=f"e{at % 3}", checkpoint=at % 2,
+            dataset=dataset, category=category, metric="f1", value=value, reason=None if value is not None else "none",
+        )
+        for at, (dataset, category, value) in enumerate(values)
+    ]  # fmt: skip
+    for name in ("m0", "m1"):
+        lake.write("score.verdicts", f"d/{name}", [row for row in rows if row.assistant == name], recipe="")
+    lake.write("score.verdicts", "other/m0", [], recipe="")
+    found = [
+        Group(**row) for row in Warehouse(lake, folder / "memflow.duckdb").query("verdict_groups", domain="d")
+    ]
+    wanted = groups_of(rows)
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        for name, value in asdict(one).items():
+            if name in ("total", "squares"):
+                assert value == pytest.approx(getattr(other, name), abs=1e-9)
+            else:
+                assert value == getattr(other, name), name
