@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.dialsim import CHATBOTS
 from memflow.benchmarks.memorybench.tasks.locomo import ADVERSARIAL
 from memflow.chat.prompts import Prompt, load
 from memflow.records import Probe
@@ -19,15 +20,20 @@ _LOCOMO = {"2": "locomo_date", ADVERSARIAL: "locomo_choice"}
 
 def put(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
     """The prompt for `probe` and its fields; `notes` stands before the question."""
-    fields = {"notes": notes, "question": probe.question}
     stem = task(probe.dataset).prompt
     if stem == "locomo":
         stem = _LOCOMO.get(probe.category or "", "locomo_short")
-        if probe.options:
-            fields |= dict(zip("ab", probe.options, strict=True))
     elif stem == "answer":
         stem = f"answer_{probe.language}"
-    return load(PACKAGE, stem), fields
+    prompt = load(PACKAGE, stem)
+    known = {
+        "notes": notes,
+        "question": probe.question,
+        "date": probe.asked_at or "",
+        "name": CHATBOTS.get(probe.dataset, ""),
+        **dict(zip("ab", probe.options, strict=False)),
+    }
+    return prompt, {name: known[name] for name in prompt.fields if name in known}
 
 
 def whole(probe: Probe) -> str:

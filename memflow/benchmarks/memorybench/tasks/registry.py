@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Protocol
 
-from memflow.benchmarks.memorybench.tasks import locomo, nfcats, sample
+from memflow.benchmarks.memorybench.tasks import (
+    dialsim,
+    hellobench,
+    locomo,
+    nfcats,
+    sample,
+    writingbench,
+    writingprompts,
+)
 from memflow.benchmarks.memorybench.tasks.file import File
 from memflow.benchmarks.memorybench.tasks.task import Pool
 from memflow.errors import BadInput
@@ -23,7 +31,15 @@ class Reader(Protocol):
         ...
 
 
-READERS: Mapping[str, Reader] = {"memorybench_sample": sample, "locomo": locomo, "nfcats": nfcats}
+READERS: Mapping[str, Reader] = {
+    "memorybench_sample": sample,
+    "locomo": locomo,
+    **dict.fromkeys(dialsim.CHATBOTS, dialsim),
+    **dict.fromkeys(hellobench.TAKEN, hellobench),
+    "writingprompts": writingprompts,
+    **dict.fromkeys(writingbench.TAKEN, writingbench),
+    "nfcats": nfcats,
+}
 """By data set."""
 
 
