@@ -5,10 +5,14 @@ questions do not name the two speakers in the prompt, as the published ones do i
 run to run: every line that is remembered names its own.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import BaseModel
+
 from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.locomo import ADVERSARIAL
 from memflow.chat.prompts import Prompt, load
 from memflow.records import Probe
@@ -27,6 +31,8 @@ def put(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
             fields |= dict(zip("ab", probe.options, strict=True))
     elif stem == "answer":
         stem = f"answer_{probe.language}"
+    elif stem == "limitgen":
+        fields |= {"aspect": ASPECTS[probe.category or ""]}
     return load(PACKAGE, stem), fields
 
 
@@ -46,3 +52,10 @@ def spoken(probe: Probe) -> str:
     return " ".join(
         [probe.question, *(f"({name}) {text}" for name, text in zip("ab", probe.options, strict=False))]
     )
+
+
+def written(value: Any) -> str:
+    """An answer's value as text: JSON where it has parts."""
+    if isinstance(value, BaseModel):
+        return json.dumps(value.model_dump(), ensure_ascii=False)
+    return str(value)

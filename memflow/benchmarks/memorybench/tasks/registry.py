@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Protocol
 
-from memflow.benchmarks.memorybench.tasks import locomo, nfcats, sample
+from memflow.benchmarks.memorybench.tasks import (
+    ideabench,
+    judge,
+    lexeval,
+    limitgen,
+    locomo,
+    nfcats,
+    sample,
+    scitechnews,
+)
 from memflow.benchmarks.memorybench.tasks.file import File
 from memflow.benchmarks.memorybench.tasks.task import Pool
 from memflow.errors import BadInput
@@ -23,7 +32,18 @@ class Reader(Protocol):
         ...
 
 
-READERS: Mapping[str, Reader] = {"memorybench_sample": sample, "locomo": locomo, "nfcats": nfcats}
+READERS: Mapping[str, Reader] = {
+    "memorybench_sample": sample,
+    "locomo": locomo,
+    "nfcats": nfcats,
+    "judge": judge,
+    "lexeval_summarization": lexeval,
+    "lexeval_judge": lexeval,
+    "lexeval_qa": lexeval,
+    "ideabench": ideabench,
+    "scitechnews": scitechnews,
+    "limitgen": limitgen,
+}
 """By data set."""
 
 
