@@ -14,7 +14,9 @@ from memflow.errors import BadInput
 class Dataset:
     """A data set, published or a user's own.
 
-    `files` are paths below the data folder, a user's own also absolute; `sums` are their SHA-256, where known.
+    `files` are paths below the data folder, a user's own also absolute; a `*` stands for any name. `sums` are their
+    SHA-256, where known. Without `optional` files a part of it is read. `instead` names for a file those that serve in
+    its place; the first that is there is taken.
     """
 
     name: str
@@ -26,6 +28,8 @@ class Dataset:
     how: str
     """How a person gets it, in one sentence."""
     sums: Mapping[str, str] = field(default_factory=dict)
+    optional: tuple[str, ...] = ()
+    instead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ships: bool = False
     """True for our own samples: `files` are then paths inside the package `memflow`."""
     readable: bool = True

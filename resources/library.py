@@ -20,12 +20,13 @@ State = Literal["found", "part", "missing", "wrong checksum"]
 
 @dataclass(frozen=True)
 class Holding:
-    """What the library has of a data set. `missing` and `wrong` are file names as the data set gives them."""
+    """What the library has of a data set. All are file names: `missing` is needed, and `lacking` is not."""
 
     dataset: Dataset
     state: State
     missing: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
     checked: bool = False
     """True where every file was compared with a published sum; False where none is known."""
 
@@ -39,14 +40,21 @@ class Library:
         self._sums: dict[tuple[str, int, int], str] = {}
 
     def dataset(self, dataset: Dataset | str) -> Dataset:
-        """The data set of that name; files of a user's own that are named by a pattern (`*`) by their own names.
+        """The data set of that name as it is here: its `files` are those that are needed or there, by their own names
+        (a pattern's, and those that serve for others), and `optional` those that it has to do without.
 
         Raises BadInput naming those there are.
         """
         held = named(dataset, self.known) if isinstance(dataset, str) else dataset
-        if not held.own or not any("*" in name for name in held.files):
+        if held.ships:
             return held
-        return replace(held, files=tuple(found for name in held.files for found in self._matching(name)))
+        needed = [found for name in held.files for found in self._serving(held, name) or [name]]
+        more = {name: self._serving(held, name) for name in held.optional}
+        return replace(
+            held,
+            files=(*needed, *(found for serving in more.values() for found in serving)),
+            optional=tuple(name for name, serving in more.items() if not serving),
+        )
 
     def paths(self, dataset: Dataset | str) -> dict[str, Path]:
         """The files of a data set, by their names in it.
@@ -80,9 +88,10 @@ class Library:
         return len(self._there(dataset)) == len(dataset.files)
 
     def of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
-        """The data sets of a domain that can be read here, and those that cannot: not there, or no reader yet.
+        """The data sets of a domain that can be read here, and those that cannot be read whole: not there, there in
+        part (which its `how` says), or without a reader yet.
 
-        Raises MissingData where none can, saying how to get them.
+        Raises MissingData where none can be read, saying how to get them.
         """
         wanted = [self.dataset(name) for name in domain.datasets]
         found = [each for each in wanted if each.readable and self.found(each)]
@@ -92,7 +101,12 @@ class Library:
             raise MissingData(
                 f"{domain.name}: none of its data sets is there. {ways} Then set MEMFLOW_DATA to that folder."
             )
-        return found, lacking
+        partly = [
+            replace(each, how=f"{each.how} Until then it is read without {', '.join(each.optional)}.")
+            for each in found
+            if each.optional
+        ]
+        return found, lacking + partly
 
     def holding(self, dataset: Dataset | str) -> Holding:
         """What the library has of one data set."""
@@ -110,7 +124,7 @@ class Library:
         elif missing:
             state = "part" if there else "missing"
         checked = not missing and all(name in dataset.sums for name in dataset.files)
-        return Holding(dataset, state, missing, wrong, checked)
+        return Holding(dataset, state, missing, wrong, dataset.optional, checked)
 
     def status(self) -> list[Holding]:
         """What the library has of every known data set, for `memflow data`."""
@@ -124,16 +138,24 @@ class Library:
             places = {name: root / path for name, path in places.items()}
         return {name: path for name, path in places.items() if path.is_absolute() and path.is_file()}
 
+    def _serving(self, dataset: Dataset, name: str) -> list[str]:
+        """The files that serve for one that a data set names; none where none is there."""
+        for candidate in (name, *dataset.instead.get(name, ())):
+            if found := self._matching(candidate):
+                return found
+        return []
+
     def _matching(self, name: str) -> list[str]:
-        """The files that a pattern names, in order; the pattern itself where it names none."""
+        """The files that a name or a pattern leads to, in order of their names."""
         path = Path(name).expanduser()
         root = Path(path.anchor) if path.is_absolute() else self.folder
-        if "*" not in name or root is None:
-            return [name]
+        if root is None:
+            return []
+        if "*" not in name:
+            return [name] if (root / path).is_file() else []
         below = path.relative_to(root) if path.is_absolute() else path
         found = sorted(each for each in root.glob(below.as_posix()) if each.is_file())
-        names = [str(each if path.is_absolute() else each.relative_to(root)) for each in found]
-        return names or [name]
+        return [str(each if path.is_absolute() else each.relative_to(root)) for each in found]
 
     def _where(self, dataset: Dataset) -> str:
         if dataset.ships:

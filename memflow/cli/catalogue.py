@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from resources.library import Library
 
 
+SHOWN = 6
+"""Files of a data set that people are shown by name; JSON has them all."""
+
+
 def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """List the domains: what each is, its benchmark and its data sets.
 
@@ -69,8 +73,9 @@ def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
 
 def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
-    found = library.found(dataset)
-    sums = dict(library.sums(dataset.name)) if found else {}
+    held = library.dataset(dataset)
+    found = library.found(held)
+    sums = dict(library.sums(held)) if found else {}
     return {
         "dataset": dataset.name,
         "title": dataset.title,
@@ -81,7 +86,8 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
         "own": dataset.own,
         "readable": dataset.readable,
         "found": found,
-        "files": list(dataset.files),
+        "files": [*dataset.files, *dataset.optional],
+        "lacking": list(held.optional) if found else [],
         "sha256": sums,
         "published_checksum": _compared(sums, dataset.sums),
         "how": dataset.how,
@@ -103,11 +109,15 @@ def _block(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text.assemble("\n", (row["dataset"], "bold"), "  ", _there(row))
     yield _line(row["title"])
     yield _line(f"{row['licence']}; {row['origin']}", "dim")
-    for file, sha in row["sha256"].items():
+    for file, sha in list(row["sha256"].items())[:SHOWN]:
         yield _line(f"{file}  sha256 {sha[:16]}…", "dim")
-    if not row["found"]:
+    if len(row["sha256"]) > SHOWN:
+        yield _line(f"and {len(row['sha256']) - SHOWN} files more", "dim")
+    if row["lacking"]:
+        yield _line(f"without {', '.join(row['lacking'])}")
+    if row["lacking"] or not row["found"]:
         yield _line(row["how"])
-    elif not row["ships"]:
+    if row["found"] and not row["ships"]:
         yield _line(f"published checksum: {row['published_checksum']}", "dim")
 
 
@@ -120,4 +130,6 @@ def _there(row: Mapping[str, Any]) -> Text:
         return Text("no reader yet", style="yellow")
     if row["ships"] and row["found"]:
         return Text("ships", style="green")
+    if row["lacking"]:
+        return Text("found in part", style="yellow")
     return Text("found", style="green") if row["found"] else Text("missing", style="red")

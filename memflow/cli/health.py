@@ -138,12 +138,14 @@ def _data(settings: "Settings") -> Iterator[Finding]:
         except BadInput as wrong:
             yield Finding(f"data of {name}", "missing", str(wrong), f"Mend the datasets of {name}.")
             continue
-        lacking = [each for each in wanted if each.readable and not library.found(each)]
+        lacking = [each for each in wanted if each.readable and (each.optional or not library.found(each))]
         if not lacking:
             yield Finding(f"data of {name}", "ok", ", ".join(each.name for each in wanted if each.readable))
             continue
-        without = ", ".join(each.name for each in lacking)
-        ways = " ".join(each.how for each in lacking)
+        without = ", ".join(
+            f"a part of {each.name}" if library.found(each) else each.name for each in lacking
+        )
+        ways = " ".join(dict.fromkeys(each.how for each in lacking))
         yield Finding(f"data of {name}", "absent", f"without {without}", f"To measure it whole: {ways}")
 
 

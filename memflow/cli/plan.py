@@ -166,7 +166,7 @@ def _shown(
     if made.up_to_date:
         shown.append(note(f"\nUp to date, and left alone: {', '.join(made.up_to_date)}."))
     for domain, lacking in made.missing.items():
-        shown.append(Text(f"\n{domain}, without these data sets:", "yellow"))
+        shown.append(Text(f"\n{domain} is not whole; it lacks:", "yellow"))
         shown += [note(f"  {each.name}: {each.how}") for each in lacking]
     if not total["cost"]:
         shown.append(

@@ -97,7 +97,7 @@ class Summary:
         if self.accounts:
             shown += [heading("accounts of this run"), _accounts(self.accounts)]
         for domain, lacking in self.missing.items():
-            shown.append(heading(f"{domain} was measured without"))
+            shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
         shown += [Text(f"failed: {name}: {reason}", style="red") for name, reason in self.failed]
         if self.scripted:

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from memflow.datasets import DATASETS, Dataset
+from memflow.domains import Domain
 from memflow.errors import BadInput, MissingData
 from resources.library import Library
 
@@ -152,3 +153,58 @@ def test_files_of_ones_own_may_be_named_by_a_pattern(tmp_path):
     assert Library(tmp_path).dataset(published(files=("a*.json",))).files == ("a*.json",), (
         "published: as named"
     )
+
+
+def test_published_files_may_be_named_by_a_pattern_too(tmp_path):
+    for name in ("b/2.json", "a/1.json"):
+        (tmp_path / "set" / name).parent.mkdir(parents=True)
+        (tmp_path / "set" / name).write_bytes(ONE)
+    library = Library(tmp_path)
+    assert list(library.paths(published(files=("set/*/*.json",)))) == ["set/a/1.json", "set/b/2.json"]
+    assert library.holding(published(files=("set/*.csv",))).missing == ("set/*.csv",)
+
+
+def test_without_its_optional_files_a_data_set_is_found_and_says_what_it_lacks(folder):
+    library, dataset = (
+        Library(folder),
+        published(files=("set/a.json",), optional=("set/b.json", "set/c.json")),
+    )
+    (folder / "set" / "c.json").write_bytes(TWO)
+    assert list(library.paths(dataset)) == ["set/a.json", "set/c.json"]
+    holding = library.holding(dataset)
+    assert (holding.state, holding.missing, holding.lacking) == ("found", (), ("set/b.json",))
+    assert library.dataset(library.dataset(dataset)) == library.dataset(dataset)
+    (folder / "set" / "a.json").unlink()
+    assert not library.found(dataset)
+    assert library.holding(dataset).missing == ("set/a.json",)
+
+
+def test_the_first_file_that_serves_is_taken(folder):
+    library = Library(folder)
+    dataset = published(files=("set/whole.json",), instead={"set/whole.json": ("set/b.json", "set/a.json")})
+    assert list(library.sums(dataset)) == ["set/a.json"]
+    (folder / "set" / "b.json").write_bytes(TWO)
+    assert list(library.sums(dataset)) == ["set/b.json"]
+    (folder / "set" / "whole.json").write_bytes(TWO)
+    assert list(library.sums(dataset)) == ["set/whole.json"]
+    assert library.holding(published(files=("gone",), instead={"gone": ("too",)})).missing == ("gone",)
+
+
+def test_an_optional_file_is_checked_like_any_other(folder):
+    dataset = published(files=(), optional=("set/a.json",), sums={"set/a.json": sum_of(TWO)})
+    with pytest.raises(BadInput, match="is not the published file"):
+        Library(folder).paths(dataset)
+
+
+def test_a_domain_names_what_it_cannot_read_whole(folder):
+    known = {
+        "part": published(files=("set/a.json",), optional=("set/b.json",)),
+        "none": published(files=("set/b.json",)),
+    }
+    domain = Domain("d", "amemgym", ("part", "none"), "A domain")
+    found, lacking = Library(folder, known).of(domain)
+    assert [each.files for each in found] == [("set/a.json",)]
+    assert [each.how for each in lacking] == [
+        "Ask its author.",
+        "Ask its author. Until then it is read without set/b.json.",
+    ]
