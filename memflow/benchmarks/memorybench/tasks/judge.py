@@ -32,11 +32,10 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all cases, named by their place in the two files."""
-    lines = [Line.model_validate(json.loads(record.content)) for record in records]
-    cases = [
-        case(str(record.position), line.text, line.fd) for record, line in zip(records, lines, strict=True)
-    ]
+    """One pool of all cases, named by their place in the training file, then in the test file."""
+    ordered = sorted(records, key=lambda record: (not record.source.endswith("train.json"), record.position))
+    lines = [Line.model_validate(json.loads(record.content)) for record in ordered]
+    cases = [case(str(place), line.text, line.fd) for place, line in enumerate(lines)]
     return [Pool(dataset, catalogue.task(dataset), cases)]
 
 

@@ -13,6 +13,8 @@ from memflow.benchmarks.memorybench.tasks import (
     nfcats,
     sample,
     scitechnews,
+    unified,
+    unwrapped,
 )
 from memflow.benchmarks.memorybench.tasks.file import File
 from memflow.benchmarks.memorybench.tasks.task import Pool
@@ -43,6 +45,7 @@ READERS: Mapping[str, Reader] = {
     "ideabench": ideabench,
     "scitechnews": scitechnews,
     "limitgen": limitgen,
+    **{f"unified_{name}": unified for name in unwrapped.CASES},
 }
 """By data set."""
 
@@ -55,9 +58,11 @@ def reader(dataset: str) -> Reader:
 
 
 def pools_of(records: Sequence[Record]) -> list[Pool]:
-    """The pools of the records' data sets, in order."""
-    return [
-        pool
-        for dataset, group in groupby(records, key=lambda record: record.dataset)
-        for pool in reader(dataset).pools(dataset, list(group))
-    ]
+    """The pools of the records' data sets, in order. Raises BadInput where two data sets hold the same one."""
+    found: dict[str, Pool] = {}
+    for dataset, group in groupby(records, key=lambda record: record.dataset):
+        for pool in reader(dataset).pools(dataset, list(group)):
+            if pool.name in found:
+                raise BadInput(f"{dataset} holds {pool.name}, which another data set of the domain holds too")
+            found[pool.name] = pool
+    return list(found.values())
