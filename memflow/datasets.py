@@ -39,6 +39,18 @@ class Dataset:
 
 
 _LEXEVAL_QA = "18914ec0f990911ce74c4230533788d7e368515336ed2ba7230a9cf9b40d5f88"
+_FRIENDS = {
+    "dialsim/dialsim_corpus_friends.txt": "a54c78565e5f22df0f1cf65222661bc554212eaccb493d6a145acc4b77dee7c4"
+}
+_HELLOBENCH = {
+    f"hellobench/{name}.jsonl": sha256
+    for name, sha256 in (
+        ("chat", "04f7a75417ab50f245c226143fa4f7ad48849459ae65ab5b3d0fceda9d36eff6"),
+        ("heuristic_text_generation", "2b4a61adb627d2b54fb0ac77c5de427e0a7aa523c6f37b812087382a378b165c"),
+        ("open_ended_qa", "57e76a480395a65d000b6081c24b76b8d6940758e953e3ae5c20d4bec8b9c102"),
+        ("text_completion", "01852f09ebdeb4f8fc352ea23fffb504923cd3ec64824e23d39b4caa8afc2c84"),
+    )
+}
 
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
@@ -112,48 +124,76 @@ DATASETS: dict[str, Dataset] = {
                 "memorybench",
                 (f"dialsim/dialsim_corpus_{show}.txt",),
                 "none: third-party scripts, for local use only",
-                "GitHub LittleDinoC/MemoryBench-code; questions: DialSim v1.1",
-                f"Copy dialsim_corpus_{show}.txt of LittleDinoC/MemoryBench-code to dialsim/ in the folder.",
-                readable=False,
+                "script: GitHub LittleDinoC/MemoryBench-code; questions: DialSim v1.1, GitHub jiho283/Simulator",
+                f"Copy raw/DialSim/dialsim_corpus_{show}.txt of LittleDinoC/MemoryBench-code to dialsim/ in the data "
+                f"folder, and {show}_dialsim.pickle beside it, from dialsim_v1.1.zip, to which jiho283/Simulator "
+                f"leads; questions of your own go into {show}_questions.json (docs/memorybench.md).",
+                sums,
+                (f"dialsim/{show}_dialsim.pickle",),
+                {f"dialsim/{show}_dialsim.pickle": (f"dialsim/{show}_questions.json",)},
             )
-            for show, title in (
-                ("friends", "Friends"),
-                ("bigbang", "The Big Bang Theory"),
-                ("theoffice", "The Office"),
+            for show, title, sums in (
+                ("friends", "Friends", _FRIENDS),
+                ("bigbang", "The Big Bang Theory", {}),
+                ("theoffice", "The Office", {}),
             )
         ),
-        Dataset(
-            "hellobench_creative",
-            "HelloBench, creative and design tasks: long texts judged by checklists",
-            "memorybench",
-            tuple(
-                f"hellobench/{part}.jsonl"
-                for part in ("chat", "heuristic_text_generation", "text_completion")
-            ),
-            "MIT",
-            "GitHub Quehry/HelloBench",
-            "Copy the five .jsonl files of Quehry/HelloBench to hellobench/ in the data folder.",
-            readable=False,
+        *(
+            Dataset(
+                f"hellobench_{part}",
+                f"HelloBench, {title}: long texts judged by checklists",
+                "memorybench",
+                tuple(f"hellobench/{name}.jsonl" for name in files),
+                "MIT",
+                "GitHub Quehry/HelloBench",
+                f"Copy {', '.join(f'{name}.jsonl' for name in (*files, *more))} of HelloBench/ in Quehry/HelloBench "
+                "to hellobench/ in the data folder.",
+                _HELLOBENCH,
+                tuple(f"hellobench/{name}.jsonl" for name in more),
+            )
+            for part, title, files, more in (
+                ("qa", "questions and science", ("open_ended_qa", "chat"), ()),
+                ("writing", "academic writing", ("chat", "heuristic_text_generation"), ("summarization",)),
+                (
+                    "creative",
+                    "creative and design tasks",
+                    ("chat", "heuristic_text_generation", "text_completion"),
+                    (),
+                ),
+            )
         ),
         Dataset(
             "writingprompts",
-            "WritingPrompts: stories on a given premise",
+            "WritingPrompts: stories on a given premise, the first 2,000 of the test split",
             "memorybench",
             ("writingprompts/test.parquet",),
             "MIT as declared; texts by Reddit users",
             "Hugging Face dataset euclaise/writingprompts",
-            "Download the test split's parquet file to writingprompts/test.parquet in the data folder.",
-            readable=False,
+            "Download the test split of euclaise/writingprompts, a parquet file, to writingprompts/test.parquet in the "
+            "data folder.",
         ),
-        Dataset(
-            "writingbench_creative",
-            "WritingBench, creative and design writing, judged by criteria",
-            "memorybench",
-            ("writingbench/benchmark_all.jsonl",),
-            "Apache-2.0",
-            "GitHub X-PLUG/WritingBench",
-            "Copy benchmark_all.jsonl of X-PLUG/WritingBench to writingbench/ in the data folder.",
-            readable=False,
+        *(
+            Dataset(
+                f"writingbench_{part}",
+                f"WritingBench, {title}, judged by criteria",
+                "memorybench",
+                ("writingbench/benchmark_all.jsonl",),
+                "Apache-2.0",
+                "GitHub X-PLUG/WritingBench",
+                "Copy benchmark_all.jsonl of X-PLUG/WritingBench, its 1,000 queries, to writingbench/ in the data "
+                "folder; one of its length subsets, as length_subset.jsonl, will do for a part.",
+                {
+                    "writingbench/length_subset.jsonl": (
+                        "5f12e5c85f8298f53045bfe2a37a3a37d5c04e3d6ef33b68b023478444ac85ab"
+                    )
+                },
+                instead={"writingbench/benchmark_all.jsonl": ("writingbench/length_subset.jsonl",)},
+            )
+            for part, title in (
+                ("law", "politics and law"),
+                ("academic", "academic and engineering"),
+                ("creative", "literature, education and advertising"),
+            )
         ),
         Dataset(
             "nfcats",
@@ -164,7 +204,6 @@ DATASETS: dict[str, Dataset] = {
             "GitHub Lurunchik/NF-CATS",
             "Copy test.csv of Lurunchik/NF-CATS to nfcats/test.csv in the data folder.",
             {"nfcats/test.csv": "a47267d561a820ea31bcc7ab8660149f5b0c7eee19aef96bff7f41f3d37a3209"},
-            readable=False,
         ),
         *(
             Dataset(
@@ -224,7 +263,7 @@ DATASETS: dict[str, Dataset] = {
         *(
             Dataset(
                 f"unified_{name}",
-                f"{published.rstrip('-*')} as MemoryBench publishes it, sampled and split",
+                "A data set in MemoryBench's own form: sampled, split and worded by its authors",
                 "memorybench",
                 (
                     f"memorybench/dataset/{published}/test/data*",
@@ -241,13 +280,24 @@ DATASETS: dict[str, Dataset] = {
             )
             for name, published, corpus in (
                 ("locomo", "Locomo-*", True),
+                ("dialsim_friends", "DialSim-friends", True),
+                ("dialsim_bigbang", "DialSim-bigbang", True),
+                ("dialsim_theoffice", "DialSim-theoffice", True),
+                ("hellobench_creative", "HelloBench-Creative&Design", False),
+                ("writingprompts", "WritingPrompts", False),
+                ("writingbench_creative", "WritingBench-Creative&Design", False),
+                ("nfcats", "NFCats", False),
                 ("judge", "JuDGE", False),
                 ("lexeval_summarization", "LexEval-Summarization", False),
                 ("lexeval_judge", "LexEval-Judge", False),
                 ("lexeval_qa", "LexEval-QA", False),
+                ("writingbench_law", "WritingBench-Politics&Law", False),
+                ("hellobench_qa", "HelloBench-Academic&Knowledge-QA", False),
+                ("hellobench_writing", "HelloBench-Academic&Knowledge-Writing", False),
                 ("ideabench", "IdeaBench", False),
                 ("scitechnews", "JRE-L", False),
                 ("limitgen", "LimitGen-Syn", False),
+                ("writingbench_academic", "WritingBench-Academic&Engineering", False),
             )
         ),
     )

@@ -3,10 +3,11 @@
 A user's own domains come from memflow.toml and are of the same type; nothing here reads that file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memflow.datasets import DATASETS
 from memflow.errors import BadSettings
 
 
@@ -28,6 +29,28 @@ class Domain:
     def limited(self, limit: int) -> "Domain":
         """The same domain, cut to its first `limit` users or questions."""
         return replace(self, limit=limit)
+
+
+FORMATS = {
+    "LiSo": "long input, short output",
+    "SiLo": "short input, long output",
+    "LiLo": "long input, long output",
+    "SiSo": "short input, short output",
+}
+"""MemoryBench's task formats, in words; 600 tokens are the boundary."""
+
+
+def _memorybench() -> Iterator[Domain]:
+    """MemoryBench's three domains and four task formats, each of the published tasks that are of it."""
+    from memflow.benchmarks.memorybench.tasks.catalogue import TASKS  # noqa: PLC0415  (which imports Domain from here)
+
+    published = [task for task in TASKS.values() if task.name in DATASETS and not DATASETS[task.name].ships]
+    for name, words in (("open", "open"), ("legal", "legal"), ("academic", "academic and knowledge")):
+        tasks = tuple(task.name for task in published if task.field == name)
+        yield Domain(f"memorybench_{name}", "memorybench", tasks, f"MemoryBench, {words} domain")
+    for name, words in FORMATS.items():
+        tasks = tuple(task.name for task in published if task.format == name)
+        yield Domain(f"memorybench_{name.lower()}", "memorybench", tasks, f"MemoryBench, {words}")
 
 
 DOMAINS: dict[str, Domain] = {
@@ -105,21 +128,7 @@ DOMAINS: dict[str, Domain] = {
             ("memorybench_sample",),
             "MemoryBench in small, from cases that ship with memflow",
         ),
-        Domain(
-            "memorybench_open",
-            "memorybench",
-            (
-                "locomo",
-                "dialsim_friends",
-                "dialsim_bigbang",
-                "dialsim_theoffice",
-                "hellobench_creative",
-                "writingprompts",
-                "writingbench_creative",
-                "nfcats",
-            ),
-            "MemoryBench, open domain",
-        ),
+        *_memorybench(),
     )
 }
 

@@ -110,6 +110,7 @@ class Probe:
     dataset: Annotated[str, "The data set it comes from."]
     category: Annotated[str | None, "The data set's own category."] = None
     language: Annotated[str, "`en` or `zh`."] = "en"
+    asked_at: Annotated[str | None, "The simulated time at which it is asked, as the data gives it."] = None
     metric: Annotated[str, "The metric that scores it."]
     question: Annotated[str, "The question."]
     options: Annotated[list[str], "The options of a multiple choice, in the order shown; else empty."]

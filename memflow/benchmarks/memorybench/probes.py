@@ -42,6 +42,7 @@ def _probe(domain: str, pool: Pool, case: Case, part: str) -> Probe:
         dataset=pool.task.name,
         category=case.category,
         language=case.language,
+        asked_at=case.asked_at,
         metric=pool.task.metric,
         question=case.question,
         options=list(case.options),

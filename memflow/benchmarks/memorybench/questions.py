@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.dialsim import CHATBOTS
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.locomo import ADVERSARIAL
 from memflow.chat.prompts import Prompt, load
@@ -23,17 +24,21 @@ _LOCOMO = {"2": "locomo_date", ADVERSARIAL: "locomo_choice"}
 
 def put(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
     """The prompt for `probe` and its fields; `notes` stands before the question."""
-    fields = {"notes": notes, "question": probe.question}
     stem = task(probe.dataset).prompt
     if stem == "locomo":
         stem = _LOCOMO.get(probe.category or "", "locomo_short")
-        if probe.options:
-            fields |= dict(zip("ab", probe.options, strict=True))
     elif stem == "answer":
         stem = f"answer_{probe.language}"
-    elif stem == "limitgen":
-        fields |= {"aspect": ASPECTS[probe.category or ""]}
-    return load(PACKAGE, stem), fields
+    prompt = load(PACKAGE, stem)
+    known = {
+        "notes": notes,
+        "question": probe.question,
+        "date": probe.asked_at or "",
+        "name": CHATBOTS.get(probe.dataset, ""),
+        "aspect": ASPECTS.get(probe.category or "", ""),
+        **dict(zip("ab", probe.options, strict=False)),
+    }
+    return prompt, {name: known[name] for name in prompt.fields if name in known}
 
 
 def whole(probe: Probe) -> str:

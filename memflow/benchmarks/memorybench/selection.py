@@ -9,6 +9,7 @@ from memflow.benchmarks.memorybench.split import Split
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.domains import Domain
+from memflow.errors import BadInput
 from memflow.records import Record
 
 DIALOGUES = "dialogues"
@@ -34,9 +35,14 @@ class Taken:
 def select(domain: Domain, records: Sequence[Record]) -> list[Taken]:
     """What `domain` takes, pools with a corpus first. The limit is dealt out over the pools in turn; a training case
     that a taken test case rests on is taken too. The domain's parameter `conversations` takes the first so
-    many corpora only: a cheap way to a real one, since every message of a corpus is played.
+    many corpora only: a cheap way to a real one, since every message of a corpus is played. A corpus about which
+    nothing is asked is not taken. Raises BadInput where nothing is asked at all.
     """
-    pools = pools_of(records)
+    pools = [pool for pool in pools_of(records) if pool.cases]
+    if not pools:
+        raise BadInput(
+            f"{domain.name}: nothing is asked in its data sets; `memflow data` says what each lacks"
+        )
     corpora = [pool for pool in pools if pool.corpus]
     corpora = corpora[: parameters_of(domain).conversations or len(corpora)]
     pools = [*corpora, *(pool for pool in pools if not pool.corpus)]

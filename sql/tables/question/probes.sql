@@ -11,6 +11,7 @@ CREATE TABLE IF NOT EXISTS question.probes (
     dataset VARCHAR NOT NULL,
     category VARCHAR,
     language VARCHAR NOT NULL,
+    asked_at VARCHAR,
     metric VARCHAR NOT NULL,
     question VARCHAR NOT NULL,
     options VARCHAR[] NOT NULL,

@@ -5,6 +5,8 @@ from itertools import groupby
 from typing import Any, Protocol
 
 from memflow.benchmarks.memorybench.tasks import (
+    dialsim,
+    hellobench,
     ideabench,
     judge,
     lexeval,
@@ -15,6 +17,8 @@ from memflow.benchmarks.memorybench.tasks import (
     scitechnews,
     unified,
     unwrapped,
+    writingbench,
+    writingprompts,
 )
 from memflow.benchmarks.memorybench.tasks.file import File
 from memflow.benchmarks.memorybench.tasks.task import Pool
@@ -37,11 +41,13 @@ class Reader(Protocol):
 READERS: Mapping[str, Reader] = {
     "memorybench_sample": sample,
     "locomo": locomo,
+    **dict.fromkeys(dialsim.CHATBOTS, dialsim),
+    **dict.fromkeys(hellobench.TAKEN, hellobench),
+    "writingprompts": writingprompts,
+    **dict.fromkeys(writingbench.TAKEN, writingbench),
     "nfcats": nfcats,
     "judge": judge,
-    "lexeval_summarization": lexeval,
-    "lexeval_judge": lexeval,
-    "lexeval_qa": lexeval,
+    **dict.fromkeys(("lexeval_summarization", "lexeval_judge", "lexeval_qa"), lexeval),
     "ideabench": ideabench,
     "scitechnews": scitechnews,
     "limitgen": limitgen,

@@ -27,6 +27,10 @@ _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 """What closes an Arrow stream. One that is cut off between two batches has none, and would read as a shorter one."""
 
 
+class Line(BaseModel):
+    """Any JSON object; whether it is a row, `Row` says."""
+
+
 class Corpus(BaseModel):
     """What the rows of a data set are asked about."""
 
@@ -84,7 +88,7 @@ def _part(file: File, path: PurePosixPath) -> Part:
 
 def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
     if suffix == ".jsonl":
-        yield from (raw for raw, _ in file.lines(BaseModel))
+        yield from (raw for raw, _ in file.lines(Line))
         return
     try:
         if suffix == ".parquet":

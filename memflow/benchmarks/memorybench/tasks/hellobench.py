@@ -1,0 +1,97 @@
+"""HelloBench: long texts to write, each judged by a checklist (A.1.1).
+
+Its five files are five of its tasks; MemoryBench makes three of its own from their categories. A task is split file by
+file: what the published code calls the domain.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, Json, StringConstraints
+
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.file import File
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.records import Record
+
+ORDER = ("open_ended_qa", "summarization", "chat", "heuristic_text_generation", "text_completion")
+"""The files, in the order in which the published code reads them."""
+ALL: frozenset[str] = frozenset()
+TAKEN: Mapping[str, Mapping[str, frozenset[str]]] = {
+    "hellobench_qa": {"open_ended_qa": ALL, "chat": frozenset({"science_problem_solve"})},
+    "hellobench_writing": {
+        "summarization": frozenset({"academic_article"}),
+        "chat": frozenset({"academic_write"}),
+        "heuristic_text_generation": frozenset({"argumentative_writing", "keyword_writing"}),
+    },
+    "hellobench_creative": {
+        "chat": frozenset(
+            (
+                "curriculum_development", "character_creation", "idea_generation", "creative_write", "script_write",
+                "continue_write", "guide_generation",
+            )
+        ),
+        "heuristic_text_generation": frozenset(("roleplaying_writing", "screenplay_writing", "story_writing")),
+        "text_completion": ALL,
+    },
+}  # fmt: skip
+"""By data set and file, the categories that are taken; `ALL` is every one."""
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class Item(BaseModel):
+    """A yes-or-no question about the text."""
+
+    checklist_content: Text
+
+
+class Line(BaseModel):
+    """An instruction, its category in its file, and what is asked of the text."""
+
+    id: Text
+    category: Text
+    instruction: Text
+    formatted_checklists: Json[Annotated[list[Item], Field(min_length=1)]]
+
+    @property
+    def checklist(self) -> list[str]:
+        return [item.checklist_content for item in self.formatted_checklists]
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per line of a category that the data set takes. Raises BadInput."""
+    wanted = TAKEN[file.dataset.name].get(_stem(file.source), ALL)
+    lines = list(file.lines(Line))
+    if not lines:
+        raise file.bad("it has no lines")
+    return [(line.id, raw) for raw, line in lines if wanted is ALL or line.category in wanted]
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """One pool of all cases, file after file."""
+    cases = []
+    for record in sorted(records, key=lambda record: ORDER.index(_stem(record.source))):
+        line = Line.model_validate(json.loads(record.content))
+        cases.append(case(line.id, line.instruction, line.checklist, line.category, _stem(record.source)))
+    return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(
+    case_id: str, instruction: str, checklist: Sequence[str], category: str | None, stratum: str | None
+) -> Case:
+    """An instruction with what is asked of the text."""
+    return Case(
+        case_id=case_id,
+        question=instruction,
+        gold=json.dumps({"checklist": checklist}, ensure_ascii=False),
+        revealed="\n".join(f"- {item}" for item in checklist),
+        category=category,
+        stratum=stratum,
+    )
+
+
+def _stem(source: str) -> str:
+    return PurePosixPath(source).stem

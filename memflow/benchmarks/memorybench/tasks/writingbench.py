@@ -1,0 +1,110 @@
+"""WritingBench: texts to write in English and Chinese, each judged by criteria of its own (A.1.1).
+
+MemoryBench makes three tasks of its domains and leaves out finance and business. A task is split domain by domain:
+its first level, as the published code has it. Its subsets by requirement do not say the language of a query; it is
+then told by its script.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.file import File
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.records import Record
+from memflow.words import HAN
+
+TAKEN: Mapping[str, tuple[str, ...]] = {
+    "writingbench_law": ("Politics & Law",),
+    "writingbench_academic": ("Academic & Engineering",),
+    "writingbench_creative": ("Literature & Arts", "Education", "Advertising & Marketing"),
+}
+"""The domains of each data set."""
+CHINESE = 0.2
+"""Share of Chinese characters among a query's letters from which it is Chinese. The published ones have less than
+0.04 or more than 0.8."""
+_HAN = re.compile(f"[{HAN}]")
+_LETTER = re.compile(r"[^\W\d_]")
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class Criterion(BaseModel):
+    """What a text is judged by, and what each pair of its ten points means."""
+
+    name: Text
+    criteria_description: Text
+    one: Annotated[Text, Field(alias="1-2")]
+    three: Annotated[Text, Field(alias="3-4")]
+    five: Annotated[Text, Field(alias="5-6")]
+    seven: Annotated[Text, Field(alias="7-8")]
+    nine: Annotated[Text, Field(alias="9-10")]
+
+    def gold(self) -> dict[str, Any]:
+        """As a judge is given it."""
+        levels = (self.one, self.three, self.five, self.seven, self.nine)
+        names = ("1-2", "3-4", "5-6", "7-8", "9-10")
+        return {
+            "name": self.name,
+            "description": self.criteria_description,
+            "levels": dict(zip(names, levels, strict=True)),
+        }
+
+
+class Line(BaseModel):
+    """A query with its two levels of domain, and its criteria."""
+
+    index: int
+    domain1: Text
+    domain2: Text
+    query: Text
+    checklist: Annotated[list[Criterion], Field(min_length=1)]
+    lang: Literal["en", "zh"] | None = None
+
+    @property
+    def language(self) -> Literal["en", "zh"]:
+        """The language of the query."""
+        if self.lang is not None:
+            return self.lang
+        letters = len(_LETTER.findall(self.query))
+        return "zh" if len(_HAN.findall(self.query)) > CHINESE * letters else "en"
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per query of the data set's domains. Raises BadInput."""
+    wanted = TAKEN[file.dataset.name]
+    lines = list(file.lines(Line))
+    found = [(str(line.index), raw) for raw, line in lines if line.domain1 in wanted]
+    if not found:
+        raise file.bad(f"it has no query of the domain {' or '.join(wanted)}")
+    return found
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """One pool of all queries."""
+    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    cases = [
+        replace(
+            case(str(line.index), line.query, line.checklist, line.domain1),
+            language=line.language,
+            category=line.domain2,
+        )
+        for line in lines
+    ]
+    return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(case_id: str, query: str, criteria: Sequence[Criterion], stratum: str | None) -> Case:
+    """A query with its criteria."""
+    return Case(
+        case_id=case_id,
+        question=query,
+        gold=json.dumps({"criteria": [each.gold() for each in criteria]}, ensure_ascii=False),
+        revealed="\n".join(f"- {each.name}: {each.criteria_description}" for each in criteria),
+        stratum=stratum,
+    )

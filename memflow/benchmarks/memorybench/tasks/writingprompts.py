@@ -1,0 +1,65 @@
+"""WritingPrompts: premises by Reddit's users, and a story that was written on each (A.1.1)."""
+
+import io
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, StringConstraints
+
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.file import File
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.records import Record
+
+FIRST = 2000
+"""Rows of the test split that are read, from its start."""
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class Line(BaseModel):
+    """A premise, behind a tag in brackets such as `[WP]`, and a story on it."""
+
+    prompt: Text
+    story: Text
+
+    @property
+    def premise(self) -> str:
+        """The prompt without its tag."""
+        return self.prompt.split("]", 1)[-1].strip()
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per row, by its number. Raises BadInput."""
+    import pyarrow  # noqa: PLC0415  (a moment of imports, for those who have this data set)
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415
+
+    try:
+        table = ParquetFile(io.BytesIO(file.content))
+        if lacking := {"prompt", "story"} - set(table.schema_arrow.names):
+            raise file.bad(f"it has no column {' and '.join(sorted(lacking))}")
+        batches = table.iter_batches(batch_size=FIRST, columns=["prompt", "story"])
+        rows = [row for batch in batches for row in batch.to_pylist()][:FIRST]
+    except (pyarrow.ArrowException, OSError) as wrong:
+        raise file.bad(f"it is cut off or not Parquet ({wrong})") from wrong
+    for number, row in enumerate(rows, start=1):
+        if not file.shaped(Line, row, f"row {number}").premise:
+            raise file.bad(f"row {number}: its prompt is a tag alone")
+    if not rows:
+        raise file.bad("it has no rows")
+    return [(str(number), row) for number, row in enumerate(rows)]
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """One pool of all premises."""
+    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    cases = [
+        case(record.record_id, line.premise, line.story) for record, line in zip(records, lines, strict=True)
+    ]
+    return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(case_id: str, premise: str, story: str) -> Case:
+    """A premise with the story that was written on it."""
+    return Case(case_id=case_id, question=premise, gold=story, revealed=story)
