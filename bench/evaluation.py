@@ -34,7 +34,7 @@ from memflow.benchmarks.amemgym import AMemGym
 from memflow.chat.ledger import Account, LedgeredChat
 from memflow.chat.requests import Sampling
 from memflow.datasets import dataset
-from memflow.domains import DOMAINS
+from memflow.domains import find
 from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
@@ -67,7 +67,7 @@ class Evaluated:
 
 async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluated:
     """Play the first 12 users, and ask all probes of the memory that came of it."""
-    benchmark, domain = AMemGym(), DOMAINS["amemgym_base"].limited(USERS)
+    benchmark, domain = AMemGym(), find("amemgym_base").limited(USERS)
     source = dataset("amemgym_v1_base")
     sampling = Sampling(max_tokens=256)
     async with OpenAIChat(url, "stub", "bench", sampling, concurrency=CONCURRENCY) as chat:

@@ -30,7 +30,7 @@ from memflow.benchmarks.amemgym import AMemGym
 from memflow.chat.ledger import Account, LedgeredChat
 from memflow.chat.requests import Sampling
 from memflow.datasets import dataset
-from memflow.domains import DOMAINS
+from memflow.domains import find
 from memflow.fingerprint import seeded
 from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Tools
@@ -105,7 +105,7 @@ def users_file(folder: Path) -> tuple[Path, bool]:
 
 async def play_users(url: str, users: Path, ledger: SqlLedger) -> tuple[list[Played], float, float]:
     """The first 12 users as they were played, and the seconds it took: of the clock, and of this process."""
-    benchmark, domain = AMemGym(), DOMAINS["amemgym_base"].limited(USERS)
+    benchmark, domain = AMemGym(), find("amemgym_base").limited(USERS)
     source = dataset("amemgym_v1_base")
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=256), concurrency=CONCURRENCY) as chat:
         account = Account(run="bench", stage="memory", domain=domain.name, assistant=MEMORY, model="stub")

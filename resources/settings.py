@@ -22,7 +22,7 @@ from pydantic_settings import (
 
 from memflow.chat.requests import Sampling
 from memflow.datasets import DATASETS, Dataset
-from memflow.domains import DOMAINS, Domain
+from memflow.domains import Domain, built_in
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 from memflow.memories.own import Own, installed
@@ -175,7 +175,7 @@ class Settings(BaseSettings):
     )
     ledger: str = Field("", description="The ledger's SQLAlchemy URL when it is not SQLite in <home>.")
     domains: tuple[str, ...] = Field(
-        tuple(name for name, domain in DOMAINS.items() if domain.listed),
+        tuple(name for name, domain in built_in().items() if domain.listed),
         description="The domains: the partitions of everything but raw data and the board.",
     )
     assistants: tuple[str, ...] = Field(
@@ -219,7 +219,7 @@ class Settings(BaseSettings):
             if model and model not in self.models:
                 raise ValueError(f"the assistant {assistant} names a model that has no [models.{model}]")
         for name in self.domains:
-            if name not in DOMAINS and name not in self.own_domains:
+            if name not in built_in() and name not in self.own_domains:
                 raise ValueError(f"the domain {name} is neither built in nor in [own_domains.{name}]")
         for name in self.own_datasets:
             if not KEY.fullmatch(name) or name in DATASETS:
@@ -243,10 +243,10 @@ class Settings(BaseSettings):
         if name in self.own_domains:
             own = self.own_domains[name]
             return Domain(name, own.benchmark, own.datasets, own.title or name, own.parameters, own.seed)
-        if name not in DOMAINS:
-            known = ", ".join(sorted({*DOMAINS, *self.own_domains}))
+        if name not in built_in():
+            known = ", ".join(sorted({*built_in(), *self.own_domains}))
             raise BadSettings(f"there is no domain {name!r}; there are {known}")
-        return DOMAINS[name]
+        return built_in()[name]
 
     @property
     def datasets(self) -> dict[str, Dataset]:

@@ -25,10 +25,10 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
     A domain is a benchmark's testbed, and a partition of the graph.
     """
-    from memflow.domains import DOMAINS
+    from memflow.domains import built_in
 
     settings = front_of(ctx).load()
-    known = {**DOMAINS, **{name: settings.domain(name) for name in settings.own_domains}}
+    known = {**built_in(), **{name: settings.domain(name) for name in settings.own_domains}}
     rows = [
         {
             "domain": name,

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from memflow.datasets import DATASETS
-from memflow.domains import DOMAINS
+from memflow.domains import built_in
 from resources.settings import example
 
 
 def test_every_domain_is_listed(empty) -> None:
     domains = json.loads(empty("domains", "--format", "json").stdout)
-    assert [row["domain"] for row in domains] == list(DOMAINS)
+    assert [row["domain"] for row in domains] == list(built_in())
     assert "amemgym_demo" in empty("domains").stdout
 
 

@@ -8,8 +8,10 @@ import io
 import pickle
 from typing import Any
 
-ADMITTED = {("builtins", "set"): set, ("builtins", "frozenset"): frozenset}
-"""What old protocols import for a value that is plain all the same."""
+ADMITTED = {
+    (module, kind.__name__): kind for module in ("builtins", "__builtin__") for kind in (set, frozenset)
+}
+"""What older protocols import for a value that is plain all the same; the module has two names."""
 
 
 class NotPlain(ValueError):
@@ -17,7 +19,7 @@ class NotPlain(ValueError):
 
 
 class _Plain(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> type[set[Any]] | type[frozenset[Any]]:
         if (module, name) not in ADMITTED:
             raise NotPlain(f"it asks for {module}.{name}, and only plain values are read")
         return ADMITTED[module, name]

@@ -1,9 +1,15 @@
+import math
+from collections import Counter
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memflow.benchmarks.memorybench.split import (
     Split,
     fixed_sample,
     limited,
+    stratified,
     train_test,
 )
 
@@ -28,6 +34,35 @@ def test_four_to_one_and_disjoint(n: int, test: int, train: int) -> None:
     split = train_test(n, 25)
     assert (len(split.test), len(split.train)) == (test, train)
     assert not set(split.test) & set(split.train)
+
+
+@given(st.integers(0, 400), st.integers(1, 300), st.integers(0, 99))
+def test_a_split_is_a_partition_of_what_is_taken(n: int, truncation: int, seed: int) -> None:
+    split = train_test(n, truncation, seed)
+    taken = split.test + split.train
+    assert len(taken) == len(set(taken)) == min(n, truncation)
+    assert set(taken) <= set(range(n))
+    assert len(split.test) == math.ceil(len(taken) / 5)
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=200), st.integers(0, 99))
+def test_a_stratified_split_is_a_partition_with_a_fifth_of_each_stratum_as_test(
+    strata: list[str], seed: int
+) -> None:
+    split = stratified(strata, seed)
+    assert sorted(split.test + split.train) == list(range(len(strata)))
+    test = Counter(strata[place] for place in split.test)
+    assert test == {name: math.ceil(count / 5) for name, count in Counter(strata).items()}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "test"),
+    [([200, 13], 43), ([20, 14, 48], 17), ([76, 75, 77], 47), ([201], 41), ([167], 34)],
+    ids=["HelloBench QA", "HelloBench Writing", "HelloBench C&D", "WritingBench P&L", "WritingBench A&E"],
+)
+def test_stratified_test_sizes_are_the_published_ones(sizes: list[int], test: int) -> None:
+    strata = [str(number) for number, size in enumerate(sizes) for _ in range(size)]
+    assert len(stratified(strata).test) == test
 
 
 def test_a_sample_is_the_same_every_time() -> None:

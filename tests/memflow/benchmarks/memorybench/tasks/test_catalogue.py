@@ -1,0 +1,79 @@
+"""The tasks, their data sets and the domains made of them."""
+
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from memflow.benchmarks.memorybench.questions import PACKAGE
+from memflow.benchmarks.memorybench.scripted import handlers
+from memflow.benchmarks.memorybench.tasks.catalogue import TASKS, task
+from memflow.benchmarks.memorybench.tasks.registry import READERS
+from memflow.benchmarks.memorybench.tasks.task import Task
+from memflow.chat.prompts import load
+from memflow.datasets import DATASETS
+from memflow.domains import built_in
+from memflow.errors import BadInput
+
+PUBLISHED = [each for name, each in DATASETS.items() if each.benchmark == "memorybench" and not each.ships]
+FORMATS = {"LiSo": "Long-Short", "SiLo": "Short-Long", "LiLo": "Long-Long", "SiSo": "Short-Short"}
+FIELDS = {"open": "Open-Domain", "legal": "Legal", "academic": "Academic&Knowledge"}
+
+
+def stems(each: Task) -> list[str]:
+    if each.prompt == "answer":
+        return ["answer_en", "answer_zh"]
+    return ["locomo_short", "locomo_date", "locomo_choice"] if each.prompt == "locomo" else [each.prompt]
+
+
+@pytest.mark.parametrize("dataset", PUBLISHED, ids=lambda dataset: dataset.name)
+def test_a_data_set_poses_a_task_that_can_be_read_and_put(dataset) -> None:
+    posed = task(dataset.name)
+    assert (dataset.name in READERS) == dataset.readable
+    if dataset.readable:
+        for stem in stems(posed):
+            assert load(PACKAGE, stem).name in handlers()
+
+
+def test_a_task_stands_in_its_field_and_in_its_format() -> None:
+    parts = {
+        name: domain.datasets for name, domain in built_in().items() if domain.benchmark == "memorybench"
+    }
+    found = Counter(name for part in ("open", "legal", "academic") for name in parts[f"memorybench_{part}"])
+    assert found == Counter(each.name for each in PUBLISHED)
+    found = Counter(name for part in FORMATS for name in parts[f"memorybench_{part.lower()}"])
+    assert found == Counter(each.name for each in PUBLISHED)
+    for each in PUBLISHED:
+        posed = task(each.name)
+        assert each.name in parts[f"memorybench_{posed.field}"]
+        assert each.name in parts[f"memorybench_{posed.format.lower()}"]
+
+
+def test_the_seven_are_listed() -> None:
+    seven = [f"memorybench_{name.lower()}" for name in (*FIELDS, *FORMATS)]
+    assert all(built_in()[name].listed for name in seven)
+
+
+def test_fields_formats_and_samples_are_those_of_the_published_configuration() -> None:
+    """But for WritingBench's, of which the published code takes all, whatever its sample says."""
+    folder = os.environ.get("MEMFLOW_DATA")
+    path = Path(folder or "", "memorybench_configs", "domain.json")
+    if not folder or not path.is_file():
+        pytest.skip("set MEMFLOW_DATA to a data folder that has memorybench_configs/domain.json")
+    by_name = {each.published: each for each in TASKS.values()}
+    found = set()
+    for field, rows in json.loads(path.read_text(encoding="utf-8")).items():
+        for row in rows:
+            each = by_name[re.sub(r"^Locomo-\d$", "Locomo", row["dataset_name"])]
+            assert (FIELDS[each.field], FORMATS[each.format]) == (field, row["task_tag"])
+            assert each.stratified or each.sample == row["sample_count"]
+            found.add(each.name)
+    assert found >= {each.name for each in PUBLISHED}
+
+
+def test_a_task_that_is_not_there_is_told_with_those_that_are() -> None:
+    with pytest.raises(BadInput, match="MemoryBench has no task 'none'; it has locomo, "):
+        task("none")

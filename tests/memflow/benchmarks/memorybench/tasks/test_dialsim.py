@@ -1,0 +1,180 @@
+"""DialSim's script, its pickle, and questions of one's own."""
+
+import json
+import pickle
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.benchmark import Question
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.probes import probes
+from memflow.benchmarks.memorybench.selection import select
+from memflow.benchmarks.memorybench.split import fixed_sample
+from memflow.benchmarks.memorybench.tasks.dialsim import FIRST
+from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.task import Pool
+from memflow.benchmarks.memorybench.utterances import turns
+from memflow.domains import find
+from memflow.errors import BadInput
+from memflow.memories.memory import Recall
+
+NAME = "dialsim_friends"
+SCRIPT, PICKLE, OWN = (
+    f"dialsim/{name}"
+    for name in ("dialsim_corpus_friends.txt", "friends_dialsim.pickle", "friends_questions.json")
+)
+OPEN = find("memorybench_open")
+TEXT = b"""[Date: May 1, 1994, Session #1]\r
+\r
+Ann: I bought a kite.\r
+Bo: Did you: really?\r
+\r
+[Date: May 2, 1994, Session #2]\r
+ \r
+Bo: \r
+It flies,\r
+it flies.\r
+Ann: \r
+All: Oh.\r
+"""
+
+
+def scene(questions: dict[Any, Any], date: str = "May 2, 1994") -> dict[str, Any]:
+    others = {
+        "dont_know_unans": {1: {"questions": {"default": "Who?"}, "options": [], "answer": "I don't know."}}
+    }
+    return {
+        "date": date,
+        "script": "Ann: I bought a kite.",
+        "hard_q": {"past": [{"questions": {"default": "When?"}, "options": [], "answer": "May"}]},
+        "easy_q": {**others, "ans_w_time": questions},
+    }
+
+
+def quiz(words: str, answer: str = "A kite") -> dict[str, Any]:
+    return {
+        "questions": {"default": words, "Bo": f"{words} (Bo)"},
+        "options": ["A kite", "A boat"],
+        "answer": answer,
+    }
+
+
+EPISODES = {
+    "S01E01 The Kite.txt": {
+        1: scene(
+            {
+                350: quiz("What did Ann buy on May 1, 1994?"),
+                351: {"questions": {}, "options": [], "answer": ""},
+            }
+        ),
+        2: scene({}, "May 3, 1994"),
+    },
+    "S01E02 The Boat.txt": {1: scene({7: quiz("Who flew it on May 2, 1994?", "Bo")}, "May 9, 1994")},
+}
+
+
+def pool(records: Any) -> Pool:
+    (only,) = pools_of(records)
+    return only
+
+
+def put(records: Any) -> tuple[Any, Question]:
+    probe = probes("d", select(OPEN, records))[0]
+    return probe, MemoryBench().question(OPEN, probe, Recall(notes="Ann: I bought a kite."), None)
+
+
+def test_a_script_is_sessions_with_days_and_speakers(written) -> None:
+    corpus = pool(written(NAME, {SCRIPT: TEXT})).corpus
+    assert [session.date for session in corpus] == ["May 1, 1994", "May 2, 1994"]
+    said = [(each.message_id, each.speaker, each.text) for session in corpus for each in session.messages]
+    assert said == [
+        ("D1:1", "Ann", "I bought a kite."),
+        ("D1:2", "Bo", "Did you: really?"),
+        ("D2:1", "Bo", "It flies,\nit flies."),
+        ("D2:5", "All", "Oh."),
+    ]
+    assert {each.role for session in corpus for each in session.messages} == {"user"}
+
+
+def test_of_a_script_alone_nothing_is_asked(written) -> None:
+    records = written(NAME, {SCRIPT: TEXT})
+    assert len(records) == 2 and not pool(records).cases
+    with pytest.raises(BadInput, match="memorybench_open: nothing is asked in its data sets"):
+        select(OPEN, records)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_the_pickle_gives_the_fan_quiz_that_can_be_answered_and_names_a_time(written, protocol: int) -> None:
+    records = written(NAME, {SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES, protocol)})
+    cases = pool(records).cases
+    assert [(case.question, case.gold, case.asked_at) for case in cases] == [
+        ("What did Ann buy on May 1, 1994?", "A kite", "May 2, 1994"),
+        ("Who flew it on May 2, 1994?", "Bo", "May 9, 1994"),
+    ]
+    assert records[2].record_id == "S01E01 The Kite.txt, scene 1, ans_w_time 350"
+
+
+def test_questions_of_ones_own_stand_in_for_the_pickle(written) -> None:
+    own = [{"question": "What did Ann buy?", "answer": "A kite", "date": "May 2, 1994"}]
+    records = written(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
+    probe, question = put(records)
+    assert (probe.episode_id, probe.metric, probe.asked_at) == (NAME, "accuracy", "May 2, 1994")
+    text = question.prompt.render(question.fields)[-1].content
+    assert "May 2, 1994" in text and "What did Ann buy?" in text
+    assert "Ross" in question.prompt.render(question.fields)[0].content
+    assert question.query == "What did Ann buy?" and probe.gold not in text.replace("a kite", "")
+    assert {turn.episode_id for turn in turns("d", select(OPEN, records))} == {NAME}
+
+
+def test_the_sample_is_drawn_from_three_hundred_drawn_before(written) -> None:
+    own = [{"question": f"Q{number}?", "answer": "A", "date": "May 2, 1994"} for number in range(1000)]
+    records = written(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
+    first = sorted(fixed_sample(range(1000), FIRST))
+    assert [case.case_id for case in pool(records).cases] == [str(place) for place in first]
+    (taken,) = select(OPEN, records)
+    assert (len(taken.test), len(taken.train)) == (17, 66)
+    sampled = fixed_sample(range(FIRST), 83)
+    assert [case.case_id for case in taken.test] == [str(first[place]) for place in fixed_sample(sampled, 17)]
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({SCRIPT: b""}, "does not begin with a line like"),
+        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "does not begin with a line like"),
+        ({SCRIPT: b"\xff\xfe"}, "is not UTF-8"),
+        ({SCRIPT: TEXT + b"[Date: May 3, 1994, Session #3]\n\nnobody speaks\n"}, "session 3 has no line like Speaker"),
+        ({SCRIPT: TEXT + TEXT}, "the id session 1 is there twice"),
+        ({SCRIPT: TEXT, OWN: b"[{"}, "cut off or not JSON"),
+        ({SCRIPT: TEXT, OWN: b"{}"}, "not a list of questions"),
+        ({SCRIPT: TEXT, OWN: b"[]"}, "no question that can be answered"),
+        ({SCRIPT: TEXT, OWN: b'[{"question": "Q?", "answer": "A"}]'}, "question 1: at date: Field required"),
+        ({SCRIPT: TEXT, PICKLE: b"PK\x03\x04"}, "no pickle"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES)[:200]}, "cut off or no pickle"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps([EPISODES])}, "the whole is not a dict"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps({"S01E01": {1: {"date": "May 2, 1994"}}})}, "scene 1: at easy_q"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps({"E1": {1: scene({4: quiz("Who?", "")})}})}, "ans_w_time 4: at answer"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps({})}, "no question that can be answered"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_refused_with_where_and_what(written, files: dict[str, bytes], said: str) -> None:
+    with pytest.raises(BadInput, match=said) as wrong:
+        written(NAME, files)
+    assert str(wrong.value).startswith(f"{NAME}: dialsim/") and "get the file again" in str(wrong.value)
+
+
+def test_the_published_script_is_read_to_its_last_session(real) -> None:
+    """Published are 787 sessions and 18,648 lines with a speaker, by a pattern that takes session 203 for a part of the
+    next one's date."""
+    corpus = pool(real(NAME)).corpus
+    assert (len(corpus), sum(len(session.messages) for session in corpus)) == (788, 18_653)
+    assert corpus[0].date == "September 22, 1994"
+    assert sum(len(session.messages) for place, session in enumerate(corpus, start=1) if place == 203) == 16
+    named = [
+        line
+        for record in real(NAME)
+        for line in json.loads(record.content)["script"].split("\n")
+        if ":" in line
+    ]
+    assert len(named) == 18_648 + 16

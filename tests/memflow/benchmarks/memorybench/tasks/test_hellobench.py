@@ -1,0 +1,129 @@
+"""HelloBench's files as three tasks."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.memorybench.selection import select
+from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.domains import find
+from memflow.errors import BadInput
+
+ACADEMIC, OPEN = find("memorybench_academic"), find("memorybench_open")
+CHAT, QA, SUMMARIES, HEURISTIC, COMPLETION = (
+    f"hellobench/{name}.jsonl"
+    for name in ("chat", "open_ended_qa", "summarization", "heuristic_text_generation", "text_completion")
+)
+
+
+def line(name: str, category: str, **given: Any) -> dict[str, Any]:
+    checklist = [
+        {"checklist_id": 0, "checklist_content": "Is it long?"},
+        {"checklist_id": 1, "checklist_content": "Ok?"},
+    ]
+    return {
+        "id": name, "category": category, "instruction": f"Write {name}.", "checklists": ["Is it long?", "Ok?"],
+        "formatted_checklists": json.dumps(checklist), "num_checklist": 2, "raw_text": name, "requirements": None,
+        **given,
+    }  # fmt: skip
+
+
+CHATS = [
+    line("chat_1", "rewrite"), line("chat_2", "science_problem_solve"), line("chat_3", "academic_write"),
+    line("chat_4", "script_write"),
+]  # fmt: skip
+HEURISTICS = [line("h_1", "keyword_writing"), line("h_2", "story_writing")]
+
+
+def cases(records: Any) -> list[tuple[str, str | None, str | None]]:
+    (pool,) = pools_of(records)
+    return [(case.case_id, case.category, case.stratum) for case in pool.cases]
+
+
+def test_each_task_takes_its_categories_file_after_file(written) -> None:
+    files = {
+        CHAT: CHATS,
+        QA: [line("qa_1", "Sport")],
+        HEURISTIC: HEURISTICS,
+        COMPLETION: [line("t_1", "any")],
+    }
+    assert cases(written("hellobench_qa", files)) == [
+        ("qa_1", "Sport", "open_ended_qa"), ("chat_2", "science_problem_solve", "chat"),
+    ]  # fmt: skip
+    assert cases(written("hellobench_creative", files)) == [
+        ("chat_4", "script_write", "chat"),
+        ("h_2", "story_writing", "heuristic_text_generation"),
+        ("t_1", "any", "text_completion"),
+    ]
+    assert cases(written("hellobench_writing", files)) == [
+        ("chat_3", "academic_write", "chat"), ("h_1", "keyword_writing", "heuristic_text_generation"),
+    ]  # fmt: skip
+
+
+def test_the_fifth_file_is_taken_where_it_is_there_and_stands_in_its_place(written) -> None:
+    files = {
+        CHAT: CHATS,
+        HEURISTIC: HEURISTICS,
+        SUMMARIES: [line("s_1", "academic_article"), line("s_2", "blog")],
+    }
+    assert [name for name, *_ in cases(written("hellobench_writing", files))] == ["s_1", "chat_3", "h_1"]
+
+
+def test_a_case_has_the_checklist_of_its_text(written) -> None:
+    (pool,) = pools_of(written("hellobench_qa", {CHAT: CHATS, QA: [line("qa_1", "Sport")]}))
+    case = pool.cases[0]
+    assert case.question == "Write qa_1."
+    assert json.loads(case.gold) == {"checklist": ["Is it long?", "Ok?"]}
+    assert case.revealed == "- Is it long?\n- Ok?"
+    assert pool.task.metric == "checklist"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "it has no lines"),
+        (b'{"id": "a"', "line 1 is cut off or not JSON"),
+        (b"PK\x03\x04\xff", "it is not UTF-8"),
+        ([line("a", "Sport", instruction=" ")], "line 1: at instruction"),
+        (
+            [{"id": "a", "category": "Sport", "instruction": "b"}],
+            "line 1: at formatted_checklists: Field required",
+        ),
+        ([line("a", "Sport", formatted_checklists="[{")], "line 1: at formatted_checklists: Invalid JSON"),
+        ([line("a", "Sport", formatted_checklists="[]")], "line 1: at formatted_checklists"),
+        ([line("a", "Sport"), line("a", "Tech")], "the id a is there twice"),
+        ([line("chat_2", "Sport")], "the id chat_2 is there twice"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_where_and_what(written, content: Any, said: str) -> None:
+    with pytest.raises(BadInput, match=f"hellobench_qa: hellobench/.*: {said}.*get the file again"):
+        written("hellobench_qa", {QA: content, CHAT: CHATS})
+
+
+@pytest.mark.parametrize(
+    ("name", "domain", "strata", "test"),
+    [
+        ("hellobench_qa", ACADEMIC, {"open_ended_qa": 200, "chat": 13}, 43),
+        (
+            "hellobench_creative",
+            OPEN,
+            {"chat": 76, "heuristic_text_generation": 75, "text_completion": 77},
+            47,
+        ),
+    ],
+)
+def test_the_published_files_give_the_published_sizes(
+    real, name: str, domain: Any, strata: dict[str, int], test: int
+) -> None:
+    records = real(name)
+    assert Counter(stratum for *_, stratum in cases(records)) == strata
+    (taken,) = select(domain, records)
+    assert (len(taken.test), len(taken.train)) == (test, sum(strata.values()) - test)
+
+
+def test_without_the_summaries_the_writing_task_has_the_rest(real) -> None:
+    found = Counter(stratum for *_, stratum in cases(real("hellobench_writing")))
+    found.pop("summarization", None)
+    assert found == {"chat": 14, "heuristic_text_generation": 48}

@@ -1,0 +1,139 @@
+"""WritingBench's queries as three tasks."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks.memorybench.selection import select
+from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.writingbench import Line
+from memflow.domains import find
+from memflow.errors import BadInput
+
+WHOLE, SUBSET = (f"writingbench/{name}.jsonl" for name in ("benchmark_all", "length_subset"))
+OPEN = find("memorybench_open")
+LEVELS = ("1-2", "3-4", "5-6", "7-8", "9-10")
+
+
+def criterion(name: str = "Tone") -> dict[str, str]:
+    return {
+        "name": name,
+        "criteria_description": f"{name} fits.",
+        **{level: f"is {level}" for level in LEVELS},
+    }
+
+
+def line(index: int, domain: str = "Education", **given: Any) -> dict[str, Any]:
+    return {
+        "index": index, "domain1": domain, "domain2": "Lesson Plan", "lang": "en", "query": f"Write {index}.",
+        "checklist": [criterion(), criterion("Form")], **given,
+    }  # fmt: skip
+
+
+MIXED = [
+    line(1), line(2, "Politics & Law"), line(3, "Academic & Engineering"), line(4, "Literature & Arts", lang="zh"),
+    line(5, "Advertising & Marketing"), line(6, "Finance & Business"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [("creative", ["1", "4", "5"]), ("law", ["2"]), ("academic", ["3"])],
+)
+def test_each_task_takes_its_domains(written, name: str, taken: list[str]) -> None:
+    (pool,) = pools_of(written(f"writingbench_{name}", {WHOLE: MIXED}))
+    assert [case.case_id for case in pool.cases] == taken
+
+
+def test_a_case_has_the_criteria_of_its_text(written) -> None:
+    (pool,) = pools_of(written("writingbench_creative", {WHOLE: MIXED}))
+    case = pool.cases[1]
+    assert (case.language, case.category, case.stratum) == ("zh", "Lesson Plan", "Literature & Arts")
+    tone, form = json.loads(case.gold)["criteria"]
+    assert tone == {
+        "name": "Tone", "description": "Tone fits.", "levels": {level: f"is {level}" for level in LEVELS},
+    }  # fmt: skip
+    assert form["name"] == "Form"
+    assert case.revealed == "- Tone: Tone fits.\n- Form: Form fits."
+
+
+def test_a_subset_serves_where_the_whole_is_not_there(written) -> None:
+    (pool,) = pools_of(written("writingbench_law", {SUBSET: MIXED}))
+    assert len(pool.cases) == 1
+    (pool,) = pools_of(written("writingbench_law", {SUBSET: MIXED, WHOLE: [line(7, "Politics & Law")]}))
+    assert [case.case_id for case in pool.cases] == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("query", "language"),
+    [
+        ("Write a poem.", "en"), ("写一首诗。", "zh"), ("用 Python 写一个 game loop", "zh"), ("123", "en"),
+        ("Write about the word 道 and what it means.", "en"),
+    ],
+)  # fmt: skip
+def test_where_no_language_is_given_the_script_tells(query: str, language: str) -> None:
+    without = {name: value for name, value in line(1, query=query).items() if name != "lang"}
+    assert Line.model_validate(without).language == language
+
+
+@given(st.text(alphabet="abc 道德经", min_size=1).filter(str.strip))
+def test_a_given_language_is_believed(query: str) -> None:
+    assert Line.model_validate(line(1, query=query, lang="zh")).language == "zh"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "it has no query of the domain Politics & Law"),
+        ([line(1)], "it has no query of the domain Politics & Law"),
+        (b'{"index": 1', "line 1 is cut off or not JSON"),
+        ([line(1, "Politics & Law", query="")], "line 1: at query"),
+        ([line(1, "Politics & Law", lang="fr")], "line 1: at lang"),
+        ([line(1, "Politics & Law", checklist=[])], "line 1: at checklist"),
+        (
+            [line(1, "Politics & Law", checklist=[{"name": "Tone"}])],
+            "line 1: at checklist.0.criteria_description",
+        ),
+        (
+            [line(1, checklist=[{**criterion(), "5-6": ""}])],
+            "line 1: at checklist.0.5-6",
+        ),
+        ([line(1, "Politics & Law"), line(1, "Politics & Law")], "the id 1 is there twice"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_where_and_what(written, content: Any, said: str) -> None:
+    with pytest.raises(BadInput, match=f"writingbench_law: writingbench/.*: {said}.*get the file again"):
+        written("writingbench_law", {WHOLE: content})
+
+
+@pytest.mark.parametrize(
+    ("name", "strata"),
+    [
+        ("writingbench_law", {"Politics & Law": 41}),
+        ("writingbench_academic", {"Academic & Engineering": 27}),
+        ("writingbench_creative", {"Literature & Arts": 56, "Education": 32, "Advertising & Marketing": 41}),
+    ],
+)
+def test_the_published_subset_is_read(real, name: str, strata: dict[str, int]) -> None:
+    records = real(name)
+    if records[0].source != SUBSET:
+        pytest.skip("MEMFLOW_DATA has the whole benchmark, of which these are not the counts")
+    (pool,) = pools_of(records)
+    assert Counter(case.stratum for case in pool.cases) == strata
+    assert {len(json.loads(case.gold)["criteria"]) for case in pool.cases} == {5}
+    assert {case.language for case in pool.cases} == {"en", "zh"}
+
+
+def test_a_fifth_of_each_domain_is_test_rounded_up(written) -> None:
+    sizes = {"Literature & Arts": 11, "Education": 6, "Advertising & Marketing": 5}
+    domains = [domain for domain, size in sizes.items() for _ in range(size)]
+    rows = [line(index, domain) for index, domain in enumerate(domains)]
+    (taken,) = select(OPEN, written("writingbench_creative", {WHOLE: rows}))
+    assert Counter(case.stratum for case in taken.test) == {
+        "Literature & Arts": 3, "Education": 2, "Advertising & Marketing": 1,
+    }  # fmt: skip
+    assert len(taken.train) == 22 - 6

@@ -1,0 +1,75 @@
+"""WritingPrompts' premises and stories."""
+
+import io
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.probes import probes
+from memflow.benchmarks.memorybench.selection import select
+from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.domains import find
+from memflow.errors import BadInput
+from memflow.memories.memory import Recall
+
+FILE, OPEN = "writingprompts/test.parquet", find("memorybench_open")
+
+
+def table(**columns: list[Any]) -> bytes:
+    out = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), out)
+    return out.getvalue()
+
+
+def rows(count: int) -> bytes:
+    return table(
+        prompt=[f"[ WP ] Premise {n} ." for n in range(count)], story=[f"Story {n}." for n in range(count)]
+    )
+
+
+def test_a_premise_stands_without_its_tag(written) -> None:
+    prompts = ["[ WP ] A cat learns to read [ old ] maps .", "No tag", "[SP] One"]
+    (pool,) = pools_of(written("writingprompts", {FILE: table(prompt=prompts, story=["a", "b", "c"])}))
+    assert [(case.case_id, case.question, case.gold) for case in pool.cases] == [
+        ("0", "A cat learns to read [ old ] maps .", "a"), ("1", "No tag", "b"), ("2", "One", "c"),
+    ]  # fmt: skip
+
+
+def test_the_first_two_thousand_are_read_and_250_taken(written) -> None:
+    records = written("writingprompts", {FILE: rows(2_100)})
+    assert len(records) == 2_000 and records[-1].record_id == "1999"
+    (taken,) = select(OPEN, records)
+    assert (len(taken.test), len(taken.train)) == (50, 200)
+
+
+def test_a_premise_is_put_as_a_story_to_write(written) -> None:
+    probe = probes("d", select(OPEN, written("writingprompts", {FILE: rows(1)})))[0]
+    question = MemoryBench().question(OPEN, probe, Recall(notes="The user likes short stories."), None)
+    text = question.prompt.render(question.fields)[-1].content
+    assert "Premise 0 ." in text and "story" in text and "short stories" in text
+    assert (question.query, probe.metric, probe.gold) == ("Premise 0 .", "meteor", "Story 0.")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "cut off or not Parquet"),
+        (rows(3)[:200], "cut off or not Parquet"),
+        (b"prompt,story\na,b\n", "cut off or not Parquet"),
+        (table(prompt=["a"]), "it has no column story"),
+        (table(prompt=["a", " "], story=["b", "c"]), "row 2: at prompt"),
+        (table(prompt=["a", "b"], story=["b", None]), "row 2: at story"),
+        (table(prompt=["[WP] "], story=["b"]), "row 1: its prompt is a tag alone"),
+        (rows(0), "it has no rows"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_where_and_what(written, content: bytes, said: str) -> None:
+    with pytest.raises(BadInput, match=f"writingprompts: {FILE}: .*{said}.*get the file again"):
+        written("writingprompts", {FILE: content})
+
+
+def test_the_published_file_has_its_first_two_thousand(real) -> None:
+    assert len(real("writingprompts")) == 2_000
