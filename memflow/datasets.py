@@ -38,6 +38,7 @@ class Dataset:
     """True for a file of the user's own, named in memflow.toml."""
 
 
+_LEXEVAL_QA = "18914ec0f990911ce74c4230533788d7e368515336ed2ba7230a9cf9b40d5f88"
 _FRIENDS = {
     "dialsim/dialsim_corpus_friends.txt": "a54c78565e5f22df0f1cf65222661bc554212eaccb493d6a145acc4b77dee7c4"
 }
@@ -203,6 +204,101 @@ DATASETS: dict[str, Dataset] = {
             "GitHub Lurunchik/NF-CATS",
             "Copy test.csv of Lurunchik/NF-CATS to nfcats/test.csv in the data folder.",
             {"nfcats/test.csv": "a47267d561a820ea31bcc7ab8660149f5b0c7eee19aef96bff7f41f3d37a3209"},
+        ),
+        *(
+            Dataset(
+                f"lexeval_{name}",
+                f"LexEval {part.replace('_', '-')}: {count} Chinese legal {what}",
+                "memorybench",
+                (f"lexeval/{part}.json",),
+                "MIT",
+                "GitHub CSHaitao/LexEval",
+                f"Copy data/{part}.json of CSHaitao/LexEval to lexeval/ in the data folder.",
+                sums,
+            )
+            for name, part, count, what, sums in (
+                ("summarization", "5_1", "1,000", "texts to sum up", {}),
+                ("judge", "5_2", "1,000", "cases to analyse", {}),
+                ("qa", "5_4", "500", "open questions", {"lexeval/5_4.json": _LEXEVAL_QA}),
+            )
+        ),
+        Dataset(
+            "judge",
+            "JuDGE: the facts of 2,505 Chinese criminal cases and their judgment documents",
+            "memorybench",
+            ("judge/test.json",),
+            "MIT",
+            "GitHub oneal2000/JuDGE",
+            "Copy train.json (2,004 cases) and test.json (501) of oneal2000/JuDGE to judge/ in the data folder.",
+            optional=("judge/train.json",),
+        ),
+        Dataset(
+            "ideabench",
+            "IdeaBench: 2,374 papers and the abstracts that they refer to",
+            "memorybench",
+            ("ideabench/target_papers.csv", "ideabench/filtered_references.csv"),
+            "none stated",
+            "GitHub amir-hassan25/IdeaBench",
+            "Copy target_papers.csv and filtered_references.csv of amir-hassan25/IdeaBench to ideabench/ in the data "
+            "folder; its ablation targets serve for neither.",
+        ),
+        Dataset(
+            "scitechnews",
+            "SciTechNews: 1,000 papers and what press releases made of them",
+            "memorybench",
+            ("scitechnews/test.json",),
+            "none stated",
+            "Hugging Face dataset ronaldahmed/scitechnews",
+            "Download test.json of ronaldahmed/scitechnews to scitechnews/test.json in the data folder.",
+        ),
+        Dataset(
+            "limitgen",
+            "LimitGen-Syn: 1,000 papers, each with one of 11 kinds of limitation put into it",
+            "memorybench",
+            ("limitgen_syn/annotated/*/*.json", "limitgen_syn/sections/*.json"),
+            "none stated",
+            "GitHub yale-nlp/LimitGen",
+            "Copy annotated/ and sections/ below data/syn of yale-nlp/LimitGen to limitgen_syn/ in the data folder.",
+        ),
+        *(
+            Dataset(
+                f"unified_{name}",
+                "A data set in MemoryBench's own form: sampled, split and worded by its authors",
+                "memorybench",
+                (
+                    f"memorybench/dataset/{published}/test/data*",
+                    f"memorybench/dataset/{published}/train/data*",
+                    *((f"memorybench/corpus/{published}.jsonl",) if corpus else ()),
+                ),
+                "MIT as declared; the texts under the licences of their own data sets",
+                "Hugging Face dataset THUIR/MemoryBench",
+                "Run `hf download THUIR/MemoryBench --repo-type dataset --local-dir memorybench` in the data folder.",
+                instead={
+                    f"memorybench/dataset/{published}/{part}/data*": (f"memorybench/{published}/{part}*",)
+                    for part in ("test", "train")
+                },
+            )
+            for name, published, corpus in (
+                ("locomo", "Locomo-*", True),
+                ("dialsim_friends", "DialSim-friends", True),
+                ("dialsim_bigbang", "DialSim-bigbang", True),
+                ("dialsim_theoffice", "DialSim-theoffice", True),
+                ("hellobench_creative", "HelloBench-Creative&Design", False),
+                ("writingprompts", "WritingPrompts", False),
+                ("writingbench_creative", "WritingBench-Creative&Design", False),
+                ("nfcats", "NFCats", False),
+                ("judge", "JuDGE", False),
+                ("lexeval_summarization", "LexEval-Summarization", False),
+                ("lexeval_judge", "LexEval-Judge", False),
+                ("lexeval_qa", "LexEval-QA", False),
+                ("writingbench_law", "WritingBench-Politics&Law", False),
+                ("hellobench_qa", "HelloBench-Academic&Knowledge-QA", False),
+                ("hellobench_writing", "HelloBench-Academic&Knowledge-Writing", False),
+                ("ideabench", "IdeaBench", False),
+                ("scitechnews", "JRE-L", False),
+                ("limitgen", "LimitGen-Syn", False),
+                ("writingbench_academic", "WritingBench-Academic&Engineering", False),
+            )
         ),
     )
 }

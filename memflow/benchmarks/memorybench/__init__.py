@@ -104,7 +104,7 @@ class MemoryBench:
         return Question(prompt, fields, probe.question if bare else questions.whole(probe))
 
     def parse(self, probe: Probe, value: Any) -> str:
-        return str(value)
+        return questions.written(value)
 
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments

@@ -1,4 +1,4 @@
-"""Output types of MemoryBench's prompts, every part bounded. Answers to probes are free text."""
+"""Output types of MemoryBench's prompts, every part bounded. Most answers to probes are free text."""
 
 from typing import Annotated, Literal
 
@@ -17,3 +17,21 @@ class Satisfaction(BaseModel):
     """How satisfied the user is with an answer, from 1 to 10 (paper, A.2.2)."""
 
     score: Annotated[int, Field(ge=1, le=10)]
+
+
+class Limitations(BaseModel):
+    """Three limitations of a paper (LimitGen-Syn)."""
+
+    limitations: Annotated[
+        list[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]],
+        Field(min_length=3, max_length=3),
+    ]
+
+
+class Ideas(BaseModel):
+    """Three hypotheses (IdeaBench)."""
+
+    hypotheses: Annotated[
+        list[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1500)]],
+        Field(min_length=3, max_length=3),
+    ]

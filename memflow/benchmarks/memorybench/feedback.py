@@ -19,7 +19,7 @@ import yaml
 from memflow.benchmarks.memorybench.actions import action_probabilities, draw
 from memflow.benchmarks.memorybench.answers import Reaction
 from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.questions import PACKAGE, put, retry, spoken
+from memflow.benchmarks.memorybench.questions import PACKAGE, put, retry, spoken, written
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1, task
 from memflow.chat.asking import ask
@@ -119,7 +119,7 @@ async def _dialogue(
             episode_id=DIALOGUES,
             round=number,
             user_text=said,
-            answer=answered.value or "",
+            answer="" if answered.value is None else written(answered.value),
             reason=answered.reason,
         )
         history += [ChatMessage("user", said), ChatMessage("assistant", row.answer)]

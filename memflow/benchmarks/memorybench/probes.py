@@ -50,4 +50,5 @@ def _probe(domain: str, pool: Pool, case: Case, part: str) -> Probe:
         gold=case.gold,
         revealed=case.revealed,
         evidence=evidence,
+        reason=case.reason,
     )

@@ -5,11 +5,15 @@ questions do not name the two speakers in the prompt, as the published ones do i
 run to run: every line that is remembered names its own.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import BaseModel
+
 from memflow.benchmarks.memorybench.tasks.catalogue import task
 from memflow.benchmarks.memorybench.tasks.dialsim import CHATBOTS
+from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.locomo import ADVERSARIAL
 from memflow.chat.prompts import Prompt, load
 from memflow.records import Probe
@@ -31,6 +35,7 @@ def put(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
         "question": probe.question,
         "date": probe.asked_at or "",
         "name": CHATBOTS.get(probe.dataset, ""),
+        "aspect": ASPECTS.get(probe.category or "", ""),
         **dict(zip("ab", probe.options, strict=False)),
     }
     return prompt, {name: known[name] for name in prompt.fields if name in known}
@@ -52,3 +57,10 @@ def spoken(probe: Probe) -> str:
     return " ".join(
         [probe.question, *(f"({name}) {text}" for name, text in zip("ab", probe.options, strict=False))]
     )
+
+
+def written(value: Any) -> str:
+    """An answer's value as text: JSON where it has parts."""
+    if isinstance(value, BaseModel):
+        return json.dumps(value.model_dump(), ensure_ascii=False)
+    return str(value)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.memorybench.answers import Reaction, Satisfaction
+from memflow.benchmarks.memorybench.answers import Ideas, Limitations, Reaction, Satisfaction
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
@@ -20,6 +20,10 @@ from memflow.words import search_words
 UNKNOWN = {"en": "I do not know that.", "zh": "我不知道。"}
 CONTENT = 0.6
 """Share of the right answer's words that makes the scripted user content."""
+PIECES = 3
+"""Sentences of a longer answer."""
+PIECE = 400
+"""Characters of each at most."""
 _DATED = re.compile(r"^\[(?P<date>[^\]]+)\]\s*(?P<rest>.*)$")
 _NAMED = re.compile(r"^(?P<name>[A-Z][\w'-]*|user|assistant): (?P<rest>.*)$")
 _SENTENCE = re.compile(r"[^.!?。！？]+[.!?。！？]*")
@@ -48,6 +52,10 @@ def handlers() -> dict[str, Handler]:
         "memorybench/writingprompts": lambda request: _whole(request, "en"),
         "memorybench/answer_en": lambda request: _whole(request, "en"),
         "memorybench/answer_zh": lambda request: _whole(request, "zh"),
+        "memorybench/judge": _judgment,
+        "memorybench/ideabench": lambda request: Ideas(hypotheses=_pieces(request)),
+        "memorybench/limitgen": lambda request: Limitations(limitations=_pieces(request)),
+        "memorybench/scitechnews": lambda request: "\n".join(_pieces(request)),
         "memorybench/retry_en": lambda request: _retry(request, "en"),
         "memorybench/retry_zh": lambda request: _retry(request, "zh"),
         "memorybench/feedback": _react,
@@ -92,6 +100,24 @@ def _whole(request: ChatRequest, language: str) -> str:
     sentences = _visible(request)
     found = _ranked(request.fields["question"], sentences) or sentences
     return found[0].text if found else UNKNOWN[language]
+
+
+def _pieces(request: ChatRequest) -> list[str]:
+    """Three sentences: those remembered that share most words with the question, then the question's own."""
+    question = request.fields["question"]
+    found = [*_ranked(question, _visible(request)), *_sentences(question)]
+    texts = list(dict.fromkeys(sentence.text[:PIECE] for sentence in found))
+    return (texts + [UNKNOWN["en"]] * PIECES)[:PIECES]
+
+
+def _judgment(request: ChatRequest) -> str:
+    """A document in its due parts that takes the first facts over, and what is remembered of like ones."""
+    question = request.fields["question"]
+    facts = "".join(sentence.text for sentence in list(_sentences(question))[:PIECES])
+    known = "".join(sentence.text for sentence in _ranked(question, _visible(request))[:PIECES])
+    return (
+        f"刑事判决书\n经审理查明：{facts}\n本院认为，{known}被告人的行为已构成犯罪。判决如下：\n被告人有罪。"
+    )
 
 
 def _retry(request: ChatRequest, language: str) -> str:

@@ -8,10 +8,10 @@ asked, in the script's words. A script alone is a corpus about which nothing is 
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from memflow.benchmarks.memorybench.split import fixed_sample
 from memflow.benchmarks.memorybench.tasks import catalogue, plain_pickle
@@ -86,20 +86,29 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _sessions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    text = file.text().replace("\r\n", "\n")
+    try:
+        for script in scripts(file.text()):
+            yield f"session {script.session}", script.model_dump()
+    except ValueError as wrong:
+        raise file.bad(str(wrong)) from wrong
+
+
+def scripts(whole: str) -> Iterator[Script]:
+    """The sessions of a show's whole script. Raises ValueError."""
+    text = whole.replace("\r\n", "\n")
     heads = list(_HEAD.finditer(text))
     if not heads or text[: heads[0].start()].strip():
-        raise file.bad("it does not begin with a line like [Date: September 22, 1994, Session #1]")
+        raise ValueError("it does not begin with a line like [Date: September 22, 1994, Session #1]")
     ends = [*(head.start() for head in heads[1:]), len(text)]
     for head, end in zip(heads, ends, strict=True):
-        raw = {
-            "session": int(head["number"]),
-            "date": head["date"],
-            "script": text[head.end() : end].strip(),
-        }
-        if not file.shaped(Script, raw, f"session {head['number']}").spoken():
-            raise file.bad(f"session {head['number']} has no line like Speaker: text")
-        yield f"session {head['number']}", raw
+        raw = {"session": head["number"], "date": head["date"], "script": text[head.end() : end]}
+        try:
+            script = Script.model_validate(raw)
+        except ValidationError as wrong:
+            raise ValueError(f"session {head['number']}: {File.first(wrong)}") from wrong
+        if not script.spoken():
+            raise ValueError(f"session {head['number']} has no line like Speaker: text")
+        yield script
 
 
 def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -138,19 +147,20 @@ def _own(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool: the script, and the questions of which the sample is drawn."""
     contents = [json.loads(record.content) for record in records]
-    scripts = [Script.model_validate(content) for content in contents if "script" in content]
+    found = [Script.model_validate(content) for content in contents if "script" in content]
     asked = [Asked.model_validate(content) for content in contents if "question" in content]
     places = sorted(fixed_sample(range(len(asked)), min(FIRST, len(asked))))
-    cases = [_case(str(place), asked[place]) for place in places]
-    corpus = tuple(Session(script.date, script.spoken()) for script in scripts)
-    return [Pool(dataset, catalogue.task(dataset), cases, corpus)]
+    cases = [
+        case(str(place), asked[place].question, asked[place].answer, asked[place].date) for place in places
+    ]
+    return [Pool(dataset, catalogue.task(dataset), cases, corpus(found))]
 
 
-def _case(case_id: str, asked: Asked) -> Case:
-    return Case(
-        case_id=case_id,
-        question=asked.question,
-        gold=asked.answer,
-        revealed=asked.answer,
-        asked_at=asked.date,
-    )
+def corpus(sessions: Iterable[Script]) -> tuple[Session, ...]:
+    """The sessions as memories are given them."""
+    return tuple(Session(script.date, script.spoken()) for script in sessions)
+
+
+def case(case_id: str, question: str, answer: str, date: str | None) -> Case:
+    """A question of the fan quiz, and the day on which it is asked."""
+    return Case(case_id=case_id, question=question, gold=answer, revealed=answer, asked_at=date)

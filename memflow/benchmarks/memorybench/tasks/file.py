@@ -6,14 +6,16 @@ A file that is not what it should be is refused whole, with a message that says 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, StringConstraints, ValidationError
 
 from memflow.datasets import Dataset
 from memflow.errors import BadInput
 
 M = TypeVar("M", bound=BaseModel)
+Said = Annotated[str, StringConstraints(pattern=r"\S")]
+"""A text that says something, kept as it stands."""
 
 
 @dataclass(frozen=True)

@@ -75,17 +75,22 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     cases = []
     for record in sorted(records, key=lambda record: ORDER.index(_stem(record.source))):
         line = Line.model_validate(json.loads(record.content))
-        cases.append(
-            Case(
-                case_id=line.id,
-                question=line.instruction,
-                gold=json.dumps({"checklist": line.checklist}, ensure_ascii=False),
-                revealed="\n".join(f"- {item}" for item in line.checklist),
-                category=line.category,
-                stratum=_stem(record.source),
-            )
-        )
+        cases.append(case(line.id, line.instruction, line.checklist, line.category, _stem(record.source)))
     return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(
+    case_id: str, instruction: str, checklist: Sequence[str], category: str | None, stratum: str | None
+) -> Case:
+    """An instruction with what is asked of the text."""
+    return Case(
+        case_id=case_id,
+        question=instruction,
+        gold=json.dumps({"checklist": checklist}, ensure_ascii=False),
+        revealed="\n".join(f"- {item}" for item in checklist),
+        category=category,
+        stratum=stratum,
+    )
 
 
 def _stem(source: str) -> str:

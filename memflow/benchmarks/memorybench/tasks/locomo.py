@@ -146,12 +146,13 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """A pool per conversation, named by its place in the published file: `locomo-3`."""
     talks = [(record, Conversation.read(json.loads(record.content))) for record in records]
     return [
-        Pool(f"{dataset}-{record.position}", catalogue.task(dataset), _cases(talk), _corpus(talk))
+        Pool(f"{dataset}-{record.position}", catalogue.task(dataset), _cases(talk), corpus(talk))
         for record, talk in talks
     ]
 
 
-def _corpus(talk: Conversation) -> tuple[Session, ...]:
+def corpus(talk: Conversation) -> tuple[Session, ...]:
+    """Its sessions."""
     return tuple(
         Session(
             day.date,
@@ -169,29 +170,34 @@ def _corpus(talk: Conversation) -> tuple[Session, ...]:
     )
 
 
-def _cases(talk: Conversation) -> list[Case]:
-    options = talk.options()
-    said = {
-        message.dia_id: f"[{day.date}] {message.speaker}: {message.text}"
-        for day in talk.sessions
-        for message in day.messages
+def said(sessions: Sequence[Session]) -> dict[str, str]:
+    """Every message by its id, with its day and its speaker."""
+    return {
+        message.message_id: f"[{session.date}] {message.speaker}: {message.text}"
+        for session in sessions
+        for message in session.messages
     }
-    cases = []
-    for place, asked in enumerate(talk.questions):
-        pair = options.get(place, ())
-        # A few ids in the published evidence name no message.
-        evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in said]
-        gold = json.dumps(dict(zip("ab", pair, strict=True))) if pair else str(asked.answer)
-        cases.append(
-            Case(
-                case_id=str(place),
-                question=asked.question,
-                gold=gold,
-                revealed=NOT_MENTIONED if pair else "\n".join(said[dia_id] for dia_id in evidence) or gold,
-                category=str(asked.category),
-                options=pair,
-                evidence=tuple(evidence),
-                part=asked.split,
-            )
-        )
-    return cases
+
+
+def _cases(talk: Conversation) -> list[Case]:
+    options, messages = talk.options(), said(corpus(talk))
+    return [
+        case(place, asked, options.get(place, ()), messages) for place, asked in enumerate(talk.questions)
+    ]
+
+
+def case(place: int, asked: Asked, pair: tuple[str, ...], messages: Mapping[str, str]) -> Case:
+    """A question, its options if it is adversarial, and what it rests on of the `messages`."""
+    # A few ids in the published evidence name no message.
+    evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in messages]
+    gold = json.dumps(dict(zip("ab", pair, strict=True))) if pair else str(asked.answer)
+    return Case(
+        case_id=str(place),
+        question=asked.question,
+        gold=gold,
+        revealed=NOT_MENTIONED if pair else "\n".join(messages[dia_id] for dia_id in evidence) or gold,
+        category=str(asked.category),
+        options=pair,
+        evidence=tuple(evidence),
+        part=asked.split,
+    )

@@ -37,16 +37,14 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool of all questions."""
-    cases = []
-    for record in records:
-        line = Line.model_validate(json.loads(record.content))
-        cases.append(
-            Case(
-                case_id=record.record_id,
-                question=line.question,
-                gold="{}",
-                revealed="",
-                category=line.category,
-            )
-        )
+    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    cases = [
+        case(record.record_id, line.question, line.category)
+        for record, line in zip(records, lines, strict=True)
+    ]
     return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(case_id: str, question: str, category: str | None) -> Case:
+    """A question; nothing is known of its answer."""
+    return Case(case_id=case_id, question=question, gold="{}", revealed="", category=category)

@@ -7,9 +7,16 @@ from typing import Any, Protocol
 from memflow.benchmarks.memorybench.tasks import (
     dialsim,
     hellobench,
+    ideabench,
+    judge,
+    lexeval,
+    limitgen,
     locomo,
     nfcats,
     sample,
+    scitechnews,
+    unified,
+    unwrapped,
     writingbench,
     writingprompts,
 )
@@ -39,6 +46,12 @@ READERS: Mapping[str, Reader] = {
     "writingprompts": writingprompts,
     **dict.fromkeys(writingbench.TAKEN, writingbench),
     "nfcats": nfcats,
+    "judge": judge,
+    **dict.fromkeys(("lexeval_summarization", "lexeval_judge", "lexeval_qa"), lexeval),
+    "ideabench": ideabench,
+    "scitechnews": scitechnews,
+    "limitgen": limitgen,
+    **{f"unified_{name}": unified for name in unwrapped.CASES},
 }
 """By data set."""
 
@@ -51,9 +64,11 @@ def reader(dataset: str) -> Reader:
 
 
 def pools_of(records: Sequence[Record]) -> list[Pool]:
-    """The pools of the records' data sets, in order."""
-    return [
-        pool
-        for dataset, group in groupby(records, key=lambda record: record.dataset)
-        for pool in reader(dataset).pools(dataset, list(group))
-    ]
+    """The pools of the records' data sets, in order. Raises BadInput where two data sets hold the same one."""
+    found: dict[str, Pool] = {}
+    for dataset, group in groupby(records, key=lambda record: record.dataset):
+        for pool in reader(dataset).pools(dataset, list(group)):
+            if pool.name in found:
+                raise BadInput(f"{dataset} holds {pool.name}, which another data set of the domain holds too")
+            found[pool.name] = pool
+    return list(found.values())

@@ -43,7 +43,8 @@ class Case:
     `case_id` is unique in its pool. `gold` is what the metric is given: a text, or a JSON object where v has parts.
     `revealed` is what the oracle is told. `evidence` are the messages of the corpus that it rests on, by their ids
     there, and `rests_on` training cases of the pool. `part` is set where the split is published. `stratum` is what a
-    stratified task is split by, and `asked_at` the simulated time at which it is asked, where it is published.
+    stratified task is split by, and `asked_at` the simulated time at which it is asked, where it is published. `reason`
+    is set where a case keeps its place and cannot be asked.
     """
 
     case_id: str
@@ -58,6 +59,7 @@ class Case:
     rests_on: tuple[str, ...] = ()
     part: Part | None = None
     asked_at: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

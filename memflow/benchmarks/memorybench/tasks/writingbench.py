@@ -8,6 +8,7 @@ then told by its script.
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
@@ -86,18 +87,24 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool of all queries."""
-    cases = []
-    for record in records:
-        line = Line.model_validate(json.loads(record.content))
-        cases.append(
-            Case(
-                case_id=record.record_id,
-                question=line.query,
-                gold=json.dumps({"criteria": [each.gold() for each in line.checklist]}, ensure_ascii=False),
-                revealed="\n".join(f"- {each.name}: {each.criteria_description}" for each in line.checklist),
-                language=line.language,
-                category=line.domain2,
-                stratum=line.domain1,
-            )
+    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    cases = [
+        replace(
+            case(str(line.index), line.query, line.checklist, line.domain1),
+            language=line.language,
+            category=line.domain2,
         )
+        for line in lines
+    ]
     return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(case_id: str, query: str, criteria: Sequence[Criterion], stratum: str | None) -> Case:
+    """A query with its criteria."""
+    return Case(
+        case_id=case_id,
+        question=query,
+        gold=json.dumps({"criteria": [each.gold() for each in criteria]}, ensure_ascii=False),
+        revealed="\n".join(f"- {each.name}: {each.criteria_description}" for each in criteria),
+        stratum=stratum,
+    )

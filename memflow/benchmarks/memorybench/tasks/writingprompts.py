@@ -53,10 +53,13 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool of all premises."""
-    cases = []
-    for record in records:
-        line = Line.model_validate(json.loads(record.content))
-        cases.append(
-            Case(case_id=record.record_id, question=line.premise, gold=line.story, revealed=line.story)
-        )
+    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    cases = [
+        case(record.record_id, line.premise, line.story) for record, line in zip(records, lines, strict=True)
+    ]
     return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(case_id: str, premise: str, story: str) -> Case:
+    """A premise with the story that was written on it."""
+    return Case(case_id=case_id, question=premise, gold=story, revealed=story)

@@ -1,0 +1,102 @@
+"""IdeaBench: ideas to be had from the abstracts that a paper refers to; the paper's own idea is the gold (A.1.1).
+
+Which three abstracts are shown, the published code draws anew in every run. Here the draw hangs on the paper alone.
+"""
+
+import csv
+import io
+import json
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.file import File, Said
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.fingerprint import seeded
+from memflow.records import Record
+
+SHOWN = 3
+SEED = 42
+
+
+class Target(BaseModel):
+    """A paper whose idea is sought."""
+
+    paperId: Said
+    title: Said
+    abstract: Said
+
+
+class Reference(BaseModel):
+    """A paper that a target refers to. Some have no abstract."""
+
+    targetPaperId: Said
+    abstract: str
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per target, by its id, or per reference, by its row, as the columns say. Raises BadInput."""
+    rows = csv.DictReader(io.StringIO(file.text(), newline=""))
+    columns = set(rows.fieldnames or ())
+    if set(Reference.model_fields) <= columns:
+        found = [(f"reference/{number}", row) for number, row in enumerate(_rows(file, rows, Reference))]
+    elif set(Target.model_fields) <= columns:
+        found = [(row["paperId"], row) for row in _rows(file, rows, Target)]
+    else:
+        raise file.bad(
+            "its first line names neither the columns paperId, title and abstract nor targetPaperId and abstract"
+        )
+    if not found:
+        raise file.bad("it has no papers")
+    return found
+
+
+def _rows(file: File, rows: "csv.DictReader[str]", shape: type[BaseModel]) -> Iterator[dict[str, Any]]:
+    try:
+        for number, row in enumerate(rows, start=1):
+            file.shaped(shape, row, f"row {number}")
+            if None in row:
+                raise file.bad(f"row {number} has more fields than the first line names")
+            yield row
+    except csv.Error as wrong:
+        raise file.bad(f"line {rows.line_num} is no CSV ({wrong})") from wrong
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """One pool of all targets, named by their place, each with three of its references."""
+    contents = [json.loads(record.content) for record in records]
+    abstracts: dict[str, list[str]] = {}
+    for content in contents:
+        if "targetPaperId" in content and content["abstract"].strip():
+            abstracts.setdefault(content["targetPaperId"], []).append(content["abstract"])
+    targets = [Target.model_validate(content) for content in contents if "targetPaperId" not in content]
+    cases = [
+        case(str(place), target, _shown(target, abstracts.get(target.paperId, [])))
+        for place, target in enumerate(targets)
+    ]
+    return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def _shown(target: Target, abstracts: Sequence[str]) -> str:
+    """Three of the abstracts, all where there are fewer; without the braces that some hold, as published."""
+    drawn = random.Random(seeded(SEED, target.paperId)).sample(abstracts, min(SHOWN, len(abstracts)))
+    clean = [
+        text.replace("{greater than or equal to}", "≥").replace("{", "").replace("}", "") for text in drawn
+    ]
+    return "\n\n".join(f"Abstract {number}: {text}" for number, text in enumerate(clean, start=1))
+
+
+def case(case_id: str, target: Target, background: str) -> Case:
+    """A target and the abstracts to start from. Without any it is quarantined; the published code asks all the same."""
+    return Case(
+        case_id=case_id,
+        question=background.strip(),
+        gold=json.dumps({"title": target.title, "abstract": target.abstract}, ensure_ascii=False),
+        revealed=f"{target.title}\n{target.abstract}",
+        reason=None
+        if background.strip()
+        else f"the paper {target.paperId} has no abstract of a reference; get filtered_references.csv",
+    )

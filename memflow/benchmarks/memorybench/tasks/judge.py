@@ -1,0 +1,44 @@
+"""JuDGE: Chinese judgment documents to be written from the facts of a case (A.1.1).
+
+MemoryBench takes JuDGE's training and test set as one, in this order, and splits it anew.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.file import File, Said
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.records import Record
+
+
+class Line(BaseModel):
+    """A case: its facts and the court's full document."""
+
+    text_id: Said
+    text: Said
+    fd: Said
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per line. Raises BadInput."""
+    found = [(line.text_id, raw) for raw, line in file.lines(Line)]
+    if not found:
+        raise file.bad("it has no cases")
+    return found
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """One pool of all cases, named by their place in the training file, then in the test file."""
+    ordered = sorted(records, key=lambda record: (not record.source.endswith("train.json"), record.position))
+    lines = [Line.model_validate(json.loads(record.content)) for record in ordered]
+    cases = [case(str(place), line.text, line.fd) for place, line in enumerate(lines)]
+    return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(case_id: str, facts: str, document: str) -> Case:
+    """Facts with the document that was written on them."""
+    return Case(case_id=case_id, question=facts.strip(), gold=document, revealed=document, language="zh")

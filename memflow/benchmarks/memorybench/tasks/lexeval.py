@@ -1,0 +1,43 @@
+"""LexEval 5-1, 5-2 and 5-4: Chinese legal summaries, judicial analyses and open questions (A.1.1)."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.file import File, Said
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.records import Record
+
+
+class Line(BaseModel):
+    """A question: what is to be done, with what, and the answer of an expert."""
+
+    instruction: Said
+    input: Said
+    answer: Said
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per line, by its number. Raises BadInput."""
+    found = [(str(number), raw) for number, (raw, _) in enumerate(file.lines(Line))]
+    if not found:
+        raise file.bad("it has no questions")
+    return found
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """One pool of all questions."""
+    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    cases = [
+        case(record.record_id, line.instruction + line.input, line.answer)
+        for record, line in zip(records, lines, strict=True)
+    ]
+    return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(case_id: str, question: str, answer: str) -> Case:
+    """A question with its answer. Nothing stands between instruction and input, as published."""
+    return Case(case_id=case_id, question=question.strip(), gold=answer, revealed=answer, language="zh")

@@ -1,0 +1,102 @@
+"""LimitGen-Syn: papers with a limitation put into them, to be found (A.1.1). Eleven kinds, of four aspects."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from pydantic import BaseModel
+
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.file import File, Said
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.records import Record
+
+ASPECTS: Mapping[str, str] = {
+    "ablation": "experimental design",
+    "analysis": "result analysis",
+    "baseline": "experimental design",
+    "citation": "literature review",
+    "data": "methodology",
+    "dataset": "experimental design",
+    "description": "literature review",
+    "inappropriate": "methodology",
+    "metric": "result analysis",
+    "replace": "experimental design",
+    "review": "literature review",
+}
+"""The aspect that an assistant is told to look at, by the kind of limitation."""
+_LABELS = "sections"
+
+
+class Section(BaseModel):
+    """A part of a paper."""
+
+    section_id: str
+    section_name: str
+    text: str
+
+
+class Paper(BaseModel):
+    """A paper as it was changed."""
+
+    title: Said
+    abstract: str
+    sections: list[Section]
+
+    def text(self) -> str:
+        """All of it, laid out as published."""
+        parts = [f"{part.section_id} {part.section_name}:\n{part.text}\n\n" for part in self.sections]
+        return f"Title: {self.title}\nAbstract: {self.abstract}\n{''.join(parts)}"
+
+
+class Label(BaseModel):
+    """What is wrong with a paper."""
+
+    ground_truth: Said
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """The one record of a file: a paper, `ablation/2403.00108v1`, or a kind's labels, `sections/ablation`.
+
+    Raises BadInput.
+    """
+    path = PurePosixPath(file.source)
+    folder, name = path.parent.name, path.name.removesuffix(".json")
+    kind = name if folder == _LABELS else folder
+    if kind not in ASPECTS:
+        raise file.bad(f"{kind} is no kind of limitation; those are {', '.join(ASPECTS)}")
+    published = file.json()
+    if not isinstance(published, dict) or not published:
+        raise file.bad("it is not an object, or an empty one")
+    if folder == _LABELS:
+        for paper, label in published.items():
+            file.shaped(Label, label, f"paper {paper}")
+    else:
+        file.shaped(Paper, published, f"paper {name}")
+    return [(f"{folder}/{name}", published)]
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """One pool of all papers, by kind and name. A label whose paper is not there is no case."""
+    contents = {record.record_id: json.loads(record.content) for record in records}
+    cases = []
+    for record_id in sorted(contents):
+        kind, _, name = record_id.partition("/")
+        if kind != _LABELS:
+            label = contents.get(f"{_LABELS}/{kind}", {}).get(name)
+            gold = Label.model_validate(label).ground_truth if label is not None else None
+            cases.append(case(name, kind, Paper.model_validate(contents[record_id]).text(), gold))
+    return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(paper: str, kind: str, text: str, gold: str | None) -> Case:
+    """A paper and what is wrong with it. One without label is quarantined; the published code asks all the same."""
+    return Case(
+        case_id=f"{kind}/{paper}",
+        question=text.strip(),
+        gold=json.dumps({"ground_truth": gold or "", "category": kind}, ensure_ascii=False),
+        revealed=gold or "",
+        category=kind,
+        reason=None if gold else f"the paper {paper} has no label in {_LABELS}/{kind}.json; get that file",
+    )

@@ -1,0 +1,59 @@
+"""SciTechNews, in MemoryBench's code JRE-L: abstracts of papers to be retold as journalism (A.1.1).
+
+The articles that are published beside are left out: nothing is asked about them, and they are most of the file.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.file import File
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.records import Record
+
+WORDS = 1024
+"""So many words of an abstract, split at single spaces, are shown."""
+
+
+class Line(BaseModel):
+    """A paper and what a press release made of it. A field is there; it may be empty."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    title: str = Field(alias="sc-title")
+    abstract: str = Field(alias="sc-abstract")
+    pr_title: str = Field(alias="pr-title")
+    pr_summary: str = Field(alias="pr-summary")
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per line, by its number. Raises BadInput."""
+    found = [
+        (str(number), line.model_dump(by_alias=True)) for number, (_, line) in enumerate(file.lines(Line))
+    ]
+    if not found:
+        raise file.bad("it has no papers")
+    return found
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """One pool of all papers."""
+    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    cases = [case(record.record_id, line) for record, line in zip(records, lines, strict=True)]
+    return [Pool(dataset, catalogue.task(dataset), cases)]
+
+
+def case(case_id: str, line: Line) -> Case:
+    """A paper to report on, with the press release. A paper that lacks a text is quarantined."""
+    lacking = [name for name, text in line.model_dump(by_alias=True).items() if not text.strip()]
+    shown = " ".join(line.abstract.split(" ")[:WORDS])
+    return Case(
+        case_id=case_id,
+        question=f"{line.title}\n\n{shown}".strip(),
+        gold=json.dumps(line.model_dump(), ensure_ascii=False),
+        revealed=f"{line.pr_title}\n{line.pr_summary}".strip(),
+        reason=f"the paper has no {', '.join(lacking)} in the published file" if lacking else None,
+    )

@@ -1,0 +1,131 @@
+"""The unified set, as MemoryBench itself is published: every data set in one shape, already sampled and split (2.3).
+
+Its rows become the cases that the original files give, with the same probe ids.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel
+
+from memflow.benchmarks.memorybench.tasks import catalogue, locomo
+from memflow.benchmarks.memorybench.tasks.file import File, Said
+from memflow.benchmarks.memorybench.tasks.row import Row
+from memflow.benchmarks.memorybench.tasks.task import Case, Part, Pool, Session, Task
+from memflow.benchmarks.memorybench.tasks.unwrapped import CASES, CORPORA
+from memflow.errors import BadInput
+from memflow.records import Record
+
+_CORPUS = "corpus"
+_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+"""What closes an Arrow stream. One that is cut off between two batches has none, and would read as a shorter one."""
+
+
+class Line(BaseModel):
+    """Any JSON object; whether it is a row, `Row` says."""
+
+
+class Corpus(BaseModel):
+    """What the rows of a data set are asked about."""
+
+    text: Said
+
+
+def task_of(dataset: str) -> Task:
+    """The task that the rows of a data set are of: `unified_judge` holds those of `judge`."""
+    return catalogue.task(dataset.removeprefix("unified_"))
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per row, `JuDGE/12`, or the one corpus of a file, `corpus/Locomo-3`. Raises BadInput."""
+    path, task = PurePosixPath(file.source), task_of(file.dataset.name)
+    if path.parent.name == _CORPUS:
+        return [(f"{_CORPUS}/{path.stem}", _corpus(file, task))]
+    part = _part(file, path)
+    found = []
+    for number, published in enumerate(_rows(file, path.suffix), start=1):
+        kept = {name: published[name] for name in Row.model_fields if published.get(name) is not None}
+        kept["part"] = part
+        row = file.shaped(Row, kept, f"row {number}")
+        if not re.fullmatch(rf"{re.escape(task.published)}(-\d+)?", row.dataset_name):
+            raise file.bad(f"row {number} is of {row.dataset_name}, not of {task.published}")
+        if not row.prompt().strip():
+            raise file.bad(f"row {number} asks nothing: it has neither input_prompt nor input_chat_messages")
+        try:
+            CASES[task.name](row, {})
+        except (KeyError, TypeError, ValueError) as wrong:
+            raise file.bad(f"row {number}: its info is not that of {task.published} ({wrong!r})") from wrong
+        found.append((f"{row.dataset_name}/{row.test_idx}", kept))
+    if not found:
+        raise file.bad("it has no rows")
+    return found
+
+
+def _corpus(file: File, task: Task) -> dict[str, Any]:
+    found = [corpus for _, corpus in file.lines(Corpus)]
+    if len(found) != 1:
+        raise file.bad(f"it has {len(found)} corpora, not one")
+    try:
+        CORPORA[task.name](found[0].text)
+    except (KeyError, TypeError, ValueError) as wrong:
+        raise file.bad(f"its text is no corpus of {task.published} ({wrong!r})") from wrong
+    return found[0].model_dump()
+
+
+def _part(file: File, path: PurePosixPath) -> Part:
+    """Training or test, by the file's name or its folder's: `test.jsonl`, `test/data-00000-of-00001.arrow`."""
+    for name in (path.name, path.parent.name):
+        if said := re.match(r"(train|test)\b", name):
+            return "train" if said[1] == "train" else "test"
+    raise file.bad("neither its name nor its folder's begins with train or test")
+
+
+def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
+    if suffix == ".jsonl":
+        yield from (raw for raw, _ in file.lines(Line))
+        return
+    try:
+        if suffix == ".parquet":
+            table = pq.read_table(pa.BufferReader(file.content))
+        elif suffix == ".arrow":
+            table = pa.ipc.open_stream(file.content).read_all()
+        else:
+            raise file.bad("it is neither .arrow nor .parquet nor .jsonl")
+    except (pa.ArrowException, OSError) as wrong:
+        raise file.bad(f"it is cut off or no {suffix[1:]} file ({wrong})") from wrong
+    if suffix == ".arrow" and not file.content.endswith(_END):
+        raise file.bad("it is cut off: its stream does not end")
+    yield from table.select([name for name in table.column_names if name in Row.model_fields]).to_pylist()
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """A pool per published data set: `judge`, `locomo-3`. Raises BadInput where one's corpus is not there."""
+    task = task_of(dataset)
+    contents = {record.record_id: json.loads(record.content) for record in records}
+    rows: dict[str, list[Row]] = {}
+    for record_id, content in contents.items():
+        if not record_id.startswith(f"{_CORPUS}/"):
+            row = Row.model_validate(content)
+            rows.setdefault(row.dataset_name, []).append(row)
+    found = []
+    for published, group in rows.items():
+        corpus: tuple[Session, ...] = ()
+        if task.name in CORPORA:
+            told = contents.get(f"{_CORPUS}/{published}")
+            if told is None:
+                raise BadInput(f"{dataset}: {_CORPUS}/{published}.jsonl is not there; get it with the rows")
+            corpus = tuple(CORPORA[task.name](told["text"]))
+        said = locomo.said(corpus)
+        cases = [_case(task, row, said) for row in group]
+        found.append(Pool(task.name + published.removeprefix(task.published), task, cases, corpus))
+    return found
+
+
+def _case(task: Task, row: Row, said: Mapping[str, str]) -> Case:
+    return replace(CASES[task.name](row, said), language=row.lang, part=row.part)
