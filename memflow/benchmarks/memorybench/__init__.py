@@ -10,7 +10,9 @@ with a corpus on top where the data set has one; then test cases are asked. Off-
     utterances.py, probes.py    corpora -> turns; questions and cases -> probes
     questions.py                how a probe is put to a model
     feedback.py, actions.py     training dialogues; what users press
-    episodes.py, scores.py      episodes for the player; verdicts and figures
+    episodes.py                 episodes for the player
+    scores/                     the metrics: replies -> verdicts, some by a judge
+    figures.py                  verdicts -> figures
     scripted.py                 handlers of the scripted chat
 """
 
@@ -22,15 +24,18 @@ from memflow.benchmarks.benchmark import Held, Measured, Question, States
 from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
+    figures,
     probes,
     questions,
     records,
-    scores,
     scripted,
     selection,
     utterances,
 )
 from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.memorybench.scores.registry import prompts_of
+from memflow.benchmarks.memorybench.scores.scripted import HANDLERS as JUDGING
+from memflow.benchmarks.memorybench.scores.verdicts import make_verdicts
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -106,10 +111,10 @@ class MemoryBench:
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
     ) -> list[Verdict]:
-        return await scores.verdicts(domain.name, probes, replies, instruments)
+        return await make_verdicts(domain, probes, replies, instruments)
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
-        return scores.figures(measured, domain.seed)
+        return figures.figures(measured, domain.seed)
 
     def lesson(
         self,
@@ -130,7 +135,7 @@ class MemoryBench:
         return list(claims)
 
     def handlers(self) -> dict[str, Handler]:
-        return scripted.handlers()
+        return {**scripted.handlers(), **JUDGING}
 
     def simulated(self, domain: Domain) -> frozenset[str]:
         """Users react to training cases; what they say of LoCoMo's, the metric decides, and no model."""
@@ -141,4 +146,4 @@ class MemoryBench:
         return [load(questions.PACKAGE, stem) for stem in ("feedback", "right", "satisfaction", "wrong")]
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
-        return []
+        return prompts_of(domain) if table == "score.verdicts" else []

@@ -14,6 +14,8 @@ class Parameters(BaseModel):
     `context_tokens` are the estimated tokens of a corpus that the backbone is shown while feedback is gathered.
     `query` is what a memory is searched with for a probe: its question, or the whole prompt that asks it, as the
     published code has it. `conversations` are how many whole conversations are taken, the first ones; 0 is all.
+    `variants` are what is measured beside the standard: the `published_code`, where published figures rest on a slip of
+    it. It costs requests to the judge.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -21,6 +23,7 @@ class Parameters(BaseModel):
     context_tokens: int = Field(30_000, ge=0)
     query: Literal["question", "prompt"] = "question"
     conversations: int = Field(0, ge=0)
+    variants: tuple[Literal["published_code"], ...] = ()
 
 
 def parameters_of(domain: Domain) -> Parameters:

@@ -1,68 +1,18 @@
-"""Replies -> verdicts -> figures: means of each metric over all, by data set and by category.
+"""Verdicts -> figures: means of each metric over all, by data set and by category.
 
-Every test probe has a verdict; a reply that is missing or failed has a null value with its reason, and
-counts in the coverage only. Min-max and z scores over data sets are not made here.
+A verdict without a value counts in the coverage only. Min-max and z scores over data sets are not made here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from memflow.benchmarks.benchmark import Measured
-from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1, ROUGE_L
-from memflow.errors import BadInput
 from memflow.fingerprint import seeded
-from memflow.metrics.instruments import Instruments
 from memflow.metrics.intervals import mean_interval
-from memflow.metrics.text import locomo_f1, rouge_l
-from memflow.records import Figure, Probe, Reply, Verdict
+from memflow.records import Figure, Verdict
 
 COVERAGE = 0.9
 """Share of the probes asked that must have a score for a figure to be shown."""
-
-
-def _locomo(probe: Probe, answer: str) -> float:
-    return locomo_f1(answer, probe.gold, probe.category or "")
-
-
-def _rouge(probe: Probe, answer: str) -> float:
-    return rouge_l(answer, probe.gold, "zh" if probe.language == "zh" else "en")
-
-
-METRICS: Mapping[str, Callable[[Probe, str], float]] = {LOCOMO_F1: _locomo, ROUGE_L: _rouge}
-
-
-async def verdicts(
-    domain: str, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
-) -> list[Verdict]:
-    """A verdict for each test probe, in order."""
-    given = {reply.probe_id: reply for reply in replies}
-    assistant = replies[0].assistant if replies else ""
-    return [
-        _verdict(domain, assistant, probe, given.get(probe.probe_id))
-        for probe in probes
-        if probe.split == "test"
-    ]
-
-
-def _verdict(domain: str, assistant: str, probe: Probe, reply: Reply | None) -> Verdict:
-    if probe.metric not in METRICS:
-        raise BadInput(f"probe {probe.probe_id}: MemoryBench has no metric {probe.metric!r}")
-    reason = "there is no reply; answer this probe again" if reply is None else reply.reason
-    answer = None if reply is None or reason is not None else reply.parsed
-    if answer is None and reason is None:
-        reason = "the reply holds no answer"
-    return Verdict(
-        domain=domain,
-        assistant=assistant,
-        probe_id=probe.probe_id,
-        episode_id=probe.episode_id,
-        checkpoint=probe.checkpoint,
-        dataset=probe.dataset,
-        category=probe.category,
-        metric=probe.metric,
-        value=None if answer is None else METRICS[probe.metric](probe, answer),
-        reason=reason,
-    )
 
 
 def figures(measured: Measured, seed: int) -> list[Figure]:
