@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from memflow.answer import Past
 from memflow.memories.system import System
 from memflow.metrics.diagnosis import by_evidence
+from memflow.metrics.ranges import share
 from memflow.records import Attributed, Entry, Probe, Reply, Said, Verdict
 from memflow.transcripts import pasts_of
 
@@ -109,7 +110,7 @@ def _diagnosed(
     )
     if verdict.value is None:
         return replace(row, reason=verdict.reason)
-    loss = 1 - verdict.value
+    loss = 1 - share(verdict.metric, verdict.value)
     shares = by_evidence(evidence, held, recalled, loss)
     return replace(row, loss=loss, write=shares.write, read=shares.read, utilisation=shares.utilisation)
 

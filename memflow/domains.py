@@ -48,10 +48,14 @@ def _memorybench() -> Iterator[Domain]:
     published = [task for task in TASKS.values() if task.name in DATASETS and not DATASETS[task.name].ships]
     for name, words in (("open", "open"), ("legal", "legal"), ("academic", "academic and knowledge")):
         tasks = tuple(task.name for task in published if task.field == name)
-        yield Domain(f"memorybench_{name}", "memorybench", tasks, f"MemoryBench, {words} domain")
+        yield Domain(
+            f"memorybench_{name}", "memorybench", tasks, f"MemoryBench, {words} domain", {"partition": name}
+        )
     for name, words in FORMATS.items():
         tasks = tuple(task.name for task in published if task.format == name)
-        yield Domain(f"memorybench_{name.lower()}", "memorybench", tasks, f"MemoryBench, {words}")
+        yield Domain(
+            f"memorybench_{name.lower()}", "memorybench", tasks, f"MemoryBench, {words}", {"partition": name}
+        )
 
 
 @cache

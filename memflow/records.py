@@ -269,7 +269,9 @@ class Attributed:
     recalled: Annotated[int | None, "How many of them a recalled entry came from."] = None
     entries: Annotated[int | None, "Entries that were recalled."] = None
     relevant: Annotated[int | None, "Recalled entries that came from evidence."] = None
-    loss: Annotated[float | None, "What the answer lacks: 1 minus its value under the probe's metric."] = None
+    loss: Annotated[
+        float | None, "What the answer lacks: 1 minus its value under the probe's metric, of 0 to 1."
+    ] = None
     write: Annotated[float | None, "Part of the loss that is a write failure."] = None
     read: Annotated[float | None, "Part of the loss that is a read failure."] = None
     utilisation: Annotated[float | None, "Part of the loss that is a utilisation failure."] = None

@@ -21,6 +21,7 @@ from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.own import Own
 from memflow.memories.registry import find
+from memflow.metrics.instruments import Instruments
 from memflow.play import Played
 from memflow.records import FeedbackRound, Probe, Record, Reply, Turn
 from memflow.tokens import estimate
@@ -143,6 +144,13 @@ class Rehearsal:
         said, entries = said_of(domain.name, assistant, played), entries_of(domain.name, assistant, played)
         pasts = pasts_of(entries, said, probes)
         replies = self._play("answer", domain, assistant, answer)
+        if benchmark.judge_prompts(domain, "score.verdicts"):
+            self._play(
+                "score",
+                domain,
+                assistant,
+                lambda on: benchmark.verdicts(domain, probes, replies, Instruments(on.role("judge"))),
+            )
         claims = (
             benchmark.claims(domain, assistant, users.states, users.turns) if recipe.system.recalls else []
         )

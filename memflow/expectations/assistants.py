@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from memflow.board import unequal
 from memflow.expectations.every import QUARANTINED
 from memflow.memories.memory import FAILURE
+from memflow.metrics.ranges import within
 from memflow.records import Attributed, Figure, Policy
 from memflow.rules import Between, Covers, Each, Expectation, OneOf, Refers, Together, sound
 
@@ -134,7 +135,11 @@ EXPECTED = (
         "verdicts_are_of_replies",
         Refers(("probe_id",), "answer.replies", ("probe_id",)),
     ),
-    Expectation("score.verdicts", "values_lie_in_the_unit_interval", Between("value", 0, 1)),
+    Expectation(
+        "score.verdicts",
+        "values_lie_in_their_metrics_range",
+        Each(lambda row: within(row.metric, row.value)),
+    ),
     Expectation(
         "score.verdicts",
         "verdicts_have_a_value_or_a_reason",

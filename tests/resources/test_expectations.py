@@ -234,7 +234,7 @@ FAULTS = [
     ("answer.replies", "recalled_entries_are_held", {"recalled": ["e9"]}),
     ("answer.replies", "unread_answers_say_why", {"parsed": None}),
     ("score.verdicts", "verdicts_are_of_replies", {"probe_id": "p99"}),
-    ("score.verdicts", "values_lie_in_the_unit_interval", {"value": 1.5}),
+    ("score.verdicts", "values_lie_in_their_metrics_range", {"value": 1.5}),
     ("score.verdicts", "verdicts_have_a_value_or_a_reason", {"value": None}),
     ("score.verdicts", "verdicts_have_a_value_or_a_reason", {"reason": "and a value"}),
     ("score.attributions", "attributions_are_of_verdicts", {"probe_id": "p99"}),

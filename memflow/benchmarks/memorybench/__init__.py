@@ -11,7 +11,8 @@ with a corpus on top where the data set has one; then test cases are asked. Off-
     questions.py                how a probe is put to a model
     feedback.py, actions.py     training dialogues; what users press
     episodes.py                 episodes for the player
-    scores.py, figures.py       verdicts; figures, also on one scale against a reference (reference.py)
+    scores/                     the metrics: replies -> verdicts, some by a judge
+    figures.py, reference.py    groups of verdicts -> figures, also on one scale
     scripted.py                 handlers of the scripted chat
 """
 
@@ -27,12 +28,14 @@ from memflow.benchmarks.memorybench import (
     probes,
     questions,
     records,
-    scores,
     scripted,
     selection,
     utterances,
 )
 from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.memorybench.scores.registry import prompts_of
+from memflow.benchmarks.memorybench.scores.scripted import HANDLERS as JUDGING
+from memflow.benchmarks.memorybench.scores.verdicts import make_verdicts
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -109,7 +112,7 @@ class MemoryBench:
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
     ) -> list[Verdict]:
-        return await scores.verdicts(domain.name, probes, replies, instruments)
+        return await make_verdicts(domain, probes, replies, instruments)
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
         return figures.figures(domain, measured)
@@ -133,7 +136,7 @@ class MemoryBench:
         return list(claims)
 
     def handlers(self) -> dict[str, Handler]:
-        return scripted.handlers()
+        return {**scripted.handlers(), **JUDGING}
 
     def simulated(self, domain: Domain) -> frozenset[str]:
         """Users react to training cases; what they say of LoCoMo's, the metric decides, and no model."""
@@ -144,4 +147,4 @@ class MemoryBench:
         return [load(questions.PACKAGE, stem) for stem in ("feedback", "right", "satisfaction", "wrong")]
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
-        return []
+        return prompts_of(domain) if table == "score.verdicts" else []

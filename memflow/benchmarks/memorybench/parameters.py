@@ -15,6 +15,8 @@ class Parameters(BaseModel):
     `query` is what a memory is searched with for a probe: its question, or the whole prompt that asks it, as the
     published code has it. `conversations` are how many whole conversations are taken, the first ones; 0 is all.
     `partition` is the one of the paper's that the domain is: its scores are measured against the published figures.
+    `variants` are what is measured beside the standard: the `published_code`, where published figures rest on a slip of
+    it. It costs requests to the judge.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -23,6 +25,7 @@ class Parameters(BaseModel):
     query: Literal["question", "prompt"] = "question"
     conversations: int = Field(0, ge=0)
     partition: Literal["open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"] | None = None
+    variants: tuple[Literal["published_code"], ...] = ()
 
 
 def parameters_of(domain: Domain) -> Parameters:

@@ -66,3 +66,9 @@ def task(name: str) -> Task:
     if name not in TASKS:
         raise BadInput(f"MemoryBench has no task {name!r}; it has {', '.join(TASKS)}")
     return TASKS[name]
+
+
+def tasks_of(dataset: str) -> list[Task]:
+    """The tasks whose cases a data set holds: one, but for our own sample. Raises BadInput naming those there are."""
+    own = [each for each in TASKS.values() if each.name.startswith("sample_")]
+    return [task(dataset), *(own if dataset == "memorybench_sample" else ())]

@@ -89,7 +89,8 @@ async def test_several_episodes_have_an_interval(demo: Any, scored: Scored) -> N
 
 def test_every_prompt_that_is_asked_has_a_handler() -> None:
     silent = {"memorybench/right", "memorybench/wrong"}
-    names = {prompt.name for prompt in all_prompts("memflow.benchmarks.memorybench")}
+    package = "memflow.benchmarks.memorybench"
+    names = {prompt.name for part in (package, f"{package}.scores") for prompt in all_prompts(part)}
     assert names - silent == set(BENCH.handlers())
     assert {prompt.name for prompt in BENCH.simulator_prompts()} == {
         *silent, "memorybench/feedback", "memorybench/satisfaction",

@@ -1,0 +1,39 @@
+"""DialSim: an answer is right where it is the right one word for word, or else where a judge finds that it says the
+same (A.1.1). Users of DialSim are content by the same rule.
+"""
+
+from collections.abc import Sequence
+
+from memflow.benchmarks.memorybench.scores.metric import STANDARD, Answered, Mark, Means, Row, ask_judge, mark
+from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY
+from memflow.metrics.text import exact_match
+from memflow.records import Probe
+
+
+def rows(probe: Probe, means: Means) -> list[Row]:
+    return [(ACCURACY, STANDARD)]
+
+
+async def computed(answered: Answered, means: Means) -> list[Mark]:
+    exact = exact_match(answered.answer, answered.probe.gold)
+    return [Mark(ACCURACY, 1.0)] if exact else []
+
+
+async def judged(answered: Answered, means: Means, computed: Sequence[Mark]) -> list[Mark]:
+    if computed:
+        return []
+    probe = answered.probe
+    fields = {"question": probe.question, "gold": probe.gold, "answer": answered.answer}
+    answer = await ask_judge(means, "dialsim_judge", fields)
+    return [mark(ACCURACY, answer, lambda judged: judged.correct)]
+
+
+async def accurate(probe: Probe, answer: str, means: Means) -> Mark:
+    """1.0 or 0.0, or no value and the reason."""
+    answered = Answered(probe, answer)
+    found = await computed(answered, means)
+    return (found or await judged(answered, means, found))[0]
+
+
+def prompts(published: bool) -> list[str]:
+    return ["dialsim_judge"]
