@@ -1,6 +1,7 @@
 """What there is: `domains` and `data`. `memories` has a file of its own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -67,7 +68,7 @@ def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     answer(
         form,
         {"folder": folder, "datasets": rows},
-        *(part for row in rows for part in _block(row)),
+        *(part for alike in _together(rows) for part in _block(alike)),
         note(f"\nThe data folder is {folder or 'not set: set MEMFLOW_DATA, or `data` in memflow.toml'}."),
     )
 
@@ -104,9 +105,16 @@ def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
     return "equal" if len(known) == len(computed) else "not known"
 
 
-def _block(row: Mapping[str, Any]) -> Iterator[RenderableType]:
+def _together(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Neighbours that are missing and got in the same way stand together; every other data set by itself."""
+    alike = groupby(rows, lambda row: (row["title"], row["how"], row["found"] and row["dataset"]))
+    return [list(group) for _, group in alike]
+
+
+def _block(alike: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     """A data set as people read it: name and state, what it is, where from, and its sums or how to get it."""
-    yield Text.assemble("\n", (row["dataset"], "bold"), "  ", _there(row))
+    row = alike[0]
+    yield Text.assemble("\n", (", ".join(each["dataset"] for each in alike), "bold"), "  ", _there(row))
     yield _line(row["title"])
     yield _line(f"{row['licence']}; {row['origin']}", "dim")
     for file, sha in list(row["sha256"].items())[:SHOWN]:

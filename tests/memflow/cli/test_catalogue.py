@@ -40,6 +40,21 @@ def test_data_sets_are_found_summed_and_told_how_to_get(
     assert not rows["amemgym_v1_base"]["found"] and rows["amemgym_v1_base"]["how"] in empty("data").stdout
 
 
+def test_data_sets_that_are_got_alike_are_told_together(
+    empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The many parts of one published set, where none is there; one that is there stands by itself."""
+    monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
+    way = "hf download THUIR/MemoryBench"
+    assert empty("data").stdout.count(way) == 1
+    for part in ("train", "test"):
+        there = tmp_path / "memorybench" / "JuDGE" / f"{part}.jsonl"
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.write_bytes(b"{}")
+    told = empty("data").stdout
+    assert "unified_judge  found" in told and told.count(way) == 2
+
+
 def test_init_writes_the_example_once(empty) -> None:
     assert "memflow doctor" in empty("init").stdout
     assert Path("memflow.toml").read_text(encoding="utf-8") == example()
