@@ -1,0 +1,113 @@
+"""What a decision does to whom: for each person convicted, the charges, the prison term and the fine.
+
+Terms are in months: years are twelve, 无期徒刑 is LIFE, 死刑 is DEATH (suspended or not), 免予刑事处罚 and 无罪 are 0,
+days are dropped. Several offences of one person are decided on together (决定执行): what is to be served is that
+total, not the terms of the single offences. A probation (缓刑) leaves the term as it is. What the decision revokes
+(撤销) and what was decided earlier (前罪, 原犯) is not part of it.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from memflow.metrics.legal.charges import NAMES, charges
+from memflow.metrics.legal.numerals import NUMERAL, number
+
+LIFE = 240
+DEATH = 10_001
+NONE = -1
+"""Stands for the months or the fine of a decision that sets none."""
+
+_DEEPEST = 3
+_BRACKETED = re.compile(r"（[^（）]*）")
+_ITEM = re.compile(r"(?:^|(?<=[。；：]))(?:[一二三四五六七八九十]{1,3}、|\d{1,2}[、．.](?!\d))")
+_REVOKED = re.compile(r"^撤销[^。；]*[。；]?")
+_ROLE = re.compile(r"被告人|上诉人|被告单位|罪犯")
+_EARLIER = re.compile(r"曾(?:因|经|于.*|在.*)?$|^[与和]?原$|^与?前(?:罪|次|判)?|(?:之|以)前(?:因|所)?$")
+
+_EVENT = re.compile(
+    rf"(?P<who>[^，。；：]{{0,80}}?)(?<![侵罪])犯(?!罪)(?P<names>{NAMES})(?!所得)"
+    r"|(?P<aside>前罪|前判|原判)"
+    r"|(?P<total>决定(?:合并)?执行|合并执行|总和刑期)"
+    rf"|(?:有期徒刑|拘役|管制)(?:(?P<years>{NUMERAL})年(?P<half>半)?(?:[零又]?(?P<months>{NUMERAL})个?月)?"
+    rf"|(?P<only>{NUMERAL})个?月)"
+    r"|(?P<life>无期徒刑)|(?P<death>死刑)|(?P<free>免[予于]刑事处[罚分]|无罪)"
+    rf"|(?<!上述)(?<!上列)(?<!以上)罚金(?:人民币?|共?计|款|各|为|：)*(?P<fine>{NUMERAL})[元圆]"
+)
+
+
+@dataclass(slots=True)
+class Sentence:
+    """A person's sentence; `months` and `fine` (yuan) are NONE where none is set."""
+
+    charges: list[str] = field(default_factory=list)
+    months: int = NONE
+    fine: int = NONE
+
+
+@dataclass(slots=True)
+class _Person:
+    single: Sentence = field(default_factory=Sentence)
+    total: Sentence | None = None
+
+    def sentence(self) -> Sentence:
+        total = self.total or Sentence()
+        return Sentence(
+            self.single.charges,
+            total.months if total.months != NONE else self.single.months,
+            total.fine if total.fine != NONE else self.single.fine,
+        )
+
+
+def operative(judgment: str) -> str:
+    """The decision without what stands in brackets (three deep) and the items that revoke an earlier decision."""
+    for _ in range(_DEEPEST):
+        judgment = _BRACKETED.sub("", judgment)
+    first, *items = _ITEM.split(judgment)
+    return "。".join((_REVOKED.sub("", first), *(item for item in items if not item.startswith("撤销"))))
+
+
+def sentences(judgment: str) -> list[Sentence]:
+    """The sentence of each person that a decision convicts, in order; `judgment` is a section of cleaned text."""
+    person = _Person()
+    people = {"": person}
+    here = True  # and no earlier decision
+    for event in _EVENT.finditer(operative(judgment)):
+        if event["names"]:
+            here = not _EARLIER.search(event["who"])
+            if here:
+                name = _ROLE.split(event["who"])[-1].lstrip("又另并且")
+                person = people.setdefault(name, _Person()) if name else person
+                person.single.charges += charges(event["names"])
+        elif event["aside"]:
+            here = False
+        elif event["total"]:
+            here, person.total = True, Sentence()
+        elif here:
+            _sentence(person.total or person.single, event)
+    found = [one.sentence() for one in people.values()]
+    return [one for one in found if one != Sentence()]
+
+
+def _sentence(sentence: Sentence, event: re.Match[str]) -> None:
+    if event["fine"]:
+        sentence.fine = max(sentence.fine, 0) + number(event["fine"])
+    else:
+        sentence.months = max(sentence.months, 0) + _months(event)
+
+
+def _months(event: re.Match[str]) -> int:
+    if event["life"]:
+        return LIFE
+    if event["death"]:
+        return DEATH
+    if event["free"]:
+        return 0
+    if event["only"]:
+        return number(event["only"])
+    months = number(event["years"]) * 12 + (6 if event["half"] else 0)
+    return months + (number(event["months"]) if event["months"] else 0)
+
+
+def together(values: list[int]) -> int:
+    """The sum of several people's months or fines; NONE where none of them has any."""
+    return sum(value for value in values if value != NONE) if any(value != NONE for value in values) else NONE

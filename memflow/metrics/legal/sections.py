@@ -1,0 +1,66 @@
+"""The parts of a criminal judgment: what the court thinks (reasoning) and what it decides (judgment).
+
+A judgment of first instance runs: heading, what is charged, evidence, 本院认为 (the reasoning, which ends in the
+statutes applied and 判决如下), the decision, how to appeal, signatures, statutes in full. What stands in a part is read
+by the neighbours.
+"""
+
+import re
+from dataclasses import dataclass
+
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_PLAIN = str.maketrans(
+    "０１２３４５６７８９():;,[]",
+    "0123456789（）：；，［］",
+    "*#`_\ufffd\u200b\ufeff",  # marks of Markdown, and characters that nobody sees
+)
+
+_COURT = re.compile(r"本院认为")
+_REASONS = re.compile(r"本院(?:经[^，。]{0,6})?认为|(?:裁判|判决)?理由：")
+_ANNOUNCED = re.compile(r"(?:判决|裁定)如下[：，]?")
+_HEADED = re.compile(r"(?:判决|裁判|裁定)(?:结果|结论|主文)?：")
+_CONVICTED = re.compile(r"(?:被告人|上诉人|被告单位)[^，。；：]{1,40}罪，(?=判处|单处|免[予于]|处)")
+_OVER = re.compile(
+    r"（?如[^，。]{0,6}不服(?:本|判)|本(?:判决|裁定)为终审|书面上诉|(?:代理)?审判[长员]|人民陪审员|如?未按本判决指定的期间"
+    r"|附(?![带加])(?:录|：|[^，。；]{0,15}(?:法律|法条|条文))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """Cleaned text of two parts, "" where the document has none, and of all up to its end (`body`)."""
+
+    reasoning: str
+    judgment: str
+    body: str
+
+
+def clean(document: str) -> str:
+    """The text without white space, tags and Markdown; digits are ASCII, brackets and other punctuation Chinese."""
+    return "".join(_TAG.sub("", document).translate(_PLAIN).split())
+
+
+def sections(document: str) -> Sections:
+    """Where the court reasons and where it decides.
+
+    The reasoning runs from the first 本院认为 (else another heading that announces reasons) through the words that
+    announce the decision. The decision runs from there to the first sign that it is over: how to appeal, signatures,
+    an appendix. Where nothing announces it, it begins with the first sentence after the reasons that convicts and
+    sentences, which the reasoning then leaves out.
+    """
+    text = clean(document)
+    court = _COURT.search(text) or _REASONS.search(text)
+    start, after = court.span() if court else (0, 0)
+    if announced := _ANNOUNCED.search(text, after) or _HEADED.search(text, after):
+        begin = announced.end()
+    elif convicted := _CONVICTED.search(text, after):
+        begin = convicted.start()
+    else:
+        begin = len(text)
+    over = _OVER.search(text, begin if begin < len(text) else start)
+    end = over.start() if over else len(text)
+    return Sections(
+        reasoning=text[start : min(begin, end)] if court else "",
+        judgment=text[begin:end] if begin < len(text) else "",
+        body=text[:end],
+    )
