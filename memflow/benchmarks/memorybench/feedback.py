@@ -7,6 +7,7 @@ fails is a row with its reason: never a satisfied user, as in the published code
 """
 
 import asyncio
+import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from memflow.benchmarks.memorybench.actions import action_probabilities, draw
+from memflow.benchmarks.memorybench.actions import Family, action_probabilities, draw
 from memflow.benchmarks.memorybench.answers import Reaction
 from memflow.benchmarks.memorybench.parameters import parameters_of
 from memflow.benchmarks.memorybench.probes import LOCOMO_F1
@@ -184,10 +185,10 @@ def _pressed(
 ) -> list[FeedbackRound]:
     """The rows with what users pressed; each family of scores is calibrated on its own population."""
 
-    def family(row: FeedbackRound) -> str:
-        return "locomo" if metrics[row.case_id] == LOCOMO_F1 else "general"
+    def family(row: FeedbackRound) -> Family:
+        return "deterministic" if metrics[row.case_id] == LOCOMO_F1 else "general"
 
-    population: dict[str, Counter[int]] = {}
+    population: dict[Family, Counter[int]] = {}
     for row in rows:
         if row.satisfaction is not None:
             population.setdefault(family(row), Counter())[row.satisfaction] += 1
@@ -197,7 +198,7 @@ def _pressed(
             kind = family(row)
             long_output = kind == "general" and bool(personas()[row.dataset]["long_output"])
             chances = action_probabilities(row.satisfaction, kind, population[kind], long_output=long_output)
-            drawn = draw(chances, seeded(domain.seed, domain.name, row.case_id, row.round))
+            drawn = draw(chances, random.Random(seeded(domain.seed, domain.name, row.case_id, row.round)))
             row = replace(row, liked=drawn.liked, disliked=drawn.disliked, copied=drawn.copied)  # noqa: PLW2901
         pressed.append(row)
     return pressed
