@@ -28,10 +28,11 @@ class Parameters(BaseModel):
     `query` is what a memory is searched with for a probe: its question, or the whole prompt that asks it, as the
     published code has it. `conversations` are how many whole conversations are taken, the first ones; 0 is all.
 
-    `actions` is how readily users press. `calibration` is the satisfaction that its rates hold over: the domain's `own`
-    by family, the `published` one (where the paper has none, the domain's own), or a histogram by family, the rest
-    being the domain's own. `noise` is the standard deviation, in points, of what is added to satisfaction before
-    anything is pressed.
+    `right` is which of LoCoMo's answers content their users: an F1 of 0.5 and more, or, in the published code, of more
+    than 0.5. `actions` is how readily users press. `calibration` is the satisfaction that its rates hold over: the
+    domain's `own` by family, the `published` one (where the paper has none, the domain's own), or a histogram by
+    family, the rest being the domain's own. `noise` is the standard deviation, in points, of what is added to
+    satisfaction before anything is pressed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -39,6 +40,7 @@ class Parameters(BaseModel):
     context_tokens: int = Field(30_000, ge=0)
     query: Literal["question", "prompt"] = "question"
     conversations: int = Field(0, ge=0)
+    right: Literal["standard", "published_code"] = "standard"
     actions: ActionModel = ActionModel()
     calibration: Literal["own", "published"] | dict[Family, Histogram] = "own"
     noise: float = Field(0.0, ge=0, le=MOST)
