@@ -11,14 +11,11 @@ from dataclasses import dataclass, replace
 from memflow.benchmarks.memorybench.actions import PUBLISHED, Actions, Calibrated, Family, calibrate, draw
 from memflow.benchmarks.memorybench.noise import perturbed
 from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.probes import LOCOMO_F1
-from memflow.benchmarks.memorybench.reactions import ACCURACY
+from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1, task
 from memflow.domains import Domain
 from memflow.fingerprint import seeded
 from memflow.records import FeedbackRound, Probe
 
-LONG_OUTPUT = ("sample_open",)
-"""Data sets of the paper's SiLo and LiLo formats, whose answers users copy."""
 _FAMILIES: Mapping[str, Family] = {LOCOMO_F1: "deterministic", ACCURACY: "binary"}
 
 
@@ -87,7 +84,7 @@ def _pressing(domain: Domain, row: FeedbackRound, model: Calibrated | None) -> P
     if row.satisfaction is None or model is None:
         return None
     felt = perturbed(row.satisfaction, parameters_of(domain).noise, _chance(domain, row, "noise"))
-    chances = model.actions(felt, long_output=row.dataset in LONG_OUTPUT)
+    chances = model.actions(felt, long_output=task(row.dataset).long_output)
     return Pressing(felt, model.family, chances, model.fits(felt))
 
 

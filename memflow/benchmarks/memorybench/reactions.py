@@ -14,8 +14,8 @@ from memflow.benchmarks.memorybench.answers import Critique
 from memflow.benchmarks.memorybench.contexts import evaluation, standards
 from memflow.benchmarks.memorybench.parameters import parameters_of
 from memflow.benchmarks.memorybench.personas import persona
-from memflow.benchmarks.memorybench.probes import LOCOMO_F1
 from memflow.benchmarks.memorybench.questions import PACKAGE
+from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt, all_prompts, load
 from memflow.chat.requests import Chat, ChatMessage
@@ -23,7 +23,6 @@ from memflow.domains import Domain
 from memflow.metrics.text import locomo_f1
 from memflow.records import Probe
 
-ACCURACY = "accuracy"
 MEASURED = (LOCOMO_F1, ACCURACY)
 """The metrics of path 1."""
 HALF = 0.5
