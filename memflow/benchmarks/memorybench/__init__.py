@@ -9,7 +9,11 @@ with a corpus on top where the data set has one; then test cases are asked. Off-
     split.py, selection.py      the published sampling and split; what a domain takes
     utterances.py, probes.py    corpora -> turns; questions and cases -> probes
     questions.py                how a probe is put to a model
-    feedback.py, actions.py     training dialogues; what users press
+    feedback.py                 training dialogues
+    reactions.py, personas.py   what users make of an answer; who they are (personas_en.yaml, personas_zh.yaml)
+    contexts.py                 what they know to be right
+    presses.py, actions.py      what users press, and how probably
+    noise.py                    noise in their satisfaction
     episodes.py                 episodes for the player
     scores/                     the metrics: replies -> verdicts, some by a judge
     figures.py, reference.py    groups of verdicts -> figures, also on one scale
@@ -27,6 +31,7 @@ from memflow.benchmarks.memorybench import (
     figures,
     probes,
     questions,
+    reactions,
     records,
     scripted,
     selection,
@@ -36,7 +41,7 @@ from memflow.benchmarks.memorybench.parameters import parameters_of
 from memflow.benchmarks.memorybench.scores.registry import prompts_of
 from memflow.benchmarks.memorybench.scores.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scores.verdicts import make_verdicts
-from memflow.chat.prompts import Prompt, load
+from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
@@ -143,8 +148,8 @@ class MemoryBench:
         return frozenset({"feedback"})
 
     def simulator_prompts(self) -> list[Prompt]:
-        """Those a simulator answers, and the fixed words of users whose verdict a metric gives."""
-        return [load(questions.PACKAGE, stem) for stem in ("feedback", "right", "satisfaction", "wrong")]
+        """Those a simulator answers, what it is told to be right, and the words of users whom a metric contents."""
+        return reactions.prompts()
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return prompts_of(domain) if table == "score.verdicts" else []
