@@ -3,7 +3,7 @@
 A user's own domains come from memflow.toml and are of the same type; nothing here reads that file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -122,6 +122,39 @@ DOMAINS: dict[str, Domain] = {
         ),
     )
 }
+
+
+_EVERY = ("demo", "open", "legal", "academic", "liso", "silo", "lilo", "siso")
+_FIELDS = ("demo", "open", "legal", "academic")
+PROTOCOLS: Mapping[str, tuple[str, tuple[str, ...], Mapping[str, Any]]] = {
+    "stepwise": ("asked before learning, and after every batch", _EVERY, {"protocol": "stepwise"}),
+    "onpolicy": ("each assistant leads the training dialogues itself", _EVERY, {"protocol": "on_policy"}),
+    "training": ("asked what was learnt from", _FIELDS, {"protocol": "training"}),
+    "same": ("asked before and after feedback on the same question", _FIELDS, {"protocol": "same"}),
+    "liked": ("learning from liked answers alone", _FIELDS, {"learn_from": "liked"}),
+    "copied": ("learning from copied answers alone", _FIELDS, {"learn_from": "copied"}),
+}
+"""MemoryBench's further protocols by the end of their domains' names: in words, of which partitions, and how."""
+_DEMO = {"stepwise": {"batch": 8}, "onpolicy": {"batch": 8, "steps": 3}}
+"""Smaller steps for the sample's 19 training cases."""
+
+
+def _protocols(domains: Mapping[str, Domain]) -> Iterator[Domain]:
+    for end, (words, partitions, parameters) in PROTOCOLS.items():
+        for partition in partitions:
+            base = domains.get(f"memorybench_{partition}")
+            if base is not None:
+                more = _DEMO.get(end, {}) if partition == "demo" else {}
+                yield replace(
+                    base,
+                    name=f"{base.name}_{end}",
+                    title=f"{base.title}: {words}",
+                    parameters={**base.parameters, **parameters, **more},
+                    listed=False,
+                )
+
+
+DOMAINS |= {domain.name: domain for domain in _protocols(DOMAINS)}
 
 
 def find(name: str, more: Mapping[str, Domain] | None = None) -> Domain:

@@ -1,7 +1,8 @@
 """MemoryBench (arXiv 2510.17281): does an assistant learn from its users' feedback?
 
 Training cases are answered by a backbone and criticised by simulated users; these dialogues go into memory,
-with a corpus on top where the data set has one; then test cases are asked. Off-policy, one checkpoint.
+with a corpus on top where the data set has one; then test cases are asked. So off-policy, at one checkpoint; the
+domain's parameter `protocol` has the others.
 
     conversations.py            the published shapes, typed
     records.py                  files -> raw records
@@ -10,7 +11,9 @@ with a corpus on top where the data set has one; then test cases are asked. Off-
     utterances.py, probes.py    corpora -> turns; questions and cases -> probes
     questions.py                how a probe is put to a model
     feedback.py, actions.py     training dialogues; what users press
-    episodes.py, scores.py      episodes for the player; verdicts and figures
+    protocols.py, steps.py      what is asked where and when; the cases of each step of learning
+    episodes.py, onpolicy.py    episodes for the player; those in which the assistant leads the dialogues
+    sessions.py, scores.py      rounds as what was said; verdicts and figures
     scripted.py                 handlers of the scripted chat
 """
 
@@ -22,7 +25,9 @@ from memflow.benchmarks.benchmark import Held, Measured, Question, States
 from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
+    onpolicy,
     probes,
+    protocols,
     questions,
     records,
     scores,
@@ -37,12 +42,12 @@ from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
-from memflow.play import Episode, Replier
-from memflow.records import Claim, FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
+from memflow.play import Episode, Played, Replier
+from memflow.records import Claim, FeedbackRound, Figure, PlayedRound, Probe, Record, Reply, Turn, Verdict
 
 
 class MemoryBench:
-    """The Benchmark protocol for MemoryBench, off-policy. It has no structured states."""
+    """The Benchmark protocol for MemoryBench. It has no structured states."""
 
     name = "memorybench"
     teaches = False
@@ -57,7 +62,9 @@ class MemoryBench:
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
-        return utterances.turns(domain.name, selection.select(domain, records).corpora)
+        return protocols.placed(
+            domain, utterances.turns(domain.name, selection.select(domain, records).corpora)
+        )
 
     async def probes(
         self,
@@ -67,7 +74,7 @@ class MemoryBench:
         turns: Sequence[Turn],
         simulator: Chat,
     ) -> list[Probe]:
-        return probes.probes(domain.name, selection.select(domain, records))
+        return protocols.asked(domain, probes.probes(domain.name, selection.select(domain, records)))
 
     async def feedback(
         self,
@@ -78,6 +85,9 @@ class MemoryBench:
         simulator: Chat,
         tools: Tools,
     ) -> list[FeedbackRound]:
+        """None on-policy: there the assistants that are measured answer the training cases."""
+        if parameters_of(domain).protocol == "on_policy":
+            return []
         return await feedback.feedback(domain, turns, probes, backbone, simulator)
 
     def episodes(
@@ -87,17 +97,24 @@ class MemoryBench:
         turns: Sequence[Turn],
         feedback: Sequence[FeedbackRound],
         simulator: Chat,
+        probes: Sequence[Probe] = (),
     ) -> list[Episode]:
-        return episodes.episodes(turns, feedback)
+        return episodes.episodes(domain, turns, feedback, probes, simulator)
+
+    def asking(self, domain: Domain) -> bool:
+        return parameters_of(domain).protocol in ("on_policy", "same")
+
+    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
+        return onpolicy.rounds(domain, assistant, played)
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
-        return None
+        """On-policy, the model; its words are those of each dialogue's own question."""
+        return onpolicy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
         """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""
         prompt, fields = questions.put(probe, recall.notes if told is None else told)
-        bare = parameters_of(domain).query == "question"
-        return Question(prompt, fields, probe.question if bare else questions.whole(probe))
+        return Question(prompt, fields, questions.query(probe, parameters_of(domain).query == "prompt"))
 
     def parse(self, probe: Probe, value: Any) -> str:
         return str(value)
@@ -131,7 +148,7 @@ class MemoryBench:
 
     def simulated(self, domain: Domain) -> frozenset[str]:
         """Users react to training cases; what they say of LoCoMo's, the metric decides, and no model."""
-        return frozenset({"feedback"})
+        return frozenset({"memory" if parameters_of(domain).protocol == "on_policy" else "feedback"})
 
     def simulator_prompts(self) -> list[Prompt]:
         """Those a simulator answers, and the fixed words of users whose verdict a metric gives."""

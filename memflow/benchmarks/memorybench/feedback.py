@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -30,12 +30,14 @@ from memflow.errors import BadInput
 from memflow.fingerprint import seeded
 from memflow.memories.entries import EntryStore
 from memflow.memories.lexical import Lexical
-from memflow.memories.memory import Memory, Message, Tools
+from memflow.memories.memory import Memory, Message, Recall, Tools
 from memflow.metrics.text import locomo_f1
-from memflow.records import FeedbackRound, Probe, Turn
+from memflow.records import FeedbackRound, PlayedRound, Probe, Turn
 from memflow.tokens import estimate
 
 __all__ = ["action_probabilities", "feedback", "satisfaction"]
+
+Round = TypeVar("Round", bound=FeedbackRound)
 
 ANSWERS = 3
 RIGHT = 0.5
@@ -71,11 +73,15 @@ async def feedback(
     """The dialogues of all training cases, in the order of `probes`, one row per answer."""
     train = [probe for probe in probes if probe.split == "train" and probe.reason is None]
     readers = await _readers(turns)
-    dialogues = await asyncio.gather(
-        *(_dialogue(domain, probe, readers.get(probe.episode_id), backbone, simulator) for probe in train)
-    )
-    metrics = {probe.probe_id: probe.metric for probe in train}
-    return _pressed(domain, [row for dialogue in dialogues for row in dialogue], metrics)
+    tokens = parameters_of(domain).context_tokens
+
+    async def one(probe: Probe) -> list[FeedbackRound]:
+        reader = readers.get(probe.episode_id)
+        recall = Recall(await _context(reader, probe.question, tokens) if reader else "")
+        return await converse(domain, probe, recall, backbone, simulator)
+
+    dialogues = await asyncio.gather(*map(one, train))
+    return pressed(domain, [row for dialogue in dialogues for row in dialogue])
 
 
 async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
@@ -101,17 +107,22 @@ async def _context(reader: Memory, question: str, tokens: int) -> str:
     return "\n".join(found)
 
 
-async def _dialogue(
-    domain: Domain, probe: Probe, reader: Memory | None, backbone: Chat, simulator: Chat
+async def converse(
+    domain: Domain, probe: Probe, recall: Recall, assistant: Chat, simulator: Chat
 ) -> list[FeedbackRound]:
-    context = parameters_of(domain).context_tokens
-    notes = await _context(reader, probe.question, context) if reader else ""
+    """The dialogue about one training case, a row per answer.
+
+    What was recalled for the question stands before every answer (paper, A.3.3: only the first turn queries the
+    memory). Users press nothing yet: that takes the dialogues of all cases (`pressed`).
+    """
+    notes = recall.notes
+    published = parameters_of(domain).variant == "published_code"
     rows: list[FeedbackRound] = []
     history: list[ChatMessage] = []
     said = spoken(probe)
     for number in range(ANSWERS):
         prompt, fields = retry(probe, notes, said) if rows else put(probe, notes)
-        answered = await ask(backbone, prompt, fields, history)
+        answered = await ask(assistant, prompt, fields, [*recall.messages, *history])
         row = FeedbackRound(
             domain=domain.name,
             dataset=probe.dataset,
@@ -120,6 +131,7 @@ async def _dialogue(
             round=number,
             user_text=said,
             answer=answered.value or "",
+            completion=answered.completion.digest if answered.completion else None,
             reason=answered.reason,
         )
         history += [ChatMessage("user", said), ChatMessage("assistant", row.answer)]
@@ -134,7 +146,7 @@ async def _dialogue(
                 reason=reaction.reason,
             )
         rows.append(row)
-        if row.critique is None or row.ended:
+        if row.critique is None or row.ended or published:
             break
         said = row.critique
     return rows
@@ -179,13 +191,11 @@ async def _simulated(probe: Probe, history: Sequence[ChatMessage], simulator: Ch
     )
 
 
-def _pressed(
-    domain: Domain, rows: Sequence[FeedbackRound], metrics: Mapping[str, str]
-) -> list[FeedbackRound]:
+def pressed(domain: Domain, rows: Sequence[Round]) -> list[Round]:
     """The rows with what users pressed; each family of scores is calibrated on its own population."""
 
     def family(row: FeedbackRound) -> str:
-        return "locomo" if metrics[row.case_id] == LOCOMO_F1 else "general"
+        return "general" if row.score is None else "locomo"
 
     population: dict[str, Counter[int]] = {}
     for row in rows:
@@ -197,7 +207,8 @@ def _pressed(
             kind = family(row)
             long_output = kind == "general" and bool(personas()[row.dataset]["long_output"])
             chances = action_probabilities(row.satisfaction, kind, population[kind], long_output=long_output)
-            drawn = draw(chances, seeded(domain.seed, domain.name, row.case_id, row.round))
+            step = (row.checkpoint,) if isinstance(row, PlayedRound) else ()
+            drawn = draw(chances, seeded(domain.seed, domain.name, row.case_id, row.round, *step))
             row = replace(row, liked=drawn.liked, disliked=drawn.disliked, copied=drawn.copied)  # noqa: PLW2901
         pressed.append(row)
     return pressed

@@ -1,8 +1,8 @@
 """The parameters of a MemoryBench domain."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from memflow.domains import Domain
 from memflow.errors import BadSettings
@@ -14,6 +14,13 @@ class Parameters(BaseModel):
     `context_tokens` are the estimated tokens of a corpus that the backbone is shown while feedback is gathered.
     `query` is what a memory is searched with for a probe: its question, or the whole prompt that asks it, as the
     published code has it. `conversations` are how many whole conversations are taken, the first ones; 0 is all.
+
+    `protocol` is how an assistant learns, and when it is asked (paper, A.3): `off_policy`, `stepwise` (in batches of
+    `batch` dialogues), `on_policy` (`steps` steps of `batch` cases that it answers itself), `training` (asked what it
+    was trained on), `same` (each training case asked again after its own dialogue). `learn_from` is which dialogues
+    are remembered: all, or those in which an answer was liked, or copied; these are then gathered on all cases that
+    are not test. The variant `published_code` ends on-policy dialogues after the user's first reaction: there its
+    follow-ups never get an answer.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -21,6 +28,17 @@ class Parameters(BaseModel):
     context_tokens: int = Field(30_000, ge=0)
     query: Literal["question", "prompt"] = "question"
     conversations: int = Field(0, ge=0)
+    protocol: Literal["off_policy", "stepwise", "on_policy", "training", "same"] = "off_policy"
+    batch: int = Field(100, ge=1)
+    steps: int = Field(10, ge=1)
+    learn_from: Literal["dialogues", "liked", "copied"] = "dialogues"
+    variant: Literal["standard", "published_code"] = "standard"
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if self.learn_from != "dialogues" and self.protocol != "off_policy":
+            raise ValueError(f"learn_from {self.learn_from!r} is for the protocol off_policy alone")
+        return self
 
 
 def parameters_of(domain: Domain) -> Parameters:
@@ -29,4 +47,5 @@ def parameters_of(domain: Domain) -> Parameters:
         return Parameters.model_validate(dict(domain.parameters))
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
-        raise BadSettings(f"domain {domain.name}, parameter {first['loc'][0]}: {first['msg']}") from wrong
+        where = f", parameter {first['loc'][0]}" if first["loc"] else ""
+        raise BadSettings(f"domain {domain.name}{where}: {first['msg']}") from wrong

@@ -63,13 +63,16 @@ def _verdict(domain: str, assistant: str, probe: Probe, reply: Reply | None) -> 
 
 
 def figures(measured: Measured, seed: int) -> list[Figure]:
-    """For each metric: all of it, then by data set, then by category."""
+    """For each metric: all of it, then by data set, by checkpoint where there are several, and by category."""
     found = []
     for metric in dict.fromkeys(verdict.metric for verdict in measured.verdicts):
         rows = [verdict for verdict in measured.verdicts if verdict.metric == metric]
         slices: dict[str, list[Verdict]] = {"all": rows}
         for dataset in dict.fromkeys(row.dataset for row in rows):
             slices[f"dataset {dataset}"] = [row for row in rows if row.dataset == dataset]
+        steps = sorted({row.checkpoint for row in rows})
+        for step in steps if len(steps) > 1 else ():
+            slices[f"checkpoint {step}"] = [row for row in rows if row.checkpoint == step]
         for category in sorted({row.category for row in rows if row.category is not None}):
             slices[f"category {category}"] = [row for row in rows if row.category == category]
         found += [_figure(measured, seed, name, part) for name, part in slices.items()]
