@@ -19,9 +19,9 @@ import yaml
 from memflow.benchmarks.memorybench.actions import action_probabilities, draw
 from memflow.benchmarks.memorybench.answers import Reaction
 from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.probes import LOCOMO_F1
 from memflow.benchmarks.memorybench.questions import PACKAGE, put, retry, spoken
 from memflow.benchmarks.memorybench.selection import DIALOGUES
+from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1, task
 from memflow.chat.asking import ask
 from memflow.chat.prompts import load
 from memflow.chat.requests import Chat, ChatMessage
@@ -205,7 +205,7 @@ def pressed(domain: Domain, rows: Sequence[Round]) -> list[Round]:
     for row in rows:
         if row.satisfaction is not None:
             kind = family(row)
-            long_output = kind == "general" and bool(personas()[row.dataset]["long_output"])
+            long_output = kind == "general" and task(row.dataset).long_output
             chances = action_probabilities(row.satisfaction, kind, population[kind], long_output=long_output)
             step = (row.checkpoint,) if isinstance(row, PlayedRound) else ()
             drawn = draw(chances, seeded(domain.seed, domain.name, row.case_id, row.round, *step))
