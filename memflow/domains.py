@@ -136,7 +136,7 @@ PROTOCOLS: Mapping[str, tuple[str, tuple[str, ...], Mapping[str, Any]]] = {
 }
 """MemoryBench's further protocols by the end of their domains' names: in words, of which partitions, and how."""
 _DEMO = {"stepwise": {"batch": 8}, "onpolicy": {"batch": 8, "steps": 3}}
-"""Smaller steps for the sample's 19 training cases."""
+"""Smaller steps for the sample's 24 training cases."""
 
 
 def _protocols(domains: Mapping[str, Domain]) -> Iterator[Domain]:

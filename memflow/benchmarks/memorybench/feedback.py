@@ -116,7 +116,7 @@ async def converse(
     memory). Users press nothing yet: that takes the dialogues of all cases (`pressed`).
     """
     notes = recall.notes
-    published = parameters_of(domain).variant == "published_code"
+    answers = 1 if parameters_of(domain).follow_ups == "published_code" else ANSWERS
     rows: list[FeedbackRound] = []
     history: list[ChatMessage] = []
     said = spoken(probe)
@@ -146,7 +146,7 @@ async def converse(
                 reason=reaction.reason,
             )
         rows.append(row)
-        if row.critique is None or row.ended or published:
+        if row.critique is None or row.ended or len(rows) == answers:
             break
         said = row.critique
     return rows

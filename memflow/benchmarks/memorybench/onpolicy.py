@@ -35,10 +35,9 @@ def events(domain: Domain, train: Sequence[Probe], simulator: Chat, first: int) 
     drawn = draws(train, parameters.batch, parameters.steps, domain.seed)
     for step, probes in enumerate(drawn, start=1):
         for probe in probes:
-            # A case that is drawn again has another dialogue.
-            name = f"{probe.probe_id}@{step}" if probe.probe_id in before else probe.probe_id
+            again = probe.probe_id in before
             before.add(probe.probe_id)
-            yield Event(number, step, "dialogue", (), lead=_lead(domain, probe, step, name, simulator))
+            yield Event(number, step, "dialogue", (), lead=_lead(domain, probe, step, again, simulator))
             number += 1
 
 
@@ -60,7 +59,7 @@ def _row(row: FeedbackRound, assistant: str, step: int) -> PlayedRound:
     return PlayedRound(**values, assistant=assistant, checkpoint=step)
 
 
-def _lead(domain: Domain, probe: Probe, step: int, name: str, simulator: Chat) -> Lead:
+def _lead(domain: Domain, probe: Probe, step: int, again: bool, simulator: Chat) -> Lead:
     query = questions.query(probe, parameters_of(domain).query == "prompt")
 
     async def lead(read: Read, chat: Chat) -> Led:
@@ -70,7 +69,7 @@ def _lead(domain: Domain, probe: Probe, step: int, name: str, simulator: Chat) -
             rows = [_unanswered(domain, probe, str(failed))]
         else:
             rows = await feedback.converse(domain, probe, recall, chat, simulator)
-        return Led(sessions.spoken(rows, name), Kept(step, rows))
+        return Led(sessions.spoken(rows, step if again else None), Kept(step, rows))
 
     return lead
 

@@ -19,8 +19,7 @@ class Parameters(BaseModel):
     `batch` dialogues), `on_policy` (`steps` steps of `batch` cases that it answers itself), `training` (asked what it
     was trained on), `same` (each training case asked again after its own dialogue). `learn_from` is which dialogues
     are remembered: all, or those in which an answer was liked, or copied; these are then gathered on all cases that
-    are not test. The variant `published_code` ends on-policy dialogues after the user's first reaction: there its
-    follow-ups never get an answer.
+    are not test. `follow_ups` on-policy are answered, or, in the published code, never.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -32,7 +31,7 @@ class Parameters(BaseModel):
     batch: int = Field(100, ge=1)
     steps: int = Field(10, ge=1)
     learn_from: Literal["dialogues", "liked", "copied"] = "dialogues"
-    variant: Literal["standard", "published_code"] = "standard"
+    follow_ups: Literal["standard", "published_code"] = "standard"
 
     @model_validator(mode="after")
     def _fit(self) -> Self:

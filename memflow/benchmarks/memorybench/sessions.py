@@ -12,8 +12,8 @@ from memflow.play import Origin, Spoken
 from memflow.records import FeedbackRound
 
 
-def spoken(rows: Sequence[FeedbackRound], name: str) -> list[Spoken]:
-    """One dialogue's messages in order, those that never came last; `name` stands in their ids."""
+def spoken(rows: Sequence[FeedbackRound], step: int | None = None) -> list[Spoken]:
+    """One dialogue's messages in order, those that never came last; `step` stands in the ids of a further dialogue."""
     found: list[Spoken] = []
 
     def say(
@@ -23,7 +23,7 @@ def spoken(rows: Sequence[FeedbackRound], name: str) -> list[Spoken]:
         completion: str | None = None,
         reason: str | None = None,
     ) -> None:
-        message = Message(feedback_id(name, len(found)), role, text)
+        message = Message(feedback_id(rows[0].case_id, len(found), step), role, text)
         found.append(Spoken(message, origin, completion, reason))
 
     kept = [row for row in rows if row.reason is None]
@@ -40,4 +40,4 @@ def spoken(rows: Sequence[FeedbackRound], name: str) -> list[Spoken]:
 
 def messages(rows: Sequence[FeedbackRound]) -> list[Message]:
     """What is remembered of a dialogue that the backbone had about a case."""
-    return [one.message for one in spoken(rows, rows[0].case_id) if one.reason is None]
+    return [one.message for one in spoken(rows) if one.reason is None]
