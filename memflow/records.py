@@ -138,6 +138,9 @@ class FeedbackRound:
     answer: Annotated[str, "What the backbone model answered."]
     score: Annotated[float | None, "The answer under the case's metric, where feedback rests on one."] = None
     satisfaction: Annotated[int | None, "Satisfaction from 1 to 10 (MemoryBench A.2)."] = None
+    felt: Annotated[int | None, "Satisfaction with noise, in which the user pressed; null without noise."] = (
+        None
+    )
     liked: Annotated[bool, "The user pressed like."] = False
     disliked: Annotated[bool, "The user pressed dislike."] = False
     copied: Annotated[bool, "The user pressed copy."] = False

@@ -6,6 +6,7 @@ import pytest
 
 from memflow.benchmarks.amemgym import expectations as amemgym
 from memflow.benchmarks.memorybench import expectations as memorybench
+from memflow.benchmarks.memorybench import played
 from memflow.domains import Domain
 from memflow.errors import BadInput, MemflowError, MissingData
 from memflow.expectations import EXPECTATIONS, Between, Expectation, Together
@@ -288,7 +289,8 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
     general = ("_are_unique", "_lack_no_required_column", "_are_quarantined")
     tested = {(table, name) for table, name, _ in FAULTS} | {
         *((each.table, each.name) for each in amemgym.EXPECTED),  # its own tests damage users
-        *((each.table, each.name) for each in memorybench.EXPECTED),  # and its own what was played
+        *((each.table, each.name) for each in memorybench.EXPECTED),  # and these, feedback
+        *((each.table, each.name) for each in played.EXPECTED),  # and these, what was played
         ("question.probes", "gold_stands_at_every_place_alike"),
         ("score.leaderboard", "one_simulator_per_board"),
         ("score.leaderboard", "failures_add_up_to_the_errors"),  # amemgym/test_scores.py

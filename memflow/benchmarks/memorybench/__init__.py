@@ -10,10 +10,16 @@ domain's parameter `protocol` has the others.
     split.py, selection.py      the published sampling and split; what a domain takes
     utterances.py, probes.py    corpora -> turns; questions and cases -> probes
     questions.py                how a probe is put to a model
-    feedback.py, actions.py     training dialogues; what users press
+    feedback.py, sessions.py    training dialogues; what was said in them
+    reactions.py, personas.py   what users make of an answer; who they are (personas_en.yaml, personas_zh.yaml)
+    contexts.py, accuracy.py    what they know to be right; whether DialSim's answer is
+    presses.py, actions.py      what users press, and how probably
+    noise.py                    noise in their satisfaction
     protocols.py, steps.py      what is asked where and when; the cases of each step of learning
-    episodes.py, onpolicy.py    episodes for the player; those in which the assistant leads the dialogues
-    sessions.py, scores.py      rounds as what was said; verdicts and figures
+    episodes.py, onpolicy.py    episodes for the player; those in which the assistant has the dialogues itself
+    leaks.py, played.py         what of a test case reached a memory; what must hold of what was played
+    expectations.py             what must hold of feedback
+    scores.py                   verdicts and figures
     scripted.py                 handlers of the scripted chat
 """
 
@@ -29,6 +35,7 @@ from memflow.benchmarks.memorybench import (
     probes,
     protocols,
     questions,
+    reactions,
     records,
     scores,
     scripted,
@@ -36,7 +43,7 @@ from memflow.benchmarks.memorybench import (
     utterances,
 )
 from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.chat.prompts import Prompt, load
+from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
@@ -152,8 +159,8 @@ class MemoryBench:
         return frozenset({"memory" if parameters_of(domain).protocol == "on_policy" else "feedback"})
 
     def simulator_prompts(self) -> list[Prompt]:
-        """Those a simulator answers, and the fixed words of users whose verdict a metric gives."""
-        return [load(questions.PACKAGE, stem) for stem in ("feedback", "right", "satisfaction", "wrong")]
+        """Those a simulator answers, what it is told to be right, and the words of users whom a metric contents."""
+        return reactions.prompts()
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return []

@@ -1,70 +1,32 @@
 """Off-policy feedback (paper, A.2, A.3): the backbone answers the training cases, simulated users react.
 
-At most three answers and two reactions to a case; the last answer gets none. Where a metric settles what is
-right (LoCoMo), satisfaction follows from the score and the user's words are fixed; elsewhere the simulator
-speaks and scores, and it alone is shown the gold. What the user presses is actions.py's. A simulator that
-fails is a row with its reason: never a satisfied user, as in the published code.
+At most three answers and two reactions to a case; the last answer gets none. What a user makes of an answer is
+reactions.py's, what they press presses.py's. A backbone or a simulator that fails is a row with its reason.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from importlib.resources import files
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
-import yaml
-
-from memflow.benchmarks.memorybench.actions import action_probabilities, draw
-from memflow.benchmarks.memorybench.answers import Reaction
+from memflow.benchmarks.memorybench.actions import action_probabilities
 from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.questions import PACKAGE, put, retry, spoken
+from memflow.benchmarks.memorybench.presses import pressed
+from memflow.benchmarks.memorybench.questions import put, retry, spoken
+from memflow.benchmarks.memorybench.reactions import react, satisfaction
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1, task
 from memflow.chat.asking import ask
-from memflow.chat.prompts import load
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.domains import Domain
-from memflow.errors import BadInput
-from memflow.fingerprint import seeded
 from memflow.memories.entries import EntryStore
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Memory, Message, Recall, Tools
-from memflow.metrics.text import locomo_f1
-from memflow.records import FeedbackRound, PlayedRound, Probe, Turn
+from memflow.records import FeedbackRound, Probe, Turn
 from memflow.tokens import estimate
 
-__all__ = ["action_probabilities", "feedback", "satisfaction"]
-
-Round = TypeVar("Round", bound=FeedbackRound)
+__all__ = ["action_probabilities", "feedback", "react", "satisfaction"]
 
 ANSWERS = 3
-RIGHT = 0.5
-"""F1 from which an answer counts as right: the paper's `>=`. The published code has `>`."""
-LANGUAGES = {"en": "English", "zh": "Chinese"}
-_ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class _Reaction:
-    """What the user made of an answer, or why that is not known."""
-
-    score: float | None = None
-    satisfaction: int | None = None
-    critique: str | None = None
-    ended: bool = False
-    reason: str | None = None
-
-
-def satisfaction(f1: float) -> int:
-    """Satisfaction with an answer of that F1, 1 to 10.
-
-    The paper gives three points (0.9 is 10, 0.8 is 9, 0.5 is 6) and leaves the rest open. They lie on one
-    line, a point for each tenth, and that line is our choice for the rest: 0.7 is 8, 0.3 is 4, nothing
-    right is 1.
-    """
-    return min(10, int(10 * f1 + _ROUNDING) + 1)
 
 
 async def feedback(
@@ -81,7 +43,7 @@ async def feedback(
         return await converse(domain, probe, recall, backbone, simulator)
 
     dialogues = await asyncio.gather(*map(one, train))
-    return pressed(domain, [row for dialogue in dialogues for row in dialogue])
+    return pressed(domain, [row for dialogue in dialogues for row in dialogue], train)
 
 
 async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
@@ -113,7 +75,7 @@ async def converse(
     """The dialogue about one training case, a row per answer.
 
     What was recalled for the question stands before every answer (paper, A.3.3: only the first turn queries the
-    memory). Users press nothing yet: that takes the dialogues of all cases (`pressed`).
+    memory). Users press nothing yet: that takes the dialogues of all cases (presses.py).
     """
     notes = recall.notes
     answers = 1 if parameters_of(domain).follow_ups == "published_code" else ANSWERS
@@ -136,7 +98,7 @@ async def converse(
         )
         history += [ChatMessage("user", said), ChatMessage("assistant", row.answer)]
         if row.reason is None and number < ANSWERS - 1:
-            reaction = await _react(probe, history, simulator)
+            reaction = await react(domain, probe, history, simulator)
             row = replace(
                 row,
                 score=reaction.score,
@@ -150,73 +112,3 @@ async def converse(
             break
         said = row.critique
     return rows
-
-
-async def _react(probe: Probe, history: Sequence[ChatMessage], simulator: Chat) -> _Reaction:
-    if probe.metric == LOCOMO_F1:
-        return _measured(probe, history[-1].content)
-    return await _simulated(probe, history, simulator)
-
-
-def _measured(probe: Probe, answer: str) -> _Reaction:
-    score = locomo_f1(answer, probe.gold, probe.category or "")
-    right = score >= RIGHT - _ROUNDING
-    words = load(PACKAGE, "right" if right else "wrong").render({})[0].content
-    return _Reaction(score, satisfaction(score), words, right)
-
-
-async def _simulated(probe: Probe, history: Sequence[ChatMessage], simulator: Chat) -> _Reaction:
-    persona = personas().get(probe.dataset)
-    if persona is None:
-        raise BadInput(f"personas.yaml has no user for the data set {probe.dataset}; add one")
-    shown = {
-        "conversation": "\n".join(f"{message.role.capitalize()}: {message.content}" for message in history),
-        "evaluation": "\n".join(dict.fromkeys((probe.gold, probe.revealed))),
-    }
-    described = {name: persona[name] for name in ("persona", "expertise", "criteria", "task")}
-    reacted, scored = await asyncio.gather(
-        ask(
-            simulator,
-            load(PACKAGE, "feedback"),
-            {**shown, **described, "language": LANGUAGES[probe.language]},
-        ),
-        ask(simulator, load(PACKAGE, "satisfaction"), shown),
-    )
-    if reacted.value is None or scored.value is None:
-        reasons = [reason for reason in (reacted.reason, scored.reason) if reason]
-        return _Reaction(reason=f"no feedback on {probe.probe_id}: {'; '.join(reasons)}")
-    reaction: Reaction = reacted.value
-    return _Reaction(
-        satisfaction=scored.value.score, critique=reaction.response, ended=reaction.behaviour == "end"
-    )
-
-
-def pressed(domain: Domain, rows: Sequence[Round]) -> list[Round]:
-    """The rows with what users pressed; each family of scores is calibrated on its own population."""
-
-    def family(row: FeedbackRound) -> str:
-        return "general" if row.score is None else "locomo"
-
-    population: dict[str, Counter[int]] = {}
-    for row in rows:
-        if row.satisfaction is not None:
-            population.setdefault(family(row), Counter())[row.satisfaction] += 1
-    pressed = []
-    for row in rows:
-        if row.satisfaction is not None:
-            kind = family(row)
-            long_output = kind == "general" and task(row.dataset).long_output
-            chances = action_probabilities(row.satisfaction, kind, population[kind], long_output=long_output)
-            step = (row.checkpoint,) if isinstance(row, PlayedRound) else ()
-            drawn = draw(chances, seeded(domain.seed, domain.name, row.case_id, row.round, *step))
-            row = replace(row, liked=drawn.liked, disliked=drawn.disliked, copied=drawn.copied)  # noqa: PLW2901
-        pressed.append(row)
-    return pressed
-
-
-@lru_cache(maxsize=1)
-def personas() -> Mapping[str, Mapping[str, Any]]:
-    """The simulated users by data set."""
-    text = files(PACKAGE).joinpath("personas.yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, Any]] = yaml.safe_load(text)
-    return found

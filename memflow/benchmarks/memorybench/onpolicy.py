@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 
 from memflow.benchmarks.memorybench import feedback, questions, sessions
 from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.memorybench.presses import pressed
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.steps import draws
 from memflow.chat.prompts import load
@@ -25,6 +26,7 @@ class Kept:
     """What is kept of a dialogue beside its words."""
 
     step: int
+    probe: Probe
     rows: list[FeedbackRound]
 
 
@@ -51,7 +53,7 @@ def rounds(domain: Domain, assistant: str, played: Iterable[Played]) -> list[Pla
     """The rows of all dialogues, with what users pressed, calibrated on all of them."""
     kept = [kept for episode in played for kept in episode.kept]
     rows = [_row(row, assistant, each.step) for each in kept for row in each.rows]
-    return feedback.pressed(domain, rows)
+    return pressed(domain, rows, [each.probe for each in kept])
 
 
 def _row(row: FeedbackRound, assistant: str, step: int) -> PlayedRound:
@@ -69,7 +71,7 @@ def _lead(domain: Domain, probe: Probe, step: int, again: bool, simulator: Chat)
             rows = [_unanswered(domain, probe, str(failed))]
         else:
             rows = await feedback.converse(domain, probe, recall, chat, simulator)
-        return Led(sessions.spoken(rows, step if again else None), Kept(step, rows))
+        return Led(sessions.spoken(rows, step if again else None), Kept(step, probe, rows))
 
     return lead
 

@@ -1,11 +1,24 @@
 """The parameters of a MemoryBench domain."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from memflow.benchmarks.memorybench.actions import LEAST, MOST, ActionModel, Family
 from memflow.domains import Domain
 from memflow.errors import BadSettings
+
+
+def _somebody(shares: dict[int, float]) -> dict[int, float]:
+    if sum(shares.values()) <= 0:
+        raise ValueError("no score has a share; give counts or shares by satisfaction, from 1 to 10")
+    return shares
+
+
+Histogram = Annotated[
+    dict[Annotated[int, Field(ge=LEAST, le=MOST)], Annotated[float, Field(ge=0)]], AfterValidator(_somebody)
+]
+"""Counts or shares by satisfaction."""
 
 
 class Parameters(BaseModel):
@@ -20,6 +33,12 @@ class Parameters(BaseModel):
     was trained on), `same` (each training case asked again after its own dialogue). `learn_from` is which dialogues
     are remembered: all, or those in which an answer was liked, or copied; these are then gathered on all cases that
     are not test. `follow_ups` on-policy are answered, or, in the published code, never.
+
+    `right` is which of LoCoMo's answers content their users: an F1 of 0.5 and more, or, in the published code, of more
+    than 0.5. `actions` is how readily users press. `calibration` is the satisfaction that its rates hold over: the
+    domain's `own` by family, the `published` one (where the paper has none, the domain's own), or a histogram by
+    family, the rest being the domain's own. `noise` is the standard deviation, in points, of what is added to
+    satisfaction before anything is pressed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -32,11 +51,17 @@ class Parameters(BaseModel):
     steps: int = Field(10, ge=1)
     learn_from: Literal["dialogues", "liked", "copied"] = "dialogues"
     follow_ups: Literal["standard", "published_code"] = "standard"
+    right: Literal["standard", "published_code"] = "standard"
+    actions: ActionModel = ActionModel()
+    calibration: Literal["own", "published"] | dict[Family, Histogram] = "own"
+    noise: float = Field(0.0, ge=0, le=MOST)
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
         if self.learn_from != "dialogues" and self.protocol != "off_policy":
             raise ValueError(f"learn_from {self.learn_from!r} is for the protocol off_policy alone")
+        if self.follow_ups != "standard" and self.protocol != "on_policy":
+            raise ValueError(f"follow_ups {self.follow_ups!r} is for the protocol on_policy alone")
         return self
 
 
@@ -46,5 +71,7 @@ def parameters_of(domain: Domain) -> Parameters:
         return Parameters.model_validate(dict(domain.parameters))
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
-        where = f", parameter {first['loc'][0]}" if first["loc"] else ""
+        # A union adds the names of its types to the place; those are no names of parameters.
+        named = [str(part) for part in first["loc"] if str(part).isidentifier()]
+        where = f", parameter {'.'.join(named)}" if named else ""
         raise BadSettings(f"domain {domain.name}{where}: {first['msg']}") from wrong

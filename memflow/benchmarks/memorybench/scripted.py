@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.memorybench.answers import Reaction, Satisfaction
+from memflow.benchmarks.memorybench.answers import Critique, Judged, Satisfaction
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
@@ -20,6 +20,11 @@ from memflow.words import search_words
 UNKNOWN = {"en": "I do not know that.", "zh": "我不知道。"}
 CONTENT = 0.6
 """Share of the right answer's words that makes the scripted user content."""
+WORDS = 400
+"""Characters of what the scripted user says at most."""
+ENOUGH = 10
+"""Different words that content them where no right answer is known."""
+_ANSWER = re.compile(r"^(?:Assistant: |助手：)", re.MULTILINE)
 _DATED = re.compile(r"^\[(?P<date>[^\]]+)\]\s*(?P<rest>.*)$")
 _NAMED = re.compile(r"^(?P<name>[A-Z][\w'-]*|user|assistant): (?P<rest>.*)$")
 _SENTENCE = re.compile(r"[^.!?。！？]+[.!?。！？]*")
@@ -48,7 +53,10 @@ def handlers() -> dict[str, Handler]:
         "memorybench/retry_en": lambda request: _retry(request, "en"),
         "memorybench/retry_zh": lambda request: _retry(request, "zh"),
         "memorybench/feedback": _react,
+        "memorybench/feedback_zh": _react,
         "memorybench/satisfaction": _score,
+        "memorybench/satisfaction_zh": _score,
+        "memorybench/dialsim_judge": _judge,
     }
 
 
@@ -104,25 +112,32 @@ def _retry(request: ChatRequest, language: str) -> str:
     return UNKNOWN[language]
 
 
-def _react(request: ChatRequest) -> Reaction:
+def _react(request: ChatRequest) -> Critique:
     share = _share(request)
-    chinese = request.fields["language"] == "Chinese"
+    reasoning = f"{share:.2f} of what is right"
     if share >= CONTENT:
-        words = "对，正是这样。" if chinese else "Yes, that is how we do it."
-        return Reaction(reasoning=f"{share:.2f} of what is right", behaviour="end", response=words)
-    rule = request.fields["evaluation"].splitlines()[-1]
-    return Reaction(reasoning=f"{share:.2f} of what is right", behaviour="continue", response=rule[:400])
+        return Critique(reasoning=reasoning, behaviour="end", response=None)
+    told = request.fields["evaluation"].splitlines()[-1]
+    return Critique(reasoning=reasoning, behaviour="continue", response=told[:WORDS])
 
 
 def _score(request: ChatRequest) -> Satisfaction:
     return Satisfaction(score=max(1, min(10, round(10 * _share(request)))))
 
 
+def _judge(request: ChatRequest) -> Judged:
+    right = set(search_words(request.fields["gold"]))
+    return Judged(correct=bool(right) and right <= set(search_words(request.fields["answer"])))
+
+
 def _share(request: ChatRequest) -> float:
-    """How much of the right answer's words the last answer has."""
-    answer = request.fields["conversation"].rpartition("Assistant: ")[2]
-    right = set(search_words(request.fields["evaluation"].splitlines()[0]))
-    return len(right & set(search_words(answer))) / max(1, len(right))
+    """How much of the right answer's words the last answer has; where none is known, how near it comes to a few."""
+    answer = set(search_words(_ANSWER.split(request.fields["conversation"])[-1]))
+    _, *known = request.fields["evaluation"].splitlines()
+    if not known:
+        return min(1.0, len(answer) / ENOUGH)
+    right = set(search_words(known[0]))
+    return len(right & answer) / max(1, len(right))
 
 
 def _visible(request: ChatRequest) -> list[_Sentence]:

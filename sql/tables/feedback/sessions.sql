@@ -11,6 +11,7 @@ CREATE TABLE IF NOT EXISTS feedback.sessions (
     answer VARCHAR NOT NULL,
     score DOUBLE,
     satisfaction BIGINT,
+    felt BIGINT,
     liked BOOLEAN NOT NULL,
     disliked BOOLEAN NOT NULL,
     copied BOOLEAN NOT NULL,

@@ -62,7 +62,8 @@ async def test_elsewhere_the_simulated_user_speaks_and_the_backbone_learns(demo:
 
 
 async def test_a_simulator_that_fails_is_a_row_with_its_reason(demo: Any) -> None:
-    simulator = chat(feedback=lambda _: "half a {", satisfaction=lambda _: '{"score": 11}')
+    broken: dict[str, Handler] = {"feedback": lambda _: "half a {", "satisfaction": lambda _: '{"score": 11}'}
+    simulator = chat(**{f"{name}{end}": broken[name] for name in broken for end in ("", "_zh")})
     rows = await feedback(demo.domain, demo.turns, demo.probes, chat(), simulator)
     failed = [row for row in rows if row.dataset != "memorybench_sample"]
     assert len(failed) == 12

@@ -1,0 +1,38 @@
+import pytest
+
+from memflow.benchmarks.memorybench.personas import persona, personas
+from memflow.benchmarks.memorybench.reactions import MEASURED
+from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.errors import BadInput
+
+SIMULATED = {name for name, task in TASKS.items() if task.metric not in MEASURED}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_data_set_that_no_metric_settles_has_its_own_user(language: str) -> None:
+    found = personas(language)
+    assert set(found) == SIMULATED
+    for part in ("persona", "expertise", "task"):
+        assert len({getattr(one, part) for one in found.values()}) == len(found)
+    assert len({tuple(one.criteria) for one in found.values()}) == len(found)
+    assert all(len(one.criteria) >= 3 for one in found.values())
+
+
+@pytest.mark.parametrize("name", sorted(SIMULATED))
+def test_a_user_is_the_same_in_both_languages(name: str) -> None:
+    english, chinese = persona(name, "en"), persona(name, "zh")
+    assert len(english.criteria) == len(chinese.criteria)
+    assert bool(english.more) == bool(chinese.more)
+    assert english.persona.isascii()
+    assert not chinese.persona.isascii()
+
+
+def test_criteria_are_listed_one_a_line() -> None:
+    fields = persona("scitechnews", "en").fields()
+    assert set(fields) == {"persona", "expertise", "criteria", "task", "more"}
+    assert all(line.startswith("- ") for line in fields["criteria"].splitlines())
+
+
+def test_a_data_set_without_a_user_is_named() -> None:
+    with pytest.raises(BadInput, match=r"personas_zh\.yaml has no user for the data set unheard_of"):
+        persona("unheard_of", "zh")

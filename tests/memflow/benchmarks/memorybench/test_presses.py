@@ -1,0 +1,109 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.memorybench.presses import pressed, pressings
+from memflow.domains import Domain, find
+from memflow.records import FeedbackRound, Probe
+
+DEMO = find("memorybench_demo")
+METRICS = {"locomo": "locomo_f1", "dialsim_friends": "accuracy", "judge": "integrated", "nfcats": "quality"}
+PROBES = [
+    Probe(
+        domain=DEMO.name, probe_id=f"{dataset}/{n}", episode_id="e", checkpoint=0, kind="open", split="train",
+        dataset=dataset, metric=metric, question="Q", options=[], variables=[], gold="a", revealed="a", evidence=[],
+    )
+    for dataset, metric in METRICS.items() for n in range(400)
+]  # fmt: skip
+
+
+def rows_of(dataset: str, *scores: int | None) -> list[FeedbackRound]:
+    return [
+        FeedbackRound(
+            domain=DEMO.name, dataset=dataset, case_id=f"{dataset}/{n}", episode_id="e", round=0,
+            user_text="q", answer="a", satisfaction=score,
+        )
+        for n, score in enumerate(scores)
+    ]  # fmt: skip
+
+
+def with_(**parameters: Any) -> Domain:
+    return replace(DEMO, parameters=parameters)
+
+
+def test_each_family_is_calibrated_on_its_own_satisfaction() -> None:
+    scores = {
+        "locomo": (1, 1, 6, 10),
+        "dialsim_friends": (3, 9, 9, 9),
+        "judge": (7, 8, 8, 9),
+        "nfcats": (2, 5),
+    }
+    rows = [row for dataset, found in scores.items() for row in rows_of(dataset, *found)]
+    found = pressings(DEMO, rows, PROBES)
+    for family, n in (("deterministic", 4), ("binary", 4), ("general", 6)):
+        chances = [one.chances for one in found if one and one.family == family]
+        assert len(chances) == n
+        assert sum(one.like for one in chances) / n == pytest.approx(0.0559)
+        assert sum(one.dislike for one in chances) / n == pytest.approx(0.0091)
+
+
+def test_published_satisfaction_leaves_locomo_to_its_own() -> None:
+    rows = rows_of("judge", 9, 9) + rows_of("dialsim_friends", 9, 9) + rows_of("locomo", 10, 10)
+    judge, _, dialsim, _, locomo, _ = pressings(with_(calibration="published"), rows, PROBES)
+    assert judge and dialsim and locomo
+    assert judge.chances.like == pytest.approx(0.07749, abs=1e-5)
+    assert dialsim.chances.like == pytest.approx(0.099, abs=5e-4)
+    assert locomo.chances.like == pytest.approx(0.0559)
+
+
+def test_a_given_histogram_counts_for_its_family_alone() -> None:
+    rows = rows_of("judge", 9, 9) + rows_of("dialsim_friends", 3, 9)
+    judge, _, _, dialsim = pressings(with_(calibration={"binary": {"3": 1, "9": 9}}), rows, PROBES)
+    assert judge and dialsim
+    assert judge.chances.like == pytest.approx(0.0559)
+    assert dialsim.chances.like == pytest.approx(0.0559 / 0.9)
+
+
+def test_only_long_answers_are_copied() -> None:
+    (long,), (short,) = (pressings(DEMO, rows_of(name, 8), PROBES) for name in ("judge", "nfcats"))
+    assert long and short
+    assert long.chances.copy == pytest.approx(4 * long.chances.like)
+    assert short.chances.copy == 0.0
+
+
+def test_who_gave_no_satisfaction_presses_nothing() -> None:
+    rows = rows_of("judge", None, 9)
+    assert pressings(DEMO, rows, PROBES)[0] is None
+    assert pressed(with_(noise=1), rows, PROBES)[0] == rows[0]
+
+
+def test_without_noise_nothing_is_felt_apart() -> None:
+    assert all(row.felt is None for row in pressed(DEMO, rows_of("judge", 1, 5, 9), PROBES))
+
+
+def test_noise_blurs_who_presses_and_keeps_the_satisfaction_and_the_mapping() -> None:
+    rows = rows_of("judge", *[3] * 200, *[9] * 200)
+    noisy = with_(noise=1.0)
+    found = pressed(noisy, rows, PROBES)
+    assert [row.satisfaction for row in found] == [row.satisfaction for row in rows]
+    felt = [row.felt for row in found]
+    assert all(score is not None and 1 <= score <= 10 for score in felt)
+    changed = sum(row.felt != row.satisfaction for row in found)
+    assert 0.5 < changed / len(found) < 0.7  # 61.7 % where no end of the scale is near
+    at_nine = {one.chances for one in pressings(noisy, rows, PROBES) if one and one.felt == 9}
+    assert at_nine == {one.chances for one in pressings(DEMO, rows, PROBES) if one and one.felt == 9}
+
+
+def test_a_domain_s_readiness_to_press_is_its_own() -> None:
+    eager = with_(actions={"like_rate": 0.9, "dislike_rate": 0.1, "copies_per_like": 0})
+    rows = pressed(eager, rows_of("judge", *[8] * 400), PROBES)
+    assert sum(row.liked for row in rows) > 320
+    assert not any(row.copied for row in rows)
+
+
+def test_what_is_pressed_does_not_depend_on_the_rows_beside() -> None:
+    published = with_(calibration="published")
+    rows = rows_of("judge", *[9] * 60)
+    assert pressed(published, rows, PROBES)[40:] == pressed(published, rows[40:], PROBES)
+    assert any(row.liked for row in pressed(published, rows, PROBES))

@@ -1,0 +1,252 @@
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.contexts import evaluation, standards
+from memflow.benchmarks.memorybench.personas import persona
+from memflow.benchmarks.memorybench.reactions import Reaction, prompts, react, satisfaction
+from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1, TASKS
+from memflow.chat.requests import ChatMessage, ChatRequest
+from memflow.chat.scripted import Handler, ScriptedChat
+from memflow.domains import find
+from memflow.records import Probe
+
+DEMO = find("memorybench_demo")
+GOLDS: dict[str, Any] = {
+    "hellobench_qa": {"checklist": ["names the cause", "gives an example"]},
+    "writingbench_law": {"criteria": [{"name": "Form", "description": "It has a date.", "levels": {"1-2": "none"}}]},
+    "ideabench": {"title": "On moss", "abstract": "Moss holds water."},
+    "scitechnews": {
+        "title": "Hydraulics", "abstract": "We measured.", "pr_title": "Moss drinks", "pr_summary": "It drinks fog.",
+    },
+    "limitgen": {"ground_truth": "Only one site was studied.", "category": "data"},
+    "nfcats": {},
+}  # fmt: skip
+
+
+def probe_of(dataset: str, gold: str | None = None, language: str = "en", **more: Any) -> Probe:
+    known = GOLDS.get(dataset)
+    return Probe(
+        domain=DEMO.name,
+        probe_id=f"{dataset}/1",
+        episode_id="dialogues",
+        checkpoint=0,
+        kind="open",
+        split="train",
+        dataset=dataset,
+        language=language,
+        metric=TASKS[dataset].metric,
+        question="What does moss do?",
+        options=[],
+        variables=[],
+        gold=gold or (json.dumps(known) if known is not None else "Moss holds water."),
+        revealed="",
+        evidence=[],
+        **more,
+    )
+
+
+def history(*answers: str) -> list[ChatMessage]:
+    said = [ChatMessage("user", "What does moss do?")]
+    for number, answer in enumerate(answers):
+        said += [ChatMessage("user", "That is wrong.")] if number else []
+        said.append(ChatMessage("assistant", answer))
+    return said
+
+
+class Listening:
+    """A scripted chat that keeps what it was asked, and answers as it is told."""
+
+    def __init__(self, **instead: Handler) -> None:
+        self.asked: list[ChatRequest] = []
+        answers: dict[str, Handler] = {
+            "feedback": lambda _: '{"reasoning": "r", "behaviour": "continue", "response": "More."}',
+            "satisfaction": lambda _: '{"score": 4}',
+            "dialsim_judge": lambda _: '{"correct": true}',
+            **instead,
+        }
+        self.chat = ScriptedChat(
+            {
+                f"memorybench/{name}{end}": self._kept(handler)
+                for name, handler in answers.items()
+                for end in ("", "_zh")
+            }
+        )
+
+    def _kept(self, handler: Handler) -> Handler:
+        def kept(request: ChatRequest) -> Any:
+            self.asked.append(request)
+            return handler(request)
+
+        return kept
+
+    def text(self, prompt: str) -> str:
+        (request,) = [one for one in self.asked if one.prompt == f"memorybench/{prompt}"]
+        return "\n".join(message.content for message in request.messages)
+
+
+@pytest.mark.parametrize(
+    ("f1", "points"), [(1.0, 10), (0.9, 10), (0.8, 9), (0.7, 8), (0.5, 6), (0.49, 5), (0.3, 4), (0.0, 1)]
+)
+def test_satisfaction_goes_through_the_papers_points(f1: float, points: int) -> None:
+    assert satisfaction(f1) == points
+    assert satisfaction(f1 - 1e-16) == points
+
+
+@pytest.mark.parametrize(("right", "ended"), [("standard", True), ("published_code", False)])
+async def test_half_right_is_right_but_for_the_published_code(right: str, ended: bool) -> None:
+    domain = replace(DEMO, parameters={"right": right})
+    probe = probe_of("locomo", "red moss", category="4")
+    assert probe.metric == LOCOMO_F1
+    found = await react(domain, probe, history("green moss"), Listening().chat)
+    assert (found.score, found.satisfaction, found.ended) == (0.5, 6, ended)
+
+
+@pytest.mark.parametrize("answer", ["Monica", " monica.", "MONICA"])
+async def test_dialsim_s_right_words_need_no_judge(answer: str) -> None:
+    listening = Listening()
+    found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history(answer), listening.chat)
+    assert (found.score, found.satisfaction, found.ended) == (1.0, 9, True)
+    assert found.critique
+    assert not listening.asked
+
+
+@pytest.mark.parametrize(("correct", "score", "points"), [("true", 1.0, 9), ("false", 0.0, 3)])
+async def test_dialsim_s_other_words_are_judged(correct: str, score: float, points: int) -> None:
+    simulator, judge = Listening(), Listening(dialsim_judge=lambda _: f'{{"correct": {correct}}}')
+    probe = probe_of("dialsim_friends", "Monica")
+    assert probe.metric == ACCURACY
+    found = await react(DEMO, probe, history("Ross's sister"), simulator.chat, judge.chat)
+    assert (found.score, found.satisfaction, found.ended) == (score, points, score == 1.0)
+    assert not simulator.asked
+    for part in ("What does moss do?", "Monica", "Ross's sister"):
+        assert part in judge.text("dialsim_judge")
+
+
+async def test_a_judge_that_fails_is_a_reason_and_no_wrong_answer() -> None:
+    broken = Listening(dialsim_judge=lambda _: "perhaps")
+    found = await react(DEMO, probe_of("dialsim_friends", "Monica"), history("Ross's sister"), broken.chat)
+    assert found == Reaction(reason=found.reason)
+    assert (
+        found.reason and "dialsim_friends/1" in found.reason and "memorybench/dialsim_judge" in found.reason
+    )
+
+
+async def test_a_user_is_who_the_data_set_says_and_sees_the_whole_conversation() -> None:
+    listening = Listening()
+    found = await react(DEMO, probe_of("lexeval_qa"), history("It eats.", "It sings."), listening.chat)
+    assert found == Reaction(satisfaction=4, critique="More.")
+    who = persona("lexeval_qa", "en")
+    asked = listening.text("feedback")
+    for part in (
+        who.persona,
+        who.expertise,
+        who.task,
+        *who.criteria,
+        "User: That is wrong.",
+        "Moss holds water.",
+    ):
+        assert part in asked
+    scored = listening.text("satisfaction")
+    assert who.persona not in scored
+    for part in ("Assistant: It eats.", "Assistant: It sings.", "Moss holds water."):
+        assert part in scored
+
+
+async def test_a_chinese_case_has_a_user_who_speaks_chinese() -> None:
+    listening = Listening()
+    probe = probe_of("lexeval_qa", "管辖权错误", language="zh")
+    assert (await react(DEMO, probe, history("管辖错误"), listening.chat)).satisfaction == 4
+    assert {one.prompt for one in listening.asked} == {
+        "memorybench/feedback_zh",
+        "memorybench/satisfaction_zh",
+    }
+    for stem in ("feedback_zh", "satisfaction_zh"):
+        assert "助手：管辖错误" in listening.text(stem)
+        assert "管辖权错误" in listening.text(stem)
+    assert persona("lexeval_qa", "zh").persona in listening.text("feedback_zh")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "told"),
+    [
+        ("judge", ["Moss holds water."]),
+        ("writingprompts", ["Moss holds water."]),
+        ("hellobench_qa", ["- names the cause\n- gives an example"]),
+        ("writingbench_law", ["- Form: It has a date."]),
+        ("ideabench", ["On moss", "Moss holds water."]),
+        ("scitechnews", ["Moss drinks", "It drinks fog."]),
+        ("limitgen", ["Only one site was studied.", "data"]),
+        ("nfcats", []),
+    ],
+)
+def test_what_a_user_knows_to_be_right_is_the_data_set_s(dataset: str, told: list[str]) -> None:
+    for language in ("en", "zh"):
+        known = evaluation(probe_of(dataset, language=language))
+        assert all(part in known for part in told)
+        assert known.isascii() == (language == "en")
+
+
+def test_levels_of_a_criterion_and_the_paper_behind_a_report_stay_unsaid() -> None:
+    assert "none" not in evaluation(probe_of("writingbench_law"))
+    assert "Hydraulics" not in evaluation(probe_of("scitechnews"))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_report_s_scorer_is_told_what_counts_and_no_other_s_is(language: str) -> None:
+    report = probe_of("scitechnews", language=language)
+    assert standards(report) != evaluation(report)
+    assert standards(report).count("\n- ") == 4
+    for dataset in (*GOLDS.keys() - {"scitechnews"}, "judge"):
+        probe = probe_of(dataset, language=language)
+        assert standards(probe) == evaluation(probe)
+
+
+@pytest.mark.parametrize(
+    "said", ['{"reasoning": "r", "behaviour": "continue", "response": null}', '{"behaviour": "end"}', "fine"]
+)
+async def test_a_user_who_goes_on_without_a_word_is_a_reason(said: str) -> None:
+    broken = Listening(feedback=lambda _: said)
+    found = await react(DEMO, probe_of("nfcats"), history("It eats."), broken.chat)
+    assert found == Reaction(reason=found.reason)
+    assert found.reason and "nfcats/1" in found.reason
+
+
+@pytest.mark.parametrize("response", ["null", '"Thank you."'])
+async def test_a_user_ends_with_a_word_or_without(response: str) -> None:
+    said = f'{{"reasoning": "r", "behaviour": "end", "response": {response}}}'
+    listening = Listening(feedback=lambda _: said)
+    found = await react(DEMO, probe_of("nfcats"), history("It eats."), listening.chat)
+    assert found == Reaction(satisfaction=4, critique=json.loads(response), ended=True)
+
+
+async def test_a_scorer_that_fails_is_a_reason() -> None:
+    broken = Listening(satisfaction=lambda _: '{"score": 11}')
+    found = await react(DEMO, probe_of("nfcats"), history("It eats."), broken.chat)
+    assert found == Reaction(reason=found.reason)
+    assert found.reason and "memorybench/satisfaction" in found.reason
+
+
+@pytest.mark.parametrize("dataset", sorted(GOLDS))
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_the_scripted_user_reacts_to_every_data_set(dataset: str, language: str) -> None:
+    scripted = ScriptedChat(MemoryBench().handlers())
+    found = await react(DEMO, probe_of(dataset, language=language), history("Moss."), scripted)
+    assert found.reason is None
+    assert found.satisfaction and 1 <= found.satisfaction <= 10
+
+
+def test_every_prompt_of_a_reaction_has_a_twin_in_the_other_language() -> None:
+    names = {
+        prompt.name
+        for prompt in prompts()
+        if prompt.name.split("/")[1] not in ("right", "wrong", "dialsim_judge")
+    }
+    assert {name for name in names if name.endswith("_zh")} == {
+        f"{name}_zh" for name in names if not name.endswith("_zh")
+    }
+    for prompt in prompts():
+        assert prompt.language == ("zh" if prompt.name.endswith("_zh") else "en")
