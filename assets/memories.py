@@ -1,4 +1,5 @@
-"""memory: episodes as they were played, every entry that the memory ever held, and how its policy evolved."""
+"""memory: episodes as they were played, every entry that the memory ever held, how its policy evolved, and what users
+made of the answers while it was played."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -40,6 +41,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
                     "Made by the player.",
                     "As Parquet, and as a LanceDB table for search afterwards.",
                     "Empty for a memory without a policy, and where a benchmark gives no feedback.",
+                    "Empty but on-policy, where users react to what this assistant answers.",
                 ),
                 strict=True,
             )
@@ -60,10 +62,11 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         recipe = systems.find(assistant.partition("@")[0], settings.own_memories())
         states = states_of(lake, name)
         turns, feedback = (lake.read(table, name) for table in ("utterance.turns", "feedback.sessions"))
-        probes = lake.read("question.probes", name) if recipes.evolves(domain, assistant) else []
+        probes = lake.read("question.probes", name) if recipes.asking(domain, assistant) else []
 
         async def work(chats: Chats) -> list[Played]:
-            episodes = benchmark.episodes(domain, states, turns, feedback, await chats.role("simulator"))
+            simulator = await chats.role("simulator")
+            episodes = benchmark.episodes(domain, states, turns, feedback, simulator, probes)
             answering, tools = await chats.answering(assistant), await chats.tools(assistant)
             lived = chats.expect(events(recipe, benchmark, episodes))
             world = Environment(benchmark, domain, assistant, answering, tools.chat, turns, probes)
@@ -74,7 +77,8 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         entries = entries_of(name, assistant, played)
         index.rebuild(name, assistant, entries)
         policies = policies_of(name, assistant, recipe.values, played)
-        tables: tuple[Sequence[Any], ...] = (said_of(name, assistant, played), entries, policies)
+        rounds = benchmark.rounds(domain, assistant, played)
+        tables: tuple[Sequence[Any], ...] = (said_of(name, assistant, played), entries, policies, rounds)
         for table, rows in zip(MEMORY, tables, strict=True):
             made_from = recipes.assistant(table, name, assistant)
             yield keep(context, lake, models, table, rows, made_from, recipes.played_by(domain, assistant))

@@ -24,7 +24,7 @@ from resources.settings import Settings
 
 STATES = ("state.profiles", "state.variables", "state.changes")
 PLAYED = ("memory.transcripts", "memory.indexes")
-MEMORY = (*PLAYED, "memory.policies")
+MEMORY = (*PLAYED, "memory.policies", "memory.feedback")
 """All that comes of playing; what is answered and scored from is PLAYED."""
 RUN = "run"
 """Under this name a partition keeps the run in which it was made, which is no part of any recipe."""
@@ -46,7 +46,8 @@ BY_ASSISTANT: dict[str, tuple[str, ...]] = {
 }
 """Tables partitioned by domain and assistant, in the order of the walk, and the tables each is made from.
 
-Only a memory that evolves is played with probes: for any other, they are no part of the recipe.
+Only a memory that evolves is played with probes, and any memory in a domain whose training cases are asked while it
+is played: elsewhere they are no part of the recipe.
 """
 JUDGED = ("score.verdicts", "score.claims")
 """Tables for which a judge may be asked."""
@@ -81,7 +82,7 @@ class Recipes:
         made_from = [
             self._content(name, f"{domain}/{assistant}" if name in BY_ASSISTANT else domain)
             for name in BY_ASSISTANT[table]
-            if (table, name) not in _PROBED or self.evolves(of_domain, assistant)
+            if (table, name) not in _PROBED or self.asking(of_domain, assistant)
         ]
         models: list[Any] = [self.simulator(stage, of_domain), self.answering(assistant)]
         if stage == "score":
@@ -90,10 +91,11 @@ class Recipes:
             models.append(self.judge(domain, table))
         return digest(table, domain, assistant, made_from, models, code())
 
-    def evolves(self, domain: Domain, assistant: str) -> bool:
-        """Whether an assistant's memory evolves in a domain, and so is asked probes while it is played."""
+    def asking(self, domain: Domain, assistant: str) -> bool:
+        """Whether an assistant is asked probes while it is played: its memory evolves, or the domain wants it."""
+        benchmark = registry.benchmark(domain.benchmark)
         recipe = find(assistant.partition("@")[0], self.settings.own_memories())
-        return evolves(recipe, registry.benchmark(domain.benchmark))
+        return benchmark.asking(domain) or evolves(recipe, benchmark)
 
     def leaderboard(self) -> str:
         """The recipe of the leaderboard: every verdict and every probe there is, and what stands behind them."""

@@ -1,14 +1,14 @@
-"""The domains, and which benchmark, data sets and protocol each is. A domain is a partition key.
+"""What a domain is, and finding one by its name. A domain is a partition key.
 
-A user's own domains come from memflow.toml and are of the same type; nothing here reads that file.
+Which there are, each benchmark says (benchmarks/<name>/domains.py). A user's own domains come from memflow.toml and are
+of the same type; nothing here reads that file.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from memflow.datasets import DATASETS
 from memflow.errors import BadSettings
 
 
@@ -32,36 +32,12 @@ class Domain:
         return replace(self, limit=limit)
 
 
-FORMATS = {
-    "LiSo": "long input, short output",
-    "SiLo": "short input, long output",
-    "LiLo": "long input, long output",
-    "SiSo": "short input, short output",
-}
-"""MemoryBench's task formats, in words; 600 tokens are the boundary."""
-
-
-def _memorybench() -> Iterator[Domain]:
-    """MemoryBench's three domains and four task formats, each of the published tasks that are of it."""
-    from memflow.benchmarks.memorybench.tasks.catalogue import TASKS  # noqa: PLC0415  (which imports Domain from here)
-
-    published = [task for task in TASKS.values() if task.name in DATASETS and not DATASETS[task.name].ships]
-    for name, words in (("open", "open"), ("legal", "legal"), ("academic", "academic and knowledge")):
-        tasks = tuple(task.name for task in published if task.field == name)
-        yield Domain(
-            f"memorybench_{name}", "memorybench", tasks, f"MemoryBench, {words} domain", {"partition": name}
-        )
-    for name, words in FORMATS.items():
-        tasks = tuple(task.name for task in published if task.format == name)
-        yield Domain(
-            f"memorybench_{name.lower()}", "memorybench", tasks, f"MemoryBench, {words}", {"partition": name}
-        )
-
-
 @cache
 def built_in() -> Mapping[str, Domain]:
     """Every domain that memflow knows, by its name."""
-    return {domain.name: domain for domain in (*_WRITTEN, *_memorybench())}
+    from memflow.benchmarks.registry import DOMAINS  # noqa: PLC0415  (the benchmarks are made of this type)
+
+    return {domain.name: domain for domain in DOMAINS}
 
 
 def find(name: str, more: Mapping[str, Domain] | None = None) -> Domain:
@@ -70,79 +46,3 @@ def find(name: str, more: Mapping[str, Domain] | None = None) -> Domain:
     if name not in known:
         raise BadSettings(f"there is no domain {name!r}; there are {', '.join(sorted(known))}")
     return known[name]
-
-
-_WRITTEN = (
-    Domain(
-        "amemgym_demo",
-        "amemgym",
-        ("personas_sample",),
-        "AMemGym, generated from personas that ship with memflow",
-        {
-            "users": 3,
-            "periods": 4,
-            "questions": 4,
-            "variables_per_question": 2,
-            "choices_per_variable": 3,
-            "changes_per_period": 3,
-            "max_changes_per_variable": 3,
-            "min_variants": 4,
-            "months_per_period": 3,
-            "rounds_init": 1,
-            "rounds_update": 2,
-            "start_date": "2020-10-01",
-            "draw": "file",
-        },
-    ),
-    Domain(
-        "amemgym_demo_zh",
-        "amemgym",
-        ("personas_zh",),
-        "AMemGym, generated in Chinese from invented personas",
-        {"users": 3, "periods": 4, "questions": 4, "changes_per_period": 3, "language": "zh"},
-        listed=False,
-    ),
-    Domain(
-        "amemgym_base",
-        "amemgym",
-        ("amemgym_v1_base",),
-        "AMemGym v1.base as published: 20 users, 11 periods, 10 questions",
-        {"rounds_init": 1, "rounds_update": 2},
-    ),
-    Domain(
-        "amemgym_base_offpolicy",
-        "amemgym",
-        ("amemgym_v1_base", "amemgym_v1_base_run"),
-        "AMemGym v1.base off-policy: the dialogues of a recorded run, given to every memory",
-        {"rounds_init": 1, "rounds_update": 2, "policy": "off"},
-        listed=False,
-    ),
-    Domain(
-        "amemgym_base_generated",
-        "amemgym",
-        ("personas_en",),
-        "AMemGym with the sizes of v1.base, generated from invented personas",
-        {"users": 20},
-        listed=False,
-    ),
-    Domain(
-        "amemgym_extra",
-        "amemgym",
-        ("personas_en",),
-        "AMemGym with the sizes of the paper's extra setting, generated: its authors have not released that data",
-        {
-            "users": 20,
-            "periods": 21,
-            "variables_per_question": 3,
-            "rounds_init": 2,
-            "rounds_update": 5,
-        },
-        listed=False,
-    ),
-    Domain(
-        "memorybench_demo",
-        "memorybench",
-        ("memorybench_sample",),
-        "MemoryBench in small, from cases that ship with memflow",
-    ),
-)

@@ -9,6 +9,7 @@ the memory reaches an event of kind `checkpoint` (evolution.py).
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, Literal
 
 from memflow.chat.asking import Answer, ask
@@ -23,6 +24,28 @@ FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
 """The simulator's next words after a dialogue: bound to its event, so that it may know what a memory may not."""
 Reached = Callable[[Memory], Awaitable[None]]
 """What happens at a checkpoint, to the living memory: bound to its event, for the same reason."""
+Read = Callable[[str], Awaitable[Recall]]
+"""A frozen read of the memory. Raises RecallFailed."""
+Lead = Callable[[Read, Chat], Awaitable["Led"]]
+"""Leads a dialogue with the assistant's model, who sees what is read: bound to its event, for the same reason."""
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A message and who made it; with a reason, one that never came."""
+
+    message: Message
+    origin: Origin
+    completion: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Led:
+    """A dialogue that was led: what was said in it, and what its benchmark keeps of it besides."""
+
+    spoken: Sequence[Spoken]
+    kept: Any = None
 
 
 @dataclass(frozen=True)
@@ -30,17 +53,20 @@ class Event:
     """Messages that arrive together; for an exchange, the assistant replies to each of them in turn.
 
     Given messages arrive `together` so many at a time, 0 for all at once: a recorded dialogue by rounds of two.
-    A checkpoint has no messages: `reached` is called with the memory.
+    A checkpoint has no messages: `reached` is called with the memory. A dialogue has none yet: `lead` makes them.
+    Dialogues of one checkpoint that stand one after another are led all at once, each with the memory as it was
+    before the first of them, and are then written in their order, all that was said in one together.
     """
 
     number: int
     checkpoint: int
-    kind: Literal["exchange", "given", "checkpoint"]
+    kind: Literal["exchange", "given", "checkpoint", "dialogue"]
     messages: tuple[Message, ...]
     follow_ups: int = 0
     follow_up: FollowUp | None = None
     together: int = 0
     reached: Reached | None = None
+    lead: Lead | None = None
 
 
 @dataclass(frozen=True)
@@ -67,11 +93,12 @@ class Line:
 
 @dataclass
 class Played:
-    """An episode as it was lived: its lines, and its store at the end."""
+    """An episode as it was lived: its lines, its store at the end, and what was kept of its dialogues, in order."""
 
     episode_id: str
     lines: list[Line]
     store: EntryStore
+    kept: list[Any] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -90,61 +117,83 @@ class Replier:
         return await ask(self.chat, prompt, self.fields(recall, message), recall.messages)
 
 
-@dataclass(frozen=True)
-class _Spoken:
-    message: Message
-    origin: Origin
-    completion: str | None = None
-
-
 @dataclass
 class _Stage:
     episode: Episode
     memory: Memory
     replier: Replier | None
     lines: list[Line] = field(default_factory=list)
+    kept: list[Any] = field(default_factory=list)
 
     async def live(self, event: Event) -> None:
         if event.reached is not None:
             await event.reached(self.memory)
             return
         if event.kind == "given":
-            given = [_Spoken(message, "given") for message in event.messages]
+            given = [Spoken(message, "given") for message in event.messages]
             size = event.together or len(given)
             for first in range(0, len(given), size):
                 await self._write(event, given[first : first + size], first=first)
             return
         said: list[Message] = []
         for message in event.messages:
-            answered = await self._exchange(event, _Spoken(message, "given"), said)
+            answered = await self._exchange(event, Spoken(message, "given"), said)
             for _ in range(event.follow_ups):
                 if not answered or event.follow_up is None:
                     break
                 answer = await event.follow_up(said)
                 following = self._spoken(event, "simulator", answer, message, said)
                 if answer.value is None:
-                    self._lose(event, following, answer.reason, len(said))
+                    self._lose(event, following, len(said))
                     break
                 answered = await self._exchange(event, following, said)
 
-    async def _exchange(self, event: Event, spoken: _Spoken, said: list[Message]) -> bool:
+    async def lead(self, events: Sequence[Event], lived: Callable[[], None]) -> None:
+        """Several dialogues at once on the memory as it is; nothing is written before the last of them has ended."""
+        replier = self._asked()
+
+        async def read(query: str) -> Recall:
+            return await self.memory.read(query)
+
+        async def one(event: Event) -> Led:
+            if event.lead is None:
+                raise BadInput(
+                    f"event {event.number} of {self.episode.episode_id} is a dialogue nobody leads"
+                )
+            led = await event.lead(read, replier.chat)
+            lived()
+            return led
+
+        for event, led in zip(events, await asyncio.gather(*map(one, events)), strict=True):
+            came = [spoken for spoken in led.spoken if spoken.reason is None]
+            if came:
+                await self._write(event, came)
+            for place, lost in enumerate(one for one in led.spoken if one.reason is not None):
+                self._lose(event, lost, len(came) + place)
+            self.kept.append(led.kept)
+
+    async def _exchange(self, event: Event, spoken: Spoken, said: list[Message]) -> bool:
         """One round: recall, reply, write both. False when no reply was to be had; what was said is written still."""
-        if self.replier is None:
-            raise BadInput(
-                f"episode {self.episode.episode_id} wants replies, but no answering model was given"
-            )
+        replier = self._asked()
         # What reading changes belongs to this message, not to the checkpoint that may lie before it.
         self.memory.store.advance(1)
-        answer = await self._reply(self.replier, spoken.message)
+        answer = await self._reply(replier, spoken.message)
         said.append(spoken.message)
         reply = self._spoken(event, "assistant", answer, spoken.message, said)
         if answer.value is None:
             await self._write(event, [spoken], first=len(said) - 1, counted=1)
-            self._lose(event, reply, answer.reason, len(said))
+            self._lose(event, reply, len(said))
             return False
         said.append(reply.message)
         await self._write(event, [spoken, reply], first=len(said) - 2, counted=1)
         return True
+
+    def _asked(self) -> Replier:
+        if self.replier is None:
+            raise BadInput(
+                f"episode {self.episode.episode_id} wants replies, but no answering model was given"
+            )
+        return self.replier
 
     async def _reply(self, replier: Replier, message: Message) -> Answer[str]:
         try:
@@ -153,7 +202,7 @@ class _Stage:
             return Answer(None, str(failed))
         return await replier.reply(recall, message)
 
-    async def _write(self, event: Event, round_: Sequence[_Spoken], first: int = 0, counted: int = 0) -> None:
+    async def _write(self, event: Event, round_: Sequence[Spoken], first: int = 0, counted: int = 0) -> None:
         """Give messages to the memory; time has moved past the first `counted` of them already."""
         tick = self.memory.store.tick - counted
         for index, one in enumerate(round_):
@@ -162,17 +211,18 @@ class _Stage:
         self.memory.store.advance(len(round_) - counted)
         await self.memory.write([one.message for one in round_])
 
-    def _lose(self, event: Event, lost: _Spoken, reason: str | None, position: int) -> None:
+    def _lose(self, event: Event, lost: Spoken, position: int) -> None:
         tick = self.memory.store.tick
-        reason = reason or "no answer"
+        reason = lost.reason or "no answer"
         self.lines.append(Line(lost.message, event, position, tick, lost.origin, lost.completion, reason))
 
     def _spoken(
         self, event: Event, origin: Origin, answer: Answer[str], after: Message, said: Sequence[Message]
-    ) -> _Spoken:
+    ) -> Spoken:
         role: Literal["user", "assistant"] = "assistant" if origin == "assistant" else "user"
         message = Message(self._next_id(event, said), role, answer.value or "", sent_at=after.sent_at)
-        return _Spoken(message, origin, answer.completion.digest if answer.completion else None)
+        digest = answer.completion.digest if answer.completion else None
+        return Spoken(message, origin, digest, answer.reason)
 
     def _next_id(self, event: Event, said: Sequence[Message]) -> str:
         return f"{event.messages[0].message_id}+{len(said)}"
@@ -183,11 +233,15 @@ async def play(
 ) -> Played:
     """Live through one episode, strictly in order. `lived` is called after every event but checkpoints."""
     stage = _Stage(episode, memory, replier)
-    for event in episode.events:
-        await stage.live(event)
-        if event.kind != "checkpoint":
-            lived()
-    return Played(episode.episode_id, stage.lines, memory.store)
+    for (kind, _), events in groupby(episode.events, key=lambda event: (event.kind, event.checkpoint)):
+        if kind == "dialogue":
+            await stage.lead(list(events), lived)
+            continue
+        for event in events:
+            await stage.live(event)
+            if kind != "checkpoint":
+                lived()
+    return Played(episode.episode_id, stage.lines, memory.store, stage.kept)
 
 
 async def play_all(

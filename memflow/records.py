@@ -147,7 +147,16 @@ class FeedbackRound:
     copied: Annotated[bool, "The user pressed copy."] = False
     critique: Annotated[str | None, "What the user said of the answer; null for the last answer."] = None
     ended: Annotated[bool, "The user ended the dialogue here."] = False
+    completion: Annotated[str | None, "The ledger's digest of the completion that made the answer."] = None
     reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedRound(FeedbackRound):
+    """One row per answer of a dialogue that was led while an assistant was played, and the user's reaction to it."""
+
+    assistant: Assistant
+    checkpoint: Annotated[int, "The step in which the dialogue was led, and written; probes follow."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,6 +355,7 @@ TABLES: dict[str, type] = {
     "memory.transcripts": Said,
     "memory.indexes": Entry,
     "memory.policies": Policy,
+    "memory.feedback": PlayedRound,
     "answer.replies": Reply,
     "score.verdicts": Verdict,
     "score.attributions": Attributed,
@@ -364,6 +374,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "memory.transcripts": ("domain", "assistant", "episode_id", "message_id"),
     "memory.indexes": ("domain", "assistant", "episode_id", "entry_id"),
     "memory.policies": ("domain", "assistant", "episode_id", "step"),
+    "memory.feedback": ("domain", "assistant", "checkpoint", "case_id", "round"),
     "answer.replies": ("domain", "assistant", "probe_id"),
     "score.verdicts": ("domain", "assistant", "probe_id", "metric", "variant"),
     "score.attributions": ("domain", "assistant", "probe_id"),

@@ -129,7 +129,9 @@ class Rehearsal:
 
         async def memory(on: _Stage) -> list[Played]:
             simulator, answering, tools = on.role("simulator"), on.answering(assistant), on.tools(assistant)
-            episodes = benchmark.episodes(domain, users.states, users.turns, users.feedback, simulator)
+            episodes = benchmark.episodes(
+                domain, users.states, users.turns, users.feedback, simulator, users.probes
+            )
             world = Environment(benchmark, domain, assistant, answering, tools.chat, users.turns, probes)
             replier = benchmark.replier(domain, answering)
             return await live(world, recipe, episodes, recipe.remember(tools), replier)

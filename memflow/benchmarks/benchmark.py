@@ -18,12 +18,13 @@ from memflow.domains import Domain
 from memflow.groups import Group
 from memflow.memories.memory import Recall, Tools
 from memflow.metrics.instruments import Instruments
-from memflow.play import Episode, Replier
+from memflow.play import Episode, Played, Replier
 from memflow.records import (
     Change,
     Claim,
     FeedbackRound,
     Figure,
+    PlayedRound,
     Policy,
     Probe,
     Profile,
@@ -139,8 +140,17 @@ class Benchmark(Protocol):
         turns: Sequence[Turn],
         feedback: Sequence[FeedbackRound],
         simulator: Chat,
+        probes: Sequence[Probe] = (),
     ) -> list[Episode]:
-        """The episodes to play; a base stands before those built on it."""
+        """The episodes to play; a base stands before those built on it. `probes` are the domain's where `asking`."""
+        ...
+
+    def asking(self, domain: Domain) -> bool:
+        """Whether its episodes are made of probes too: training cases that are asked while an assistant is played."""
+        ...
+
+    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
+        """What users made of the answers in the dialogues that were led; empty where none was."""
         ...
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:

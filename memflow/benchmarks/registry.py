@@ -1,12 +1,16 @@
-"""The benchmarks by name. A new benchmark is a folder beside this file and a line here."""
+"""The benchmarks by name, and their domains. A new benchmark is a folder beside this file and a line of each here."""
 
 from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.domains import DOMAINS as OF_AMEMGYM
 from memflow.benchmarks.benchmark import Benchmark
 from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.domains import DOMAINS as OF_MEMORYBENCH
 from memflow.chat.scripted import Handler
+from memflow.domains import Domain
 from memflow.errors import BadSettings
 
 BENCHMARKS: dict[str, Benchmark] = {benchmark.name: benchmark for benchmark in (AMemGym(), MemoryBench())}
+DOMAINS: tuple[Domain, ...] = (*OF_AMEMGYM, *OF_MEMORYBENCH)
 
 
 def benchmark(name: str) -> Benchmark:

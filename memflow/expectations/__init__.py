@@ -9,6 +9,7 @@ assets/checks.py. A benchmark's own sentences pass over the rows of others.
 
 from memflow.benchmarks.amemgym import expectations as amemgym
 from memflow.benchmarks.memorybench import expectations as memorybench
+from memflow.benchmarks.memorybench import played
 from memflow.expectations import assistants, every, users
 from memflow.records import TABLES
 from memflow.rules import (
@@ -46,7 +47,14 @@ __all__ = [
 
 EXPECTATIONS: tuple[Expectation, ...] = tuple(
     sorted(
-        [*every.EXPECTED, *users.EXPECTED, *assistants.EXPECTED, *amemgym.EXPECTED, *memorybench.EXPECTED],
+        [
+            *every.EXPECTED,
+            *users.EXPECTED,
+            *assistants.EXPECTED,
+            *amemgym.EXPECTED,
+            *memorybench.EXPECTED,
+            *played.EXPECTED,
+        ],
         key=lambda each: list(TABLES).index(each.table),
     )
 )

@@ -22,6 +22,7 @@ _WHAT = {
     "memory.transcripts": "messages",
     "memory.indexes": "entries",
     "memory.policies": "policies",
+    "memory.feedback": "rounds",
     "answer.replies": "replies",
     "score.verdicts": "verdicts",
     "score.attributions": "attributions",

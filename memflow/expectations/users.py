@@ -1,4 +1,5 @@
-"""What must hold of the tables that a domain has before any memory is measured on it: raw to feedback.
+"""What must hold of the tables that a domain has before any memory is measured on it: raw to feedback; and of feedback
+that is given while one is.
 
 Rules about content pass over quarantined rows: those have said why they are no good.
 """
@@ -8,8 +9,9 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from memflow.records import FeedbackRound, Probe
-from memflow.rules import Between, Each, Expectation, OneOf, Refers, Together, Unique, sound
+from memflow.domains import Domain
+from memflow.records import FeedbackRound, PlayedRound, Probe
+from memflow.rules import Between, Each, Expectation, OneOf, PerDomain, Refers, Rule, Together, Unique, sound
 
 
 def _day(text: str) -> bool:
@@ -66,14 +68,31 @@ def _asked_in_training(probes: Sequence[Probe]) -> list[int]:
 
 
 def _out_of_turn(rounds: Sequence[FeedbackRound]) -> list[int]:
-    """Rounds that are not the one after the case's last."""
-    seen: Counter[str] = Counter()
+    """Rounds that are not the one after the last of their dialogue."""
+    seen: Counter[tuple[str, int]] = Counter()
     found = []
-    for at, round_ in sorted(enumerate(rounds), key=lambda each: (each[1].case_id, each[1].round)):
-        if round_.round != seen[round_.case_id]:
+    for at, round_ in sorted(enumerate(rounds), key=lambda each: each[1].round):
+        dialogue = round_.case_id, round_.checkpoint if isinstance(round_, PlayedRound) else 0
+        if round_.round != seen[dialogue]:
             found.append(at)
-        seen[round_.case_id] += 1
+        seen[dialogue] += 1
     return sorted(found)
+
+
+def _disjoint(domain: Domain) -> Rule:
+    """MemoryBench's protocols `training` and `same` ask what was learnt from."""
+    again = domain.parameters.get("protocol") in ("training", "same")
+    return Each(lambda row: True) if again else Together(_asked_in_training)
+
+
+def _rounds(table: str) -> list[Expectation]:
+    """What is expected of dialogues with simulated users, whoever answered in them."""
+    return [
+        Expectation(table, "rounds_follow_each_other", Together(_out_of_turn)),
+        Expectation(table, "satisfaction_is_from_1_to_10", Between("satisfaction", 1, 10)),
+        Expectation(table, "nobody_likes_and_dislikes", Each(lambda row: not (row.liked and row.disliked))),
+        Expectation(table, "cases_are_probes", Refers(("case_id",), "question.probes", ("probe_id",))),
+    ]
 
 
 ROLES = ("user", "assistant")
@@ -113,7 +132,7 @@ EXPECTED = (
     Expectation("question.probes", "gold_is_among_the_options_once", sound(_gold_is_an_option)),
     Expectation("question.probes", "gold_stands_at_every_place_alike", Together(_unbalanced), "warn"),
     # A warning: LoCoMo itself asks some questions twice.
-    Expectation("question.probes", "training_and_test_are_disjoint", Together(_asked_in_training), "warn"),
+    Expectation("question.probes", "training_and_test_are_disjoint", PerDomain(_disjoint), "warn"),
     Expectation(
         "question.probes", "parents_are_probes", Refers(("parent",), "question.probes", ("probe_id",))
     ),
@@ -123,14 +142,6 @@ EXPECTED = (
         Refers(("evidence",), "utterance.turns", ("message_id",), besides="feedback/"),
         "warn",
     ),
-    Expectation("feedback.sessions", "rounds_follow_each_other", Together(_out_of_turn)),
-    Expectation("feedback.sessions", "satisfaction_is_from_1_to_10", Between("satisfaction", 1, 10)),
-    Expectation(
-        "feedback.sessions",
-        "nobody_likes_and_dislikes",
-        Each(lambda row: not (row.liked and row.disliked)),
-    ),
-    Expectation(
-        "feedback.sessions", "cases_are_probes", Refers(("case_id",), "question.probes", ("probe_id",))
-    ),
+    *_rounds("feedback.sessions"),
+    *_rounds("memory.feedback"),
 )

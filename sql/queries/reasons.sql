@@ -44,6 +44,13 @@ WITH quarantined AS (
     FROM memory.policies
     UNION ALL
     SELECT
+        'memory.feedback' AS table_name,
+        domain,
+        assistant,
+        reason
+    FROM memory.feedback
+    UNION ALL
+    SELECT
         'answer.replies' AS table_name,
         domain,
         assistant,

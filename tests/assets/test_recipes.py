@@ -77,4 +77,4 @@ def test_only_a_memory_that_evolves_is_played_anew_for_other_probes(tmp_path: Pa
     made.lake.write("question.probes", "amemgym_demo", [], recipe="others")
     after = {key: made.assistant(key[0], "amemgym_demo", key[1]) for key in before}
     assert {name for (_, name), digest in before.items() if after[_, name] != digest} == {"awi_complete"}
-    assert not made.evolves(made.settings.domain("memorybench_demo"), "awi_complete")
+    assert not made.asking(made.settings.domain("memorybench_demo"), "awi_complete")

@@ -29,7 +29,7 @@ LEFT = {
     *("utterance/turns", "question/probes", "feedback/sessions"),
 }
 RIGHT = {
-    *("memory/transcripts", "memory/indexes", "memory/policies"),
+    *("memory/transcripts", "memory/indexes", "memory/policies", "memory/feedback"),
     *("answer/replies", "score/verdicts", "score/attributions", "score/claims"),
 }
 BOARD = {("", "score/leaderboard")}

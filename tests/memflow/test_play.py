@@ -1,16 +1,17 @@
 """The player: order, time, follow-ups, forks, and what becomes of a reply that never came."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
 
-from memflow.chat.asking import Answer
+from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import parse
-from memflow.chat.requests import ChatRequest, Completion, Sampling
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput, RequestRefused
 from memflow.memories.memory import Memory, Message, Recall
-from memflow.play import Episode, Event, Replier, play, play_all
+from memflow.play import Episode, Event, Led, Read, Replier, Spoken, play, play_all
 
 PROMPT = parse("---\nname: test/reply\nfields: [text]\n---\n# user\n$text\n", "memflow.chat", "here")
 
@@ -109,3 +110,60 @@ async def test_an_episode_goes_on_from_a_fork_of_its_base() -> None:
 async def test_a_base_that_is_not_there_is_named() -> None:
     with pytest.raises(BadInput, match="built on nowhere"):
         await play_all([Episode("left", (), base="nowhere")], Notebook, None)
+
+
+def dialogue(number: int, text: str, *, checkpoint: int = 0, wait: int = 0) -> Event:
+    """A dialogue of a question and an answer, which says how many entries were recalled for it."""
+
+    async def lead(read: Read, chat: Chat) -> Led:
+        recall = await read(text)
+        for _ in range(wait):
+            await asyncio.sleep(0)
+        answer = await ask(chat, PROMPT, {"text": text})
+        said = Spoken(Message(f"d/{number}", "user", text), "given")
+        reply = Message(f"d/{number}+1", "assistant", answer.value or "")
+        return Led((said, Spoken(reply, "assistant", None, answer.reason)), (number, len(recall.entries)))
+
+    return Event(number, checkpoint, "dialogue", (), lead=lead)
+
+
+async def test_dialogues_are_led_at_once_on_the_memory_as_it_was_and_written_in_their_order() -> None:
+    memory, lived = Notebook(), list[int]()
+    events = (
+        event(0, "before", kind="given"),
+        dialogue(1, "slow", checkpoint=1, wait=5),
+        dialogue(2, "quick", checkpoint=1),
+        dialogue(3, "next", checkpoint=2),
+    )
+    played = await play(Episode("d", events), memory, replier(), lambda: lived.append(1))
+    assert memory.given == [["u/0"], ["d/1", "d/1+1"], ["d/2", "d/2+1"], ["d/3", "d/3+1"]]
+    assert played.kept == [(1, 1), (2, 1), (3, 5)], "the quick one must not see the slow one, nor the reverse"
+    assert [line.tick for line in played.lines] == list(range(7))
+    assert [line.event.checkpoint for line in played.lines] == [0, 1, 1, 1, 1, 2, 2]
+    assert len(lived) == 4
+
+
+async def test_what_was_lost_in_a_dialogue_is_a_line_with_its_reason_and_is_not_written() -> None:
+    memory = Notebook()
+    played = await play(Episode("d", (dialogue(0, "refuse"), dialogue(1, "bye"))), memory, replier())
+    assert memory.given == [["d/0"], ["d/1", "d/1+1"]]
+    (lost,) = [line for line in played.lines if line.reason is not None]
+    assert (lost.message.message_id, lost.position, lost.tick) == ("d/0+1", 1, 1)
+    assert "too long" in str(lost.reason)
+
+
+async def test_a_dialogue_cannot_change_the_memory_it_reads() -> None:
+    reads: list[bool] = []
+
+    class Watched(Notebook):
+        async def read(self, query: str, frozen: bool = True) -> Recall:
+            reads.append(frozen)
+            return Recall()
+
+    await play(Episode("d", (dialogue(0, "one"), dialogue(1, "two"))), Watched(), replier())
+    assert reads == [True, True]
+
+
+async def test_dialogues_without_a_model_say_so() -> None:
+    with pytest.raises(BadInput, match="no answering model"):
+        await play(Episode("d", (dialogue(0, "hello"),)), Notebook(), None)

@@ -6,6 +6,7 @@ import pytest
 
 from memflow.benchmarks.amemgym import expectations as amemgym
 from memflow.benchmarks.memorybench import expectations as memorybench
+from memflow.benchmarks.memorybench import played
 from memflow.domains import Domain
 from memflow.errors import BadInput, MemflowError, MissingData
 from memflow.expectations import EXPECTATIONS, Between, Expectation, Together
@@ -17,6 +18,7 @@ from memflow.records import (
     Entry,
     FeedbackRound,
     Figure,
+    PlayedRound,
     Policy,
     Probe,
     Profile,
@@ -113,7 +115,16 @@ def sound():
             FeedbackRound(**round_, case_id="p7", round=0, satisfaction=3, disliked=True, critique="No."),
             FeedbackRound(**round_, case_id="p7", round=1, satisfaction=8, liked=True, ended=True),
         ],
-        "memory.transcripts": [Said(**said, position=n, message_id=f"m{n}", tick=n) for n in range(1, 3)],
+        "memory.transcripts": [
+            *(Said(**said, position=n, message_id=f"m{n}", tick=n) for n in range(1, 3)),
+            *(
+                Said(
+                    **{**said, "role": "assistant", "origin": "assistant", "text": "Rome", "checkpoint": 1},
+                    position=n, message_id=f"feedback/p7/{n}", tick=3 + n,
+                )
+                for n in (1, 3)
+            ),
+        ],
         "memory.indexes": [
             Entry(**entry, entry_id="e1", sources=["m1"], until=2),
             Entry(**entry, entry_id="e2", sources=["m1", "m2"]),
@@ -124,6 +135,10 @@ def sound():
                 feedback="complete", kinds=["drinks"], changes=[], asked=n, answered=n, correct=n, since=n,
             )
             for n in range(2)
+        ],
+        "memory.feedback": [
+            PlayedRound(**round_, assistant="full", checkpoint=1, case_id="p7", round=0, critique="No."),
+            PlayedRound(**round_, assistant="full", checkpoint=1, case_id="p7", round=1, satisfaction=8, ended=True),
         ],
         "answer.replies": [
             Reply(
@@ -231,6 +246,10 @@ FAULTS = [
     ("memory.policies", "policies_keep_something", {"kinds": []}),
     ("memory.policies", "steps_follow_each_other", {"step": 3}),
     ("memory.policies", "no_more_is_correct_than_was_asked", {"correct": 1}),
+    ("memory.feedback", "rounds_follow_each_other", {"round": 2}),
+    ("memory.feedback", "satisfaction_is_from_1_to_10", {"satisfaction": 11}),
+    ("memory.feedback", "nobody_likes_and_dislikes", {"liked": True, "disliked": True}),
+    ("memory.feedback", "cases_are_probes", {"case_id": "p99"}),
     ("answer.replies", "replies_are_to_probes", {"probe_id": "p99"}),
     ("answer.replies", "recalled_entries_are_held", {"recalled": ["e9"]}),
     ("answer.replies", "unread_answers_say_why", {"parsed": None}),
@@ -271,6 +290,7 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
     tested = {(table, name) for table, name, _ in FAULTS} | {
         *((each.table, each.name) for each in amemgym.EXPECTED),  # its own tests damage users
         *((each.table, each.name) for each in memorybench.EXPECTED),  # and these, feedback
+        *((each.table, each.name) for each in played.EXPECTED),  # and these, what was played
         ("question.probes", "gold_stands_at_every_place_alike"),
         ("score.leaderboard", "one_simulator_per_board"),
         ("score.leaderboard", "failures_add_up_to_the_errors"),  # amemgym/test_scores.py

@@ -31,8 +31,8 @@ from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
 from memflow.metrics.instruments import Instruments
-from memflow.play import Episode, Replier
-from memflow.records import Claim, FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
+from memflow.play import Episode, Played, Replier
+from memflow.records import Claim, FeedbackRound, Figure, PlayedRound, Probe, Record, Reply, Turn, Verdict
 
 __all__ = ["AMemGym"]
 
@@ -83,8 +83,16 @@ class AMemGym:
         turns: Sequence[Turn],
         feedback: Sequence[FeedbackRound],
         simulator: Chat,
+        probes: Sequence[Probe] = (),
     ) -> list[Episode]:
         return make_episodes(domain, states, turns, simulator)
+
+    def asking(self, domain: Domain) -> bool:
+        return False
+
+    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
+        """None: its user lives on in the episode, and says what it thinks there."""
+        return []
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
         return make_replier(domain, chat)

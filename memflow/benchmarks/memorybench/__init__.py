@@ -1,7 +1,8 @@
 """MemoryBench (arXiv 2510.17281): does an assistant learn from its users' feedback?
 
 Training cases are answered by a backbone and criticised by simulated users; these dialogues go into memory,
-with a corpus on top where the data set has one; then test cases are asked. Off-policy, one checkpoint.
+with a corpus on top where the data set has one; then test cases are asked. So off-policy, at one checkpoint; the
+domain's parameter `protocol` has the others.
 
     tasks/                      the task provider: published files as cases, with corpora
     records.py                  files -> raw records
@@ -9,12 +10,15 @@ with a corpus on top where the data set has one; then test cases are asked. Off-
     split.py, selection.py      the published sampling and split; what a domain takes
     utterances.py, probes.py    corpora -> turns; questions and cases -> probes
     questions.py                how a probe is put to a model
-    feedback.py                 training dialogues
+    feedback.py, sessions.py    training dialogues; what was said in them
     reactions.py, personas.py   what users make of an answer; who they are (personas_en.yaml, personas_zh.yaml)
     contexts.py                 what they know to be right
     presses.py, actions.py      what users press, and how probably
     noise.py                    noise in their satisfaction
-    episodes.py                 episodes for the player
+    protocols.py, steps.py      what is asked where and when; the cases of each step of learning
+    episodes.py, onpolicy.py    episodes for the player; those in which the assistant has the dialogues itself
+    leaks.py, played.py         what of a test case reached a memory; what must hold of what was played
+    expectations.py             what must hold of feedback
     scores/                     the metrics: replies -> verdicts, some by a judge
     figures.py, reference.py    groups of verdicts -> figures, also on one scale
     scripted.py                 handlers of the scripted chat
@@ -29,7 +33,9 @@ from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
     figures,
+    onpolicy,
     probes,
+    protocols,
     questions,
     reactions,
     records,
@@ -48,12 +54,12 @@ from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
 from memflow.metrics.instruments import Instruments
-from memflow.play import Episode, Replier
-from memflow.records import Claim, FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
+from memflow.play import Episode, Played, Replier
+from memflow.records import Claim, FeedbackRound, Figure, PlayedRound, Probe, Record, Reply, Turn, Verdict
 
 
 class MemoryBench:
-    """The Benchmark protocol for MemoryBench, off-policy. It has no structured states."""
+    """The Benchmark protocol for MemoryBench. It has no structured states."""
 
     name = "memorybench"
     teaches = False
@@ -69,7 +75,7 @@ class MemoryBench:
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
-        return utterances.turns(domain.name, selection.select(domain, records))
+        return protocols.placed(domain, utterances.turns(domain.name, selection.select(domain, records)))
 
     async def probes(
         self,
@@ -79,7 +85,7 @@ class MemoryBench:
         turns: Sequence[Turn],
         simulator: Chat,
     ) -> list[Probe]:
-        return probes.probes(domain.name, selection.select(domain, records))
+        return protocols.asked(domain, probes.probes(domain.name, selection.select(domain, records)))
 
     async def feedback(
         self,
@@ -90,6 +96,9 @@ class MemoryBench:
         simulator: Chat,
         tools: Tools,
     ) -> list[FeedbackRound]:
+        """None on-policy: there the assistants that are measured answer the training cases."""
+        if parameters_of(domain).protocol == "on_policy":
+            return []
         return await feedback.feedback(domain, turns, probes, backbone, simulator)
 
     def episodes(
@@ -99,17 +108,24 @@ class MemoryBench:
         turns: Sequence[Turn],
         feedback: Sequence[FeedbackRound],
         simulator: Chat,
+        probes: Sequence[Probe] = (),
     ) -> list[Episode]:
-        return episodes.episodes(turns, feedback)
+        return episodes.episodes(domain, turns, feedback, probes, simulator)
+
+    def asking(self, domain: Domain) -> bool:
+        return parameters_of(domain).protocol in ("on_policy", "same")
+
+    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
+        return onpolicy.rounds(domain, assistant, played)
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
-        return None
+        """On-policy, the model; its words are those of each dialogue's own question."""
+        return onpolicy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
         """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""
         prompt, fields = questions.put(probe, recall.notes if told is None else told)
-        bare = parameters_of(domain).query == "question"
-        return Question(prompt, fields, probe.question if bare else questions.whole(probe))
+        return Question(prompt, fields, questions.query(probe, parameters_of(domain).query == "prompt"))
 
     def parse(self, probe: Probe, value: Any) -> str:
         return questions.written(value)
@@ -145,7 +161,7 @@ class MemoryBench:
 
     def simulated(self, domain: Domain) -> frozenset[str]:
         """Users react to training cases; what they say of LoCoMo's, the metric decides, and no model."""
-        return frozenset({"feedback"})
+        return frozenset({"memory" if parameters_of(domain).protocol == "on_policy" else "feedback"})
 
     def simulator_prompts(self) -> list[Prompt]:
         """Those a simulator answers, what it is told to be right, and the words of users whom a metric contents."""

@@ -1,4 +1,5 @@
-"""What must hold of MemoryBench's feedback, as data. Rules that hold of every benchmark's are memflow/expectations'.
+"""What must hold of MemoryBench's feedback, as data. Rules that hold of every benchmark's are memflow/expectations';
+those of what was played, played.py's.
 
 What the dialogue and the path of a case prescribe is an error and blocks. How often users press is drawn, so it warns.
 """
@@ -7,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
 from memflow.benchmarks.memorybench.feedback import ANSWERS
+from memflow.benchmarks.memorybench.played import of_memorybench
 from memflow.benchmarks.memorybench.presses import Pressing, pressings
 from memflow.benchmarks.memorybench.reactions import MEASURED
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
@@ -20,26 +22,17 @@ SIGMAS = 4
 Rounds = Sequence[FeedbackRound]
 
 
-def _of_memorybench(rule: Callable[[Domain], Rule]) -> PerDomain:
-    """A rule of MemoryBench's domains; in other benchmarks' it holds of everything."""
-
-    def of(domain: Domain) -> Rule:
-        return rule(domain) if domain.benchmark == "memorybench" else Each(lambda row: True)
-
-    return PerDomain(of)
-
-
 def _feedback(at_fault: Callable[[Domain, Rounds, Sequence[Probe]], Collection[int]]) -> PerDomain:
     def rule(domain: Domain) -> Rule:
         return Across(
             ("feedback.sessions", "question.probes"), lambda rows, probes: at_fault(domain, rows, probes)
         )
 
-    return _of_memorybench(rule)
+    return of_memorybench(rule)
 
 
 def _each(holds: Callable[[FeedbackRound], bool]) -> PerDomain:
-    return _of_memorybench(lambda domain: Each(holds))
+    return of_memorybench(lambda domain: Each(holds))
 
 
 def _knows_nothing(row: FeedbackRound) -> bool:
@@ -121,11 +114,11 @@ _MUST: dict[str, PerDomain] = {
     "failures_are_no_satisfied_users": _each(_knows_nothing),
     "users_who_go_on_say_something": _each(_goes_on_or_ends),
     "short_answers_are_not_copied": _each(_is_short_or_not_copied),
-    "dialogues_have_three_answers_at_most": _of_memorybench(lambda domain: Together(_one_answer_too_many)),
+    "dialogues_have_three_answers_at_most": of_memorybench(lambda domain: Together(_one_answer_too_many)),
     "the_last_of_three_answers_has_no_feedback": _each(
         lambda row: row.round < ANSWERS - 1 or row.satisfaction is None
     ),
-    "nothing_is_said_after_the_end": _of_memorybench(lambda domain: Together(_after_the_end)),
+    "nothing_is_said_after_the_end": of_memorybench(lambda domain: Together(_after_the_end)),
     "feedback_is_on_training_cases": _feedback(lambda domain, rows, probes: _of_test(rows, probes)),
     "scores_are_of_cases_that_a_metric_settles": _feedback(_not_as_measured),
 }

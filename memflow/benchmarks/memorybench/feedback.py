@@ -20,7 +20,7 @@ from memflow.chat.requests import Chat, ChatMessage
 from memflow.domains import Domain
 from memflow.memories.entries import EntryStore
 from memflow.memories.lexical import Lexical
-from memflow.memories.memory import Memory, Message, Tools
+from memflow.memories.memory import Memory, Message, Recall, Tools
 from memflow.records import FeedbackRound, Probe, Turn
 from memflow.tokens import estimate
 
@@ -35,9 +35,14 @@ async def feedback(
     """The dialogues of all training cases, in the order of `probes`, one row per answer."""
     train = [probe for probe in probes if probe.split == "train" and probe.reason is None]
     readers = await _readers(turns)
-    dialogues = await asyncio.gather(
-        *(_dialogue(domain, probe, readers.get(probe.episode_id), backbone, simulator) for probe in train)
-    )
+    tokens = parameters_of(domain).context_tokens
+
+    async def one(probe: Probe) -> list[FeedbackRound]:
+        reader = readers.get(probe.episode_id)
+        recall = Recall(await _context(reader, probe.question, tokens) if reader else "")
+        return await converse(domain, probe, recall, backbone, simulator)
+
+    dialogues = await asyncio.gather(*map(one, train))
     return pressed(domain, [row for dialogue in dialogues for row in dialogue], train)
 
 
@@ -64,17 +69,22 @@ async def _context(reader: Memory, question: str, tokens: int) -> str:
     return "\n".join(found)
 
 
-async def _dialogue(
-    domain: Domain, probe: Probe, reader: Memory | None, backbone: Chat, simulator: Chat
+async def converse(
+    domain: Domain, probe: Probe, recall: Recall, assistant: Chat, simulator: Chat
 ) -> list[FeedbackRound]:
-    context = parameters_of(domain).context_tokens
-    notes = await _context(reader, probe.question, context) if reader else ""
+    """The dialogue about one training case, a row per answer.
+
+    What was recalled for the question stands before every answer (paper, A.3.3: only the first turn queries the
+    memory). Users press nothing yet: that takes the dialogues of all cases (presses.py).
+    """
+    notes = recall.notes
+    answers = 1 if parameters_of(domain).follow_ups == "published_code" else ANSWERS
     rows: list[FeedbackRound] = []
     history: list[ChatMessage] = []
     said = spoken(probe)
     for number in range(ANSWERS):
         prompt, fields = retry(probe, notes, said) if rows else put(probe, notes)
-        answered = await ask(backbone, prompt, fields, history)
+        answered = await ask(assistant, prompt, fields, [*recall.messages, *history])
         row = FeedbackRound(
             domain=domain.name,
             dataset=probe.dataset,
@@ -83,6 +93,7 @@ async def _dialogue(
             round=number,
             user_text=said,
             answer="" if answered.value is None else written(answered.value),
+            completion=answered.completion.digest if answered.completion else None,
             reason=answered.reason,
         )
         history += [ChatMessage("user", said), ChatMessage("assistant", row.answer)]
@@ -97,7 +108,7 @@ async def _dialogue(
                 reason=reaction.reason,
             )
         rows.append(row)
-        if row.critique is None or row.ended:
+        if row.critique is None or row.ended or len(rows) == answers:
             break
         said = row.critique
     return rows

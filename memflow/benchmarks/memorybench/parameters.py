@@ -1,8 +1,8 @@
 """The parameters of a MemoryBench domain."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from memflow.benchmarks.memorybench.actions import LEAST, MOST, ActionModel, Family
 from memflow.domains import Domain
@@ -31,6 +31,12 @@ class Parameters(BaseModel):
     `variants` are what is measured beside the standard: the `published_code`, where published figures rest on a slip of
     it. It costs requests to the judge.
 
+    `protocol` is how an assistant learns, and when it is asked (paper, A.3): `off_policy`, `stepwise` (in batches of
+    `batch` dialogues), `on_policy` (`steps` steps of `batch` cases that it answers itself), `training` (asked what it
+    was trained on), `same` (each training case asked again after its own dialogue). `learn_from` is which dialogues
+    are remembered: all, or those in which an answer was liked, or copied; these are then gathered on all cases that
+    are not test. `follow_ups` on-policy are answered, or, in the published code, never.
+
     `right` is which of LoCoMo's answers content their users: an F1 of 0.5 and more, or, in the published code, of more
     than 0.5. `actions` is how readily users press. `calibration` is the satisfaction that its rates hold over: the
     domain's `own` by family, the `published` one (where the paper has none, the domain's own), or a histogram by
@@ -45,10 +51,23 @@ class Parameters(BaseModel):
     conversations: int = Field(0, ge=0)
     partition: Literal["open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"] | None = None
     variants: tuple[Literal["published_code"], ...] = ()
+    protocol: Literal["off_policy", "stepwise", "on_policy", "training", "same"] = "off_policy"
+    batch: int = Field(100, ge=1)
+    steps: int = Field(10, ge=1)
+    learn_from: Literal["dialogues", "liked", "copied"] = "dialogues"
+    follow_ups: Literal["standard", "published_code"] = "standard"
     right: Literal["standard", "published_code"] = "standard"
     actions: ActionModel = ActionModel()
     calibration: Literal["own", "published"] | dict[Family, Histogram] = "own"
     noise: float = Field(0.0, ge=0, le=MOST)
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if self.learn_from != "dialogues" and self.protocol != "off_policy":
+            raise ValueError(f"learn_from {self.learn_from!r} is for the protocol off_policy alone")
+        if self.follow_ups != "standard" and self.protocol != "on_policy":
+            raise ValueError(f"follow_ups {self.follow_ups!r} is for the protocol on_policy alone")
+        return self
 
 
 def parameters_of(domain: Domain) -> Parameters:
@@ -59,4 +78,5 @@ def parameters_of(domain: Domain) -> Parameters:
         first = wrong.errors(include_url=False)[0]
         # A union adds the names of its types to the place; those are no names of parameters.
         named = [str(part) for part in first["loc"] if str(part).isidentifier()]
-        raise BadSettings(f"domain {domain.name}, parameter {'.'.join(named)}: {first['msg']}") from wrong
+        where = f", parameter {'.'.join(named)}" if named else ""
+        raise BadSettings(f"domain {domain.name}{where}: {first['msg']}") from wrong

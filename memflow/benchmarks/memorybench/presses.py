@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from memflow.benchmarks.memorybench.actions import PUBLISHED, Actions, Calibrated, Family, calibrate, draw
 from memflow.benchmarks.memorybench.noise import perturbed
@@ -14,7 +15,9 @@ from memflow.benchmarks.memorybench.parameters import parameters_of
 from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1, task
 from memflow.domains import Domain
 from memflow.fingerprint import seeded
-from memflow.records import FeedbackRound, Probe
+from memflow.records import FeedbackRound, PlayedRound, Probe
+
+Round = TypeVar("Round", bound=FeedbackRound)
 
 _FAMILIES: Mapping[str, Family] = {LOCOMO_F1: "deterministic", ACCURACY: "binary"}
 
@@ -52,7 +55,7 @@ def pressings(
     return [_pressing(domain, row, models.get(kind)) for row, kind in zip(rows, kinds, strict=True)]
 
 
-def pressed(domain: Domain, rows: Sequence[FeedbackRound], probes: Sequence[Probe]) -> list[FeedbackRound]:
+def pressed(domain: Domain, rows: Sequence[Round], probes: Sequence[Probe]) -> list[Round]:
     """The rows with what users pressed, and with the satisfaction they pressed it in where there is noise."""
     noisy = parameters_of(domain).noise > 0
     found = []
@@ -89,4 +92,6 @@ def _pressing(domain: Domain, row: FeedbackRound, model: Calibrated | None) -> P
 
 
 def _chance(domain: Domain, row: FeedbackRound, what: str) -> random.Random:
-    return random.Random(seeded(domain.seed, domain.name, row.case_id, row.round, what))
+    # On-policy, a case may be drawn again: its users press anew.
+    step = (row.checkpoint,) if isinstance(row, PlayedRound) else ()
+    return random.Random(seeded(domain.seed, domain.name, row.case_id, row.round, what, *step))

@@ -22,9 +22,25 @@ def probes(domain: str, selection: Sequence[Taken]) -> list[Probe]:
     ]
 
 
-def feedback_id(probe_id: str, number: int) -> str:
-    """Message id in a training case's dialogue: 0 is the question, 1 the answer, 2 the first critique."""
-    return f"feedback/{probe_id}/{number}"
+FEEDBACK = "feedback/"
+"""What the ids of all messages of dialogues begin with."""
+
+
+def feedback_id(probe_id: str, number: int, step: int | None = None) -> str:
+    """Message id in a training case's dialogue: 0 is the question, 1 the answer, 2 the first critique.
+
+    A case that is drawn again on-policy has a further dialogue, whose ids name its `step`.
+    """
+    return f"{FEEDBACK}{probe_id}{'' if step is None else f'@{step}'}/{number}"
+
+
+def case_of(message_id: str) -> str | None:
+    """The case whose dialogue a message is of; None for a message of a corpus."""
+    if not message_id.startswith(FEEDBACK):
+        return None
+    name = message_id.removeprefix(FEEDBACK).rpartition("/")[0]
+    case, _, step = name.rpartition("@")
+    return case if case and step.isdecimal() else name
 
 
 def _probe(domain: str, pool: Pool, case: Case, part: str) -> Probe:

@@ -47,6 +47,11 @@ def whole(probe: Probe) -> str:
     return prompt.render(fields)[-1].content
 
 
+def query(probe: Probe, whole_prompt: bool) -> str:
+    """What a memory is searched with for `probe`: the bare question, or all the words around it."""
+    return whole(probe) if whole_prompt else probe.question
+
+
 def retry(probe: Probe, notes: str, critique: str) -> tuple[Prompt, Mapping[str, Any]]:
     """The prompt for another answer after a critique; the dialogue so far is its history."""
     return load(PACKAGE, f"retry_{probe.language}"), {"notes": notes, "critique": critique}

@@ -35,18 +35,23 @@ class Taken:
 def select(domain: Domain, records: Sequence[Record]) -> list[Taken]:
     """What `domain` takes, pools with a corpus first. The limit is dealt out over the pools in turn; a training case
     that a taken test case rests on is taken too. The domain's parameter `conversations` takes the first so
-    many corpora only: a cheap way to a real one, since every message of a corpus is played. A corpus about which
-    nothing is asked is not taken. Raises BadInput where nothing is asked at all.
+    many corpora only: a cheap way to a real one, since every message of a corpus is played. Where it learns from
+    liked or copied answers, all cases that are not test are for training (paper, A.3.9). A corpus about which nothing
+    is asked is not taken. Raises BadInput where nothing is asked at all.
     """
+    parameters = parameters_of(domain)
     pools = [pool for pool in pools_of(records) if pool.cases]
     if not pools:
         raise BadInput(
             f"{domain.name}: nothing is asked in its data sets; `memflow data` says what each lacks"
         )
     corpora = [pool for pool in pools if pool.corpus]
-    corpora = corpora[: parameters_of(domain).conversations or len(corpora)]
+    corpora = corpora[: parameters.conversations or len(corpora)]
     pools = [*corpora, *(pool for pool in pools if not pool.corpus)]
-    cut = split.limited([_split(pool, domain.seed) for pool in pools], domain.limit)
+    splits = [_split(pool, domain.seed) for pool in pools]
+    if parameters.learn_from != "dialogues":
+        splits = [split.remaining(one, len(pool.cases)) for one, pool in zip(splits, pools, strict=True)]
+    cut = split.limited(splits, domain.limit)
     taken = [Taken(pool, _with_needed(pool, share)) for pool, share in zip(pools, cut, strict=True)]
     return [each for each in taken if each.split.test]
 

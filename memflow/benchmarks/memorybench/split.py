@@ -52,6 +52,12 @@ def stratified(strata: Sequence[str], seed: int = 42) -> Split:
     return Split(test, [place for place in range(len(strata)) if place not in drawn])
 
 
+def remaining(split: Split, n: int) -> Split:
+    """The same test questions, and all others of the `n` there are for training."""
+    drawn = set(split.test)
+    return Split(split.test, [place for place in range(n) if place not in drawn])
+
+
 def limited(splits: Sequence[Split], limit: int) -> list[Split]:
     """Cut to `limit` test questions in all, dealt out in turn; training in proportion. 0 takes all."""
     if limit <= 0:

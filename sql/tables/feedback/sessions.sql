@@ -17,6 +17,7 @@ CREATE TABLE IF NOT EXISTS feedback.sessions (
     copied BOOLEAN NOT NULL,
     critique VARCHAR,
     ended BOOLEAN NOT NULL,
+    completion VARCHAR,
     reason VARCHAR,
     PRIMARY KEY (domain, case_id, round)
 );

@@ -1,0 +1,89 @@
+"""On-policy steps (paper, A.3.6): the assistant that is measured leads the training dialogues itself.
+
+The cases of a step are drawn by seed; their dialogues are all led with the memory as it was before the step, and then
+written in the order in which the cases were drawn (play.py). The follow-ups of a dialogue are answered with what was
+recalled for its question. The user's gold stays here: a memory is given the words alone.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+from memflow.benchmarks.memorybench import feedback, questions, sessions
+from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.memorybench.presses import pressed
+from memflow.benchmarks.memorybench.selection import DIALOGUES
+from memflow.benchmarks.memorybench.steps import draws
+from memflow.chat.prompts import load
+from memflow.chat.requests import Chat
+from memflow.domains import Domain
+from memflow.errors import RecallFailed
+from memflow.play import Event, Lead, Led, Played, Read, Replier
+from memflow.records import FeedbackRound, PlayedRound, Probe
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is kept of a dialogue beside its words."""
+
+    step: int
+    probe: Probe
+    rows: list[FeedbackRound]
+
+
+def events(domain: Domain, train: Sequence[Probe], simulator: Chat, first: int) -> Iterator[Event]:
+    """The dialogues of all steps, an event each, numbered from `first`."""
+    parameters = parameters_of(domain)
+    number, before = first, set[str]()
+    drawn = draws(train, parameters.batch, parameters.steps, domain.seed)
+    for step, probes in enumerate(drawn, start=1):
+        for probe in probes:
+            again = probe.probe_id in before
+            before.add(probe.probe_id)
+            yield Event(number, step, "dialogue", (), lead=_lead(domain, probe, step, again, simulator))
+            number += 1
+
+
+def replier(chat: Chat) -> Replier:
+    """The model that leads the dialogues; a message outside of one would be put to it as a plain question."""
+    prompt = load(questions.PACKAGE, "answer_en")
+    return Replier(chat, prompt, lambda recall, said: {"notes": recall.notes, "question": said.text})
+
+
+def rounds(domain: Domain, assistant: str, played: Iterable[Played]) -> list[PlayedRound]:
+    """The rows of all dialogues, with what users pressed, calibrated on all of them."""
+    kept = [kept for episode in played for kept in episode.kept]
+    rows = [_row(row, assistant, each.step) for each in kept for row in each.rows]
+    return pressed(domain, rows, [each.probe for each in kept])
+
+
+def _row(row: FeedbackRound, assistant: str, step: int) -> PlayedRound:
+    values = {each.name: getattr(row, each.name) for each in fields(FeedbackRound)}
+    return PlayedRound(**values, assistant=assistant, checkpoint=step)
+
+
+def _lead(domain: Domain, probe: Probe, step: int, again: bool, simulator: Chat) -> Lead:
+    query = questions.query(probe, parameters_of(domain).query == "prompt")
+
+    async def lead(read: Read, chat: Chat) -> Led:
+        try:
+            recall = await read(query)
+        except RecallFailed as failed:
+            rows = [_unanswered(domain, probe, str(failed))]
+        else:
+            rows = await feedback.converse(domain, probe, recall, chat, simulator)
+        return Led(sessions.spoken(rows, step if again else None), Kept(step, probe, rows))
+
+    return lead
+
+
+def _unanswered(domain: Domain, probe: Probe, reason: str) -> FeedbackRound:
+    return FeedbackRound(
+        domain=domain.name,
+        dataset=probe.dataset,
+        case_id=probe.probe_id,
+        episode_id=DIALOGUES,
+        round=0,
+        user_text=questions.spoken(probe),
+        answer="",
+        reason=f"recall: {reason}",
+    )

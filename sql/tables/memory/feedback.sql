@@ -1,0 +1,25 @@
+-- Grain: One row per answer of a dialogue that was led while an assistant was played, and the user's reaction to it.
+-- Key: domain, assistant, checkpoint, case_id, round.
+-- Partition: domain, assistant.
+CREATE TABLE IF NOT EXISTS memory.feedback (
+    domain VARCHAR NOT NULL,
+    dataset VARCHAR NOT NULL,
+    case_id VARCHAR NOT NULL,
+    episode_id VARCHAR NOT NULL,
+    round BIGINT NOT NULL,
+    user_text VARCHAR NOT NULL,
+    answer VARCHAR NOT NULL,
+    score DOUBLE,
+    satisfaction BIGINT,
+    felt BIGINT,
+    liked BOOLEAN NOT NULL,
+    disliked BOOLEAN NOT NULL,
+    copied BOOLEAN NOT NULL,
+    critique VARCHAR,
+    ended BOOLEAN NOT NULL,
+    completion VARCHAR,
+    reason VARCHAR,
+    assistant VARCHAR NOT NULL,
+    checkpoint BIGINT NOT NULL,
+    PRIMARY KEY (domain, assistant, checkpoint, case_id, round)
+);
