@@ -4,6 +4,7 @@ Which answers those are, memflow/benchmarks/memorybench/training.py says; resour
 """
 
 import json
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -205,6 +206,8 @@ def _shown(learned: "Training") -> list[RenderableType]:
 
 
 def _told(place: Path, manifest: "Manifest", lines: list[str], run: str) -> list[RenderableType]:
+    from resources.vllm import Adapter
+
     done = manifest.trained
     facts = (
         f"{done.steps:,} steps in {done.seconds:,.0f} s on {done.device}; loss {done.first_loss:.4f}, at the end "
@@ -215,7 +218,7 @@ def _told(place: Path, manifest: "Manifest", lines: list[str], run: str) -> list
         f"{len(done.cut_short)} answers were cut short at the length." if done.cut_short else "",
         "The answers are of the scripted chat, which is not a language model." if manifest.scripted else "",
     ]
-    rank = manifest.parameters["rank"]
+    served = shlex.join(["vllm", "serve", manifest.base, *Adapter.of(place, manifest).arguments()])
     return [
         heading("Trained"),
         Text(facts),
@@ -225,7 +228,7 @@ def _told(place: Path, manifest: "Manifest", lines: list[str], run: str) -> list
         heading("Then"),
         Text(run),
         note(
-            "\nOr, beside other adapters on one server, as a model of kind endpoint with that name and revision:\n"
-            f"vllm serve {manifest.base} --enable-lora --max-lora-rank {rank} --lora-modules {place.name}={place}"
+            "\nOr, beside other adapters on one server, as a model of kind endpoint with that revision, and "
+            f"{place.name} as its model:\n{served}"
         ),
     ]

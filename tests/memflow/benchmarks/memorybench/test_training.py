@@ -30,12 +30,19 @@ def probe(case: str, **over: Any) -> Probe:
         episode_id="dialogues",
         checkpoint=0,
         kind="open",
-        **{"split": "train", "dataset": "letters", "options": [], "variables": [], "evidence": [], **told},
+        **{
+            "split": "train",
+            "dataset": "sample_open",
+            "options": [],
+            "variables": [],
+            "evidence": [],
+            **told,
+        },
     )
 
 
 def row(case: str, **over: Any) -> FeedbackRound:
-    told = {"answer": f"Thus, {case}.", "dataset": "letters", "round": 0, "user_text": QUESTION, **over}
+    told = {"answer": f"Thus, {case}.", "dataset": "sample_open", "round": 0, "user_text": QUESTION, **over}
     return FeedbackRound(domain="d", case_id=case, episode_id="dialogues", **told)
 
 
@@ -60,7 +67,7 @@ def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
         row("a", liked=True),
         row("b", liked=True, reason="no feedback on b: no answer"),
         row("c", liked=True, answer=" \n"),
-        row("d", liked=True, dataset="poems"),
+        row("d", liked=True, dataset="sample_legal"),
         row("e", liked=True),
         row("f", reason="no answer", answer=""),
     ]
@@ -72,7 +79,7 @@ def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
         "d": "question.probes has no such case",
         "e": "its probe is quarantined: no variant was accepted",
     }
-    assert learned.counts() == [("letters", 5, 1, 3), ("poems", 1, 0, 1)]
+    assert learned.counts() == [("sample_legal", 1, 0, 1), ("sample_open", 5, 1, 3)]
 
 
 def test_nobody_is_trained_on_a_test_case() -> None:
