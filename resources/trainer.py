@@ -57,26 +57,20 @@ class Trainer:
         """
         if out.exists() and not (over and (out / MANIFEST).is_file()):
             raise BadInput(f"{out} is there already; choose another folder")
-        out.parent.mkdir(parents=True, exist_ok=True)
         log = out.with_name(f"{out.name}.log")
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as name:
-            folder = Path(name)
-            _write(job, folder)
-            trained = self._run(folder, log, watch)
-            adapter = folder / "adapter"
-            manifest = Manifest(
-                **job.made_of,
-                base=job.base,
-                base_revision=job.base_revision,
-                parameters=dict(job.parameters),
-                trained=trained,
-            )
-            manifest = manifest.model_copy(update={"revision": revision_of(adapter, manifest)})
-            (adapter / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            if out.exists():
-                out.replace(folder / "before")
-            adapter.replace(out)
-        log.replace(out / "training.log")
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as name:
+                adapter, before = Path(name) / "adapter", Path(name) / "before"
+                _write(job, Path(name))
+                trained = self._run(Path(name), log, watch)
+                _describe(job, adapter, trained)
+                if out.exists():
+                    out.replace(before)
+                adapter.replace(out)
+            log.replace(out / "training.log")
+        except OSError as wrong:
+            raise BadInput(f"{out} cannot be written: {wrong.strerror or wrong}") from wrong
         return manifest_of(out)
 
     def _run(self, folder: Path, log: Path, watch: Watch) -> Trained:
@@ -107,6 +101,18 @@ def _write(job: Job, folder: Path) -> None:
     (folder / "job.json").write_text(json.dumps(asked), encoding="utf-8")
     lines = "".join(f"{json.dumps(dict(each))}\n" for each in job.examples)
     (folder / "examples.jsonl").write_text(lines, encoding="utf-8")
+
+
+def _describe(job: Job, adapter: Path, trained: Trained) -> None:
+    manifest = Manifest(
+        **job.made_of,
+        base=job.base,
+        base_revision=job.base_revision,
+        parameters=dict(job.parameters),
+        trained=trained,
+    )
+    manifest = manifest.model_copy(update={"revision": revision_of(adapter, manifest)})
+    (adapter / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
 def _heard(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> Trained:

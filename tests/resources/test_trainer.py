@@ -208,6 +208,12 @@ def test_what_is_there_is_kept_unless_it_is_an_adapter_to_go_over(tmp_path: Path
     assert left(tmp_path) == {"liked", "other", "other.log"}
 
 
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, trainer: Any) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="file/liked cannot be written"):
+        trainer(LEARNS).train(JOB, tmp_path / "file" / "liked")
+
+
 def test_no_such_python(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match=r"cannot be run.*\[training\] in memflow\.toml"):
         Trainer("no-such-python").train(JOB, tmp_path / "liked")

@@ -10,6 +10,7 @@ with a corpus on top where the data set has one; then test cases are asked. Off-
     utterances.py, probes.py    corpora -> turns; questions and cases -> probes
     questions.py                how a probe is put to a model
     feedback.py, actions.py     training dialogues; what users press
+    training.py                 what a model is trained on of what they pressed
     episodes.py, scores.py      episodes for the player; verdicts and figures
     scripted.py                 handlers of the scripted chat
 """
