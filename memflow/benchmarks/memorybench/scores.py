@@ -86,13 +86,13 @@ def _figure(measured: Measured, seed: int, name: str, rows: Sequence[Verdict]) -
     domain, metric = rows[0].domain, rows[0].metric
     scored = [row for row in rows if row.value is not None]
     values: dict[str, list[float]] = {}
+    cases: dict[str, list[float]] = {}
     for row in scored:
         values.setdefault(row.episode_id, []).append(cast(float, row.value))
-    # Probes of one episode share a history, so episodes are drawn. Where there is only one, probes are, and the
-    # interval holds for that episode alone; n_episodes says so.
-    drawn = (
-        list(values.values()) if len(values) > 1 else [[value] for one in values.values() for value in one]
-    )
+        cases.setdefault(row.probe_id.removesuffix(f"/{row.checkpoint}"), []).append(cast(float, row.value))
+    # Probes of one episode share a history, so episodes are drawn. Where there is only one, cases are, each with all
+    # its checkpoints, and the interval holds for that episode alone; n_episodes says so.
+    drawn = list((values if len(values) > 1 else cases).values())
     coverage = len(scored) / len(rows)
     shown = coverage >= COVERAGE
     mean = mean_interval(
