@@ -7,6 +7,7 @@ What the dialogue and the path of a case prescribe is an error and blocks. How o
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
+from memflow.benchmarks.memorybench.actions import LEAST, MOST
 from memflow.benchmarks.memorybench.feedback import ANSWERS
 from memflow.benchmarks.memorybench.played import of_memorybench
 from memflow.benchmarks.memorybench.presses import Pressing, pressings
@@ -14,7 +15,7 @@ from memflow.benchmarks.memorybench.reactions import MEASURED
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 from memflow.domains import Domain
 from memflow.records import FeedbackRound, Probe
-from memflow.rules import Across, Each, Expectation, PerDomain, Rule, Together
+from memflow.rules import Across, Between, Each, Expectation, PerDomain, Rule, Together
 
 SIGMAS = 4
 """Standard errors within which drawn likes and dislikes stay: left by chance once in 16,000 times."""
@@ -131,6 +132,7 @@ _SHOULD: dict[str, PerDomain] = {
 """Sentence to rule, for what warns."""
 
 EXPECTED: tuple[Expectation, ...] = (
+    Expectation("feedback.sessions", "noise_stays_on_the_scale", Between("felt", LEAST, MOST)),
     *(Expectation("feedback.sessions", name, rule) for name, rule in _MUST.items()),
     *(Expectation("feedback.sessions", name, rule, "warn") for name, rule in _SHOULD.items()),
 )

@@ -62,6 +62,7 @@ def going_on(row: FeedbackRound) -> bool:
         (going_on, {"reason": "no feedback"}, "failures_are_no_satisfied_users"),
         (going_on, {"critique": None}, "users_who_go_on_say_something"),
         (short, {"copied": True}, "short_answers_are_not_copied"),
+        (short, {"felt": 11}, "noise_stays_on_the_scale"),
         (third, {"satisfaction": 5, "ended": True}, "the_last_of_three_answers_has_no_feedback"),
         (going_on, {"ended": True}, "nothing_is_said_after_the_end"),
         (short, {"score": 0.5}, "scores_are_of_cases_that_a_metric_settles"),
