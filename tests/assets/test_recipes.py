@@ -78,3 +78,18 @@ def test_only_a_memory_that_evolves_is_played_anew_for_other_probes(tmp_path: Pa
     after = {key: made.assistant(key[0], "amemgym_demo", key[1]) for key in before}
     assert {name for (_, name), digest in before.items() if after[_, name] != digest} == {"awi_complete"}
     assert not made.asking(made.settings.domain("memorybench_demo"), "awi_complete")
+
+
+def test_where_training_cases_are_asked_while_playing_every_assistant_is_played_anew_for_others(
+    tmp_path: Path,
+) -> None:
+    made = judged_by(tmp_path)
+    domains = ("memorybench_demo_onpolicy", "memorybench_demo_same", "memorybench_demo_stepwise")
+    assert [made.asking(made.settings.domain(name), "full") for name in domains] == [True, True, False]
+    before = {(table, name): made.assistant(table, name, "full") for table in MEMORY for name in domains}
+    for name in domains:
+        made.lake.write("question.probes", name, [], recipe="others")
+    changed = {key for key, digest in before.items() if made.assistant(*key, "full") != digest}
+    assert changed == {(table, name) for table in MEMORY for name in domains[:2]}
+    assert made.simulator("memory", made.settings.domain(domains[0])) is not None
+    assert made.simulator("feedback", made.settings.domain(domains[0])) is None
