@@ -48,6 +48,8 @@ BY_ASSISTANT: dict[str, tuple[str, ...]] = {
 
 Only a memory that evolves is played with probes: for any other, they are no part of the recipe.
 """
+JUDGED = ("score.verdicts", "score.claims")
+"""Tables for which a judge may be asked."""
 SCORED = ("score.attributions", "score.verdicts", "score.claims", "memory.policies")
 """What the leaderboard is made from, by domain and assistant."""
 
@@ -84,8 +86,8 @@ class Recipes:
         models: list[Any] = [self.simulator(stage, of_domain), self.answering(assistant)]
         if stage == "score":
             models.append(self.behind(of_domain, assistant))
-        if table == "score.claims":
-            models.append(self.judge(domain))
+        if table in JUDGED:
+            models.append(self.judge(domain, table))
         return digest(table, domain, assistant, made_from, models, code())
 
     def evolves(self, domain: Domain, assistant: str) -> bool:
@@ -150,10 +152,14 @@ class Recipes:
             SCRIPTED: behind["scripted"],
         }
 
-    def judge(self, domain: str) -> str | None:
-        """The judge's fingerprint in a domain: its model, and the prompts that the benchmark asks it with. None where
-        every metric is computed."""
-        prompts = registry.benchmark(self.settings.domain(domain).benchmark).judge_prompts()
+    def judge(self, domain: str, *tables: str) -> str | None:
+        """The judge's fingerprint in a domain, for `tables` or all: its model, and the prompts that the benchmark asks
+        it with. None where every metric is computed."""
+        of_domain = self.settings.domain(domain)
+        benchmark = registry.benchmark(of_domain.benchmark)
+        prompts = [
+            prompt for table in tables or JUDGED for prompt in benchmark.judge_prompts(of_domain, table)
+        ]
         if not prompts:
             return None
         model = self.settings.model(self.settings.roles.judge)
@@ -161,9 +167,17 @@ class Recipes:
 
     def judging(self, domain: str) -> dict[str, str]:
         """What stands behind a domain's claims, kept with them: whether a scripted chat judged."""
-        asked = self.judge(domain) is not None
-        scripted = asked and self.settings.model(self.settings.roles.judge).kind == "scripted"
+        scripted = self._scripted_judge(domain, "score.claims")
         return {"scripted": "yes" if scripted else "no", "states": self._content("state.changes", domain)}
+
+    def scored_by(self, domain: Domain, assistant: str) -> dict[str, str]:
+        """What stands behind an assistant's verdicts, as `behind`; scripted also where a scripted chat judged."""
+        found = self.behind(domain, assistant)
+        return {**found, "scripted": "yes"} if self._scripted_judge(domain.name, "score.verdicts") else found
+
+    def _scripted_judge(self, domain: str, table: str) -> bool:
+        asked = self.judge(domain, table) is not None
+        return asked and self.settings.model(self.settings.roles.judge).kind == "scripted"
 
     def answering(self, assistant: str) -> str:
         """An assistant's fingerprint: its memory's parameters, its chat model, and the embedder."""

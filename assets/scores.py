@@ -16,6 +16,7 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import Measured
 from memflow.board import Terms, evidence_figures, on_terms
 from memflow.memories.registry import find
+from memflow.metrics.instruments import Instruments
 from memflow.records import Claim, Figure, Verdict
 from memflow.transcripts import held_at, pasts_of
 from resources.lake import Facts, Lake
@@ -29,9 +30,10 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
     @dg.asset(
         **described("score.verdicts", "A value, or null with its reason: no score silently becomes 0."),
-        deps=[["answer", "replies"], ["question", "probes"]],
+        deps=[["answer", "replies"], ["question", "probes"], ["model", "judge"]],
         partitions_def=partitions.domain_assistant,
         automation_condition=when_inputs_settle,
+        pool=f"model_{settings.roles.judge}",
     )
     def verdicts(
         context: dg.AssetExecutionContext,
@@ -43,9 +45,19 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         domain = settings.domain(name)
         probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
         replies = lake.read("answer.replies", place(name, assistant))
-        rows = registry.benchmark(domain.benchmark).verdicts(domain, probes, replies)
-        recipe = recipes.assistant("score.verdicts", name, assistant)
-        return keep(context, lake, models, "score.verdicts", rows, recipe, recipes.behind(domain, assistant))
+        benchmark = registry.benchmark(domain.benchmark)
+
+        async def work(chats: Chats) -> list[Verdict]:
+            judged = recipes.judge(name, "score.verdicts") is not None
+            instruments = Instruments(await chats.role("judge") if judged else None)
+            return await benchmark.verdicts(domain, probes, replies, instruments)
+
+        rows = models.run(account(context, "score"), work)
+        recipe, behind = (
+            recipes.assistant("score.verdicts", name, assistant),
+            recipes.scored_by(domain, assistant),
+        )
+        return keep(context, lake, models, "score.verdicts", rows, recipe, behind)
 
     @dg.asset(
         **described("score.attributions", "By the sources of entries; write + read + utilisation = loss."),

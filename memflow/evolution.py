@@ -25,6 +25,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.evolving import Evolving, Step, listed
 from memflow.memories.memory import Memory
 from memflow.memories.registry import Recipe
+from memflow.metrics.instruments import Instruments
 from memflow.play import Episode, Event, Played, Reached, Replier, play, play_all
 from memflow.records import Probe, Reply, Turn
 
@@ -151,7 +152,7 @@ class _Evolution:
         if not heard:
             return None
         place, probes, replies = self.environment, [one for one, _ in heard], [reply for _, reply in heard]
-        verdicts = place.benchmark.verdicts(place.domain, probes, replies)
+        verdicts = await place.benchmark.verdicts(place.domain, probes, replies, Instruments())
         metrics = {probe.probe_id: probe.metric for probe in probes}
         values = [row.value for row in verdicts if row.metric == metrics[row.probe_id]]
         told = place.benchmark.lesson(

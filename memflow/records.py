@@ -247,6 +247,9 @@ class Verdict:
     metric: Annotated[str, "The metric."]
     variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
     value: Annotated[float | None, "The score; null where there is none, and never 0 for that."] = None
+    completion: Annotated[str | None, "The ledger's digest of the judge's completion, where one judged."] = (
+        None
+    )
     reason: Reason = None
 
 

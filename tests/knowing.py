@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.scores import make_verdicts
 from memflow.benchmarks.amemgym.states import History, histories
 from memflow.benchmarks.benchmark import Measured
 from memflow.records import Figure, Probe, Reply, Verdict
@@ -96,7 +97,7 @@ def figures(
 
 
 def verdicts_of(made, knows: Knows, *, clumsy: bool = False) -> list[Verdict]:
-    return AMemGym().verdicts(made.domain, made.probes, replies(made, knows, clumsy=clumsy))
+    return make_verdicts(made.domain, made.probes, replies(made, knows, clumsy=clumsy))
 
 
 def overall(made, knows: Knows, *, clumsy: bool = False) -> dict[str, float]:

@@ -16,6 +16,7 @@ from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
+from memflow.metrics.instruments import Instruments
 from memflow.play import Episode, Replier
 from memflow.records import (
     Change,
@@ -150,7 +151,9 @@ class Benchmark(Protocol):
         """The parsed answer, as `Reply.parsed` holds it, from the value of the prompt's output type."""
         ...
 
-    def verdicts(self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+    ) -> list[Verdict]:
         """What the metrics say of one assistant's replies: every probe asked has a verdict, a value or a reason."""
         ...
 
@@ -192,6 +195,6 @@ class Benchmark(Protocol):
         """The prompts that the simulator is asked with: their digests are part of its fingerprint."""
         ...
 
-    def judge_prompts(self) -> list[Prompt]:
-        """The same of the judge; none, where it is asked nothing."""
+    def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
+        """The same of the judge, for `score.verdicts` and `score.claims`; none, where it is asked nothing."""
         ...

@@ -14,6 +14,7 @@ import pytest
 
 from memflow.answer import answer_all
 from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.scores import make_verdicts
 from memflow.benchmarks.benchmark import Benchmark, Measured
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.chat.requests import ChatRequest, Completion, Sampling
@@ -135,7 +136,7 @@ async def _measured(made: Users, name: str, over: dict[str, Handler] | None) -> 
         memory=name,
         model="scripted",
         probes=made.probes,
-        verdicts=BENCH.verdicts(made.domain, made.probes, replies),
+        verdicts=make_verdicts(made.domain, made.probes, replies),
         oracle=[],
         none=[],
         simulator="",

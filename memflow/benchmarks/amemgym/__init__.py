@@ -30,6 +30,7 @@ from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
+from memflow.metrics.instruments import Instruments
 from memflow.play import Episode, Replier
 from memflow.records import Claim, FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
 
@@ -93,7 +94,9 @@ class AMemGym:
     def parse(self, probe: Probe, value: ChoiceAnswer | Values) -> str:
         return parsed(value)
 
-    def verdicts(self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+    ) -> list[Verdict]:
         return make_verdicts(domain, probes, replies)
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
@@ -128,5 +131,5 @@ class AMemGym:
     def simulator_prompts(self) -> list[Prompt]:
         return simulator_prompts()
 
-    def judge_prompts(self) -> list[Prompt]:
-        return [prompt(stem) for stem in JUDGE]
+    def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
+        return [prompt(stem) for stem in JUDGE] if table == "score.claims" else []

@@ -3,7 +3,7 @@
 Training cases are answered by a backbone and criticised by simulated users; these dialogues go into memory,
 with a corpus on top where the data set has one; then test cases are asked. Off-policy, one checkpoint.
 
-    conversations.py            the published shapes, typed
+    tasks/                      the task provider: published files as cases, with corpora
     records.py                  files -> raw records
     parameters.py               what a domain may settle
     split.py, selection.py      the published sampling and split; what a domain takes
@@ -37,6 +37,7 @@ from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
+from memflow.metrics.instruments import Instruments
 from memflow.play import Episode, Replier
 from memflow.records import Claim, FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
 
@@ -57,7 +58,7 @@ class MemoryBench:
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
-        return utterances.turns(domain.name, selection.select(domain, records).corpora)
+        return utterances.turns(domain.name, selection.select(domain, records))
 
     async def probes(
         self,
@@ -102,8 +103,10 @@ class MemoryBench:
     def parse(self, probe: Probe, value: Any) -> str:
         return str(value)
 
-    def verdicts(self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
-        return scores.verdicts(domain.name, probes, replies)
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+    ) -> list[Verdict]:
+        return await scores.verdicts(domain.name, probes, replies, instruments)
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
         return scores.figures(measured, domain.seed)
@@ -137,5 +140,5 @@ class MemoryBench:
         """Those a simulator answers, and the fixed words of users whose verdict a metric gives."""
         return [load(questions.PACKAGE, stem) for stem in ("feedback", "right", "satisfaction", "wrong")]
 
-    def judge_prompts(self) -> list[Prompt]:
+    def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return []

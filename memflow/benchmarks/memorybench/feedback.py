@@ -19,9 +19,9 @@ import yaml
 from memflow.benchmarks.memorybench.actions import action_probabilities, draw
 from memflow.benchmarks.memorybench.answers import Reaction
 from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.probes import LOCOMO_F1
 from memflow.benchmarks.memorybench.questions import PACKAGE, put, retry, spoken
 from memflow.benchmarks.memorybench.selection import DIALOGUES
+from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1, task
 from memflow.chat.asking import ask
 from memflow.chat.prompts import load
 from memflow.chat.requests import Chat, ChatMessage
@@ -195,7 +195,7 @@ def _pressed(
     for row in rows:
         if row.satisfaction is not None:
             kind = family(row)
-            long_output = kind == "general" and bool(personas()[row.dataset]["long_output"])
+            long_output = kind == "general" and task(row.dataset).long_output
             chances = action_probabilities(row.satisfaction, kind, population[kind], long_output=long_output)
             drawn = draw(chances, seeded(domain.seed, domain.name, row.case_id, row.round))
             row = replace(row, liked=drawn.liked, disliked=drawn.disliked, copied=drawn.copied)  # noqa: PLW2901

@@ -1,87 +1,52 @@
-"""Questions and cases as probes with their gold: test probes, and training cases to gather feedback on.
+"""Cases as probes with their gold: test probes, and training cases to gather feedback on.
 
-A question about a conversation rests on messages of it; a case without a corpus rests on what users of
-training cases said in their feedback, so its evidence is the message in which such a user first complains.
+A question about a corpus rests on messages of it; a case without one may rest on what users of training cases said in
+their feedback, and then its evidence is the message in which such a user first complains.
 """
 
-import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from memflow.benchmarks.memorybench.conversations import NOT_MENTIONED, Case
-from memflow.benchmarks.memorybench.selection import DIALOGUES, Corpus, Selection
+from memflow.benchmarks.memorybench.selection import DIALOGUES, Taken
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.memorybench.utterances import message_id
 from memflow.records import Probe
 
-LOCOMO_F1 = "locomo_f1"
-ROUGE_L = "rouge_l"
-ADVERSARIAL = "5"
+
+def probes(domain: str, selection: Sequence[Taken]) -> list[Probe]:
+    """Every probe of the domain: of each pool test, then training."""
+    return [
+        _probe(domain, taken.pool, case, part)
+        for taken in selection
+        for part, cases in (("test", taken.test), ("train", taken.train))
+        for case in cases
+    ]
 
 
-def probes(domain: str, selection: Selection) -> list[Probe]:
-    """Every probe of the domain: of each conversation test, then training; then the cases."""
-    found = [probe for corpus in selection.corpora for probe in _questions(domain, corpus)]
-    by_id = {case.case_id: case for case in selection.cases}
-    return found + [_case(domain, case, by_id) for case in selection.cases]
-
-
-def feedback_id(case_id: str, number: int) -> str:
+def feedback_id(probe_id: str, number: int) -> str:
     """Message id in a training case's dialogue: 0 is the question, 1 the answer, 2 the first critique."""
-    return f"feedback/{case_id}/{number}"
+    return f"feedback/{probe_id}/{number}"
 
 
-def _questions(domain: str, corpus: Corpus) -> list[Probe]:
-    talk = corpus.conversation
-    options = talk.options()
-    said = {
-        spoken.dia_id: f"[{session.date}] {spoken.speaker}: {spoken.text}"
-        for session in talk.sessions
-        for spoken in session.messages
-    }
-
-    def probe(part: str, place: int) -> Probe:
-        asked, pair = talk.questions[place], options.get(place, ())
-        # A few ids in the published evidence name no message.
-        evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in said]
-        gold = json.dumps(dict(zip("ab", pair, strict=True))) if pair else str(asked.answer)
-        told = NOT_MENTIONED if pair else "\n".join(said[dia_id] for dia_id in evidence) or gold
-        return Probe(
-            domain=domain,
-            probe_id=f"{corpus.episode_id}/{place}",
-            episode_id=corpus.episode_id,
-            checkpoint=0,
-            kind="open",
-            split=part,
-            dataset=corpus.dataset,
-            category=str(asked.category),
-            metric=LOCOMO_F1,
-            question=asked.question,
-            options=list(pair),
-            variables=[],
-            gold=gold,
-            revealed=told,
-            evidence=[message_id(corpus.episode_id, dia_id) for dia_id in evidence],
-        )
-
-    test = [probe("test", place) for place in corpus.split.test]
-    return test + [probe("train", place) for place in corpus.split.train]
-
-
-def _case(domain: str, case: Case, by_id: Mapping[str, Case]) -> Probe:
-    rests_on = [by_id[case_id] for case_id in case.rests_on]
+def _probe(domain: str, pool: Pool, case: Case, part: str) -> Probe:
+    if pool.corpus:
+        evidence = [message_id(pool.name, said) for said in case.evidence]
+    else:
+        evidence = [feedback_id(f"{pool.name}/{needed}", 2) for needed in case.rests_on]
     return Probe(
         domain=domain,
-        probe_id=case.probe_id,
-        episode_id=DIALOGUES,
+        probe_id=pool.probe_id(case),
+        episode_id=pool.name if pool.corpus else DIALOGUES,
         checkpoint=0,
         kind="open",
-        split=case.split,
-        dataset=case.dataset,
+        split=part,
+        dataset=pool.task.name,
+        category=case.category,
         language=case.language,
-        metric=ROUGE_L,
+        metric=pool.task.metric,
         question=case.question,
-        options=[],
+        options=list(case.options),
         variables=[],
-        gold=case.answer,
-        revealed=case.rule or "\n".join(needed.rule for needed in rests_on) or case.answer,
-        evidence=[feedback_id(needed.probe_id, 2) for needed in rests_on],
+        gold=case.gold,
+        revealed=case.revealed,
+        evidence=evidence,
     )

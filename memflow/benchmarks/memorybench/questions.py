@@ -1,4 +1,4 @@
-"""How a question is put to a model: the prompt and its fields, by data set's contract, category and language.
+"""How a question is put to a model: the prompt and its fields, by the task's contract, category and language.
 
 Assistants are asked test questions and the backbone training questions in the same words. LoCoMo's
 questions do not name the two speakers in the prompt, as the published ones do in an order that changes from
@@ -8,7 +8,8 @@ run to run: every line that is remembered names its own.
 from collections.abc import Mapping
 from typing import Any
 
-from memflow.benchmarks.memorybench.probes import ADVERSARIAL, LOCOMO_F1
+from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.locomo import ADVERSARIAL
 from memflow.chat.prompts import Prompt, load
 from memflow.records import Probe
 
@@ -19,11 +20,13 @@ _LOCOMO = {"2": "locomo_date", ADVERSARIAL: "locomo_choice"}
 def put(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
     """The prompt for `probe` and its fields; `notes` stands before the question."""
     fields = {"notes": notes, "question": probe.question}
-    if probe.metric != LOCOMO_F1:
-        return load(PACKAGE, f"answer_{probe.language}"), fields
-    stem = _LOCOMO.get(probe.category or "", "locomo_short")
-    if stem == "locomo_choice":
-        fields |= dict(zip("ab", probe.options, strict=True))
+    stem = task(probe.dataset).prompt
+    if stem == "locomo":
+        stem = _LOCOMO.get(probe.category or "", "locomo_short")
+        if probe.options:
+            fields |= dict(zip("ab", probe.options, strict=True))
+    elif stem == "answer":
+        stem = f"answer_{probe.language}"
     return load(PACKAGE, stem), fields
 
 

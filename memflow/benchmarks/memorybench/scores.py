@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from memflow.benchmarks.benchmark import Measured
-from memflow.benchmarks.memorybench.probes import LOCOMO_F1, ROUGE_L
+from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1, ROUGE_L
 from memflow.errors import BadInput
 from memflow.fingerprint import seeded
+from memflow.metrics.instruments import Instruments
 from memflow.metrics.intervals import mean_interval
 from memflow.metrics.text import locomo_f1, rouge_l
 from memflow.records import Figure, Probe, Reply, Verdict
@@ -30,7 +31,9 @@ def _rouge(probe: Probe, answer: str) -> float:
 METRICS: Mapping[str, Callable[[Probe, str], float]] = {LOCOMO_F1: _locomo, ROUGE_L: _rouge}
 
 
-def verdicts(domain: str, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
+async def verdicts(
+    domain: str, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+) -> list[Verdict]:
     """A verdict for each test probe, in order."""
     given = {reply.probe_id: reply for reply in replies}
     assistant = replies[0].assistant if replies else ""

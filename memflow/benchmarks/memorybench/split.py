@@ -13,10 +13,6 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-CONVERSATION = 25
-"""Questions taken of each LoCoMo conversation (paper, Table 8)."""
-DATASET = 250
-"""Cases taken of each other data set (paper, Table 8)."""
 TEST_SHARE = 0.2
 
 
@@ -41,6 +37,19 @@ def train_test(n: int, truncation: int, seed: int = 42) -> Split:
     test = fixed_sample(taken, math.ceil(TEST_SHARE * len(taken)), seed)
     drawn = set(test)
     return Split(test, [position for position in taken if position not in drawn])
+
+
+def stratified(strata: Sequence[str], seed: int = 42) -> Split:
+    """The split of as many cases as there are `strata`, a fifth of each stratum as test, rounded up; none is left out.
+
+    So the published code splits HelloBench and WritingBench; the paper says at random.
+    """
+    test: list[int] = []
+    for stratum in dict.fromkeys(strata):
+        places = [place for place, name in enumerate(strata) if name == stratum]
+        test += fixed_sample(places, math.ceil(TEST_SHARE * len(places)), seed)
+    drawn = set(test)
+    return Split(test, [place for place in range(len(strata)) if place not in drawn])
 
 
 def limited(splits: Sequence[Split], limit: int) -> list[Split]:

@@ -12,6 +12,7 @@ CREATE TABLE IF NOT EXISTS score.verdicts (
     metric VARCHAR NOT NULL,
     variant VARCHAR NOT NULL,
     value DOUBLE,
+    completion VARCHAR,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, probe_id, metric, variant)
 );

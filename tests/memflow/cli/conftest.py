@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from memflow.answer import answer_all
 from memflow.attribution import attribute
 from memflow.benchmarks import registry
+from memflow.benchmarks.amemgym.scores import make_verdicts
 from memflow.benchmarks.benchmark import Measured
 from memflow.board import Terms, evidence_figures, on_terms
 from memflow.chat.ledger import Account
@@ -118,7 +119,7 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
             return await answer_all(benchmark, domain, assistant, probes, pasts, remember, chat)
 
         replies = staged("answer", ask, assistant)
-        verdicts[assistant] = benchmark.verdicts(domain, probes, replies)
+        verdicts[assistant] = make_verdicts(domain, probes, replies)
         system = find(assistant).system
         claims = benchmark.claims(domain, assistant, states, turns) if system.recalls else []
         held = held_at(pasts, claims, system.memory.bookkeeping)

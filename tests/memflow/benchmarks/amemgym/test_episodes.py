@@ -8,6 +8,7 @@ import pytest
 
 from memflow.answer import answer_all
 from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.scores import make_verdicts
 from memflow.benchmarks.benchmark import Measured
 from memflow.chat.asking import ask
 from memflow.chat.requests import ChatMessage, Completion
@@ -57,7 +58,7 @@ async def accuracy(made, remember) -> float:
     replies = await answer_all(
         benchmark, made.domain, "m", made.probes, pasts_of(*rows, made.probes), remember, chat
     )
-    verdicts = benchmark.verdicts(made.domain, made.probes, replies)
+    verdicts = make_verdicts(made.domain, made.probes, replies)
     measured = Measured(made.domain.name, "m", "m", "scripted", made.probes, verdicts, [], [], "s", True)
     (row,) = [
         row

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compare
+from memflow.benchmarks.amemgym.scores import make_verdicts
 from memflow.domains import Domain, find
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply
@@ -44,7 +44,7 @@ def answered(domain: Domain, probes: list[Probe], name: str, right: Right, model
                 model=model,
             )
         )
-    return Answered(replies, AMemGym().verdicts(domain, probes, replies))
+    return Answered(replies, make_verdicts(domain, probes, replies))
 
 
 def side(domain: Domain, probes: list[Probe], rights: Mapping[str, Right], **other) -> Side:
@@ -113,7 +113,7 @@ def test_only_what_was_answered_under_both_counts(demo, choices, on):
     lost = 3
     silent = [replace(reply, parsed=None, reason="no answer") for reply in whole.replies[:lost]]
     replies = [*silent, *whole.replies[lost:]]
-    partly = Answered(replies, AMemGym().verdicts(other, choices, replies))
+    partly = Answered(replies, make_verdicts(other, choices, replies))
     row = by_name(compare(on, Side(other, choices, {"full": partly})), "accuracy")["full"]
     assert row.n == len(choices) - lost and row.difference.value == 0
 
@@ -122,7 +122,7 @@ def test_too_few_answers_make_no_figure(demo, choices, on):
     other = off_policy(demo.domain)
     whole = answered(other, choices, "full", GOOD["full"])
     replies = [replace(reply, parsed=None, reason="no answer") for reply in whole.replies]
-    silent = Answered(replies, AMemGym().verdicts(other, choices, replies))
+    silent = Answered(replies, make_verdicts(other, choices, replies))
     row = by_name(compare(on, Side(other, choices, {"full": silent})), "accuracy")["full"]
     assert row.on.value is None and "0 of 48 probes have a verdict in both" in row.reason
 

@@ -13,6 +13,7 @@ import pytest
 from memflow.answer import answer_all
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.records import read_records
+from memflow.benchmarks.amemgym.scores import make_verdicts
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
 from memflow.datasets import Dataset
@@ -44,7 +45,7 @@ class Lived:
     replies: list[Reply]
 
     def values(self, domain: Domain, probes: Sequence[Probe]) -> dict[tuple[str, str], float | None]:
-        rows = BENCHMARK.verdicts(domain, probes, self.replies)
+        rows = make_verdicts(domain, probes, self.replies)
         return {(row.probe_id, row.metric): row.value for row in rows}
 
 

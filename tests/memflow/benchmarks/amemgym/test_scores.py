@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 from knowing import figures, frozen, one_period_late, overall, perfect, replies, verdicts_of
 
-from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.scores import FAILURES
+from memflow.benchmarks.amemgym.scores import FAILURES, make_verdicts
 from memflow.benchmarks.amemgym.states import histories
 from memflow.errors import BadInput
 from memflow.expectations import EXPECTATIONS
@@ -92,7 +91,7 @@ def test_a_reply_without_an_answer_is_no_verdict_and_no_zero(demo):
     given = [
         replace(row, parsed=None, reason="half a JSON") if row.probe_id in lost else row for row in given
     ]
-    verdicts = AMemGym().verdicts(demo.domain, demo.probes, given)
+    verdicts = make_verdicts(demo.domain, demo.probes, given)
     assert len(verdicts) == 2 * len(demo.of_kind("state")) + 5 * len(demo.of_kind("choice"))
     for row in verdicts:
         if row.metric == "unparsed":
@@ -113,7 +112,7 @@ def test_an_unparsed_reply_is_worth_a_guess_under_the_chance_rule(demo):
         replace(row, parsed=None, reason="half a JSON") if row.probe_id in {p.probe_id for p in lost} else row
         for row in replies(demo, perfect)
     ]
-    rows = figures(demo, AMemGym().verdicts(demo.domain, demo.probes, given))
+    rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
     guessed = sum(1 / len(probe.options) for probe in lost)
     row = rows[("accuracy", "chance_for_unparsed", "all")]
     assert row.value == pytest.approx((43 + guessed) / 48)
@@ -133,7 +132,7 @@ def test_an_unparsed_reply_is_worth_a_guess_under_the_chance_rule(demo):
 
 def test_where_nothing_was_said_there_is_nothing_to_guess_for(demo):
     given = [replace(row, text=None, parsed=None, reason="no answer came") for row in replies(demo, perfect)]
-    verdicts = AMemGym().verdicts(demo.domain, demo.probes, given)
+    verdicts = make_verdicts(demo.domain, demo.probes, given)
     assert {(row.value, row.reason) for row in verdicts if row.metric == "unparsed"} == {
         (None, "no answer came")
     }
@@ -145,7 +144,7 @@ def test_where_nothing_was_said_there_is_nothing_to_guess_for(demo):
 
 def test_an_upper_bound_whose_replies_do_not_parse_is_bound_by_the_chance_rule(demo):
     none = [replace(row, parsed=None, reason="half a JSON") for row in replies(demo, perfect)]
-    oracle = AMemGym().verdicts(demo.domain, demo.probes, none)
+    oracle = make_verdicts(demo.domain, demo.probes, none)
     rows = figures(demo, verdicts_of(demo, perfect), oracle=oracle)
     random = rows[("random", "standard", "all")].value
     assert rows[("upper_bound", "chance_for_unparsed", "all")].value == pytest.approx(random)
@@ -155,7 +154,7 @@ def test_an_upper_bound_whose_replies_do_not_parse_is_bound_by_the_chance_rule(d
 def test_few_lost_replies_leave_the_figure_standing(demo):
     given = replies(demo, perfect)
     given[0] = replace(given[0], parsed=None, reason="half a JSON")
-    rows = figures(demo, AMemGym().verdicts(demo.domain, demo.probes, given))
+    rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
     assert rows[("accuracy", "standard", "all")].value == 1
     assert rows[("accuracy", "standard", "all")].coverage == pytest.approx(47 / 48)
 
@@ -164,7 +163,7 @@ def test_a_lost_state_probe_takes_the_attribution_and_leaves_the_accuracy(demo):
     given = replies(demo, frozen)
     state = [probe.probe_id for probe in demo.of_kind("state")]
     given = [replace(row, parsed=None, reason="nothing") if row.probe_id in state else row for row in given]
-    rows = AMemGym().verdicts(demo.domain, demo.probes, given)
+    rows = make_verdicts(demo.domain, demo.probes, given)
     wrong = {row.probe_id for row in rows if row.metric == "accuracy" and row.value == 0}
     for row in rows:
         if row.metric.endswith("_failure"):
@@ -174,11 +173,11 @@ def test_a_lost_state_probe_takes_the_attribution_and_leaves_the_accuracy(demo):
 
 def test_the_identity_counts_the_errors_that_could_not_be_attributed(demo):
     given = replies(demo, one_period_late)
-    verdicts = AMemGym().verdicts(demo.domain, demo.probes, given)
+    verdicts = make_verdicts(demo.domain, demo.probes, given)
     wrong = [row.probe_id for row in verdicts if row.metric == "accuracy" and row.value == 0]
     lost = f"{wrong[0].rpartition('/')[0]}/s{wrong[0][-1]}"
     given = [replace(row, parsed=None, reason="x") if row.probe_id == lost else row for row in given]
-    rows = figures(demo, AMemGym().verdicts(demo.domain, demo.probes, given))
+    rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
     assert rows[("write_failure", "standard", "all")].n == 47
     board = list(rows.values())
     assert unattributed_errors(board) == []
@@ -190,7 +189,7 @@ def test_the_identity_counts_the_errors_that_could_not_be_attributed(demo):
 
 def test_a_lost_probe_of_a_variable_takes_the_attributions_that_rest_on_it(demo_by_variable):
     made, given = demo_by_variable, replies(demo_by_variable, frozen)
-    right = AMemGym().verdicts(made.domain, made.probes, given)
+    right = make_verdicts(made.domain, made.probes, given)
     wrong = {row.probe_id for row in right if row.metric == "accuracy" and row.value == 0}
     last = [probe for probe in made.of_kind("choice") if probe.checkpoint == 3 and probe.probe_id in wrong]
     (probe,) = [
@@ -202,7 +201,7 @@ def test_a_lost_probe_of_a_variable_takes_the_attributions_that_rest_on_it(demo_
     given = [
         replace(row, parsed=None, reason="x") if row.probe_id == probe.probe_id else row for row in given
     ]
-    rows = AMemGym().verdicts(made.domain, made.probes, given)
+    rows = make_verdicts(made.domain, made.probes, given)
     lost = {row.probe_id for row in rows if row.metric == "write_failure" and row.value is None}
     assert lost == {
         each.probe_id
@@ -214,13 +213,13 @@ def test_a_lost_probe_of_a_variable_takes_the_attributions_that_rest_on_it(demo_
 def test_an_option_that_is_not_there_is_no_wrong_answer(demo):
     given = replies(demo, perfect)
     given[0] = replace(given[0], parsed="17")
-    row = AMemGym().verdicts(demo.domain, demo.probes, given)[0]
+    row = make_verdicts(demo.domain, demo.probes, given)[0]
     assert row.value is None and "'17' is none of the options 1 to" in row.reason
 
 
 def test_a_quarantined_probe_and_one_that_was_not_asked_say_so(demo):
     probes = [replace(demo.probes[0], reason="no message tells it"), *demo.probes[1:]]
-    rows = AMemGym().verdicts(demo.domain, probes, replies(demo, perfect)[:-1])
+    rows = make_verdicts(demo.domain, probes, replies(demo, perfect)[:-1])
     assert rows[0].reason == "the probe is quarantined: no message tells it"
     assert "was not answered" in rows[-1].reason
 
@@ -229,4 +228,4 @@ def test_replies_of_two_assistants_are_not_mixed(demo):
     given = replies(demo, perfect)
     given[3] = replace(given[3], assistant="another")
     with pytest.raises(BadInput, match="one assistant"):
-        AMemGym().verdicts(demo.domain, demo.probes, given)
+        make_verdicts(demo.domain, demo.probes, given)

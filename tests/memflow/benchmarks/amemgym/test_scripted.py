@@ -31,7 +31,9 @@ def test_the_simulator_prompts_are_those_that_no_assistant_is_asked_with():
     assert [prompt.name for prompt in AMemGym().simulator_prompts()] == [
         f"amemgym/{stem}{how}" for how in ("", "_zh") for stem in SIMULATOR
     ]
-    assert [prompt.name for prompt in AMemGym().judge_prompts()] == [f"amemgym/{stem}" for stem in JUDGE]
+    judged = AMemGym().judge_prompts(find("amemgym_demo"), "score.claims")
+    assert [prompt.name for prompt in judged] == [f"amemgym/{stem}" for stem in JUDGE]
+    assert AMemGym().judge_prompts(find("amemgym_demo"), "score.verdicts") == []
 
 
 @pytest.mark.parametrize("stem", sorted(twins()))

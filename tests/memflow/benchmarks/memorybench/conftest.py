@@ -17,6 +17,7 @@ from memflow.domains import Domain, find
 from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
+from memflow.metrics.instruments import Instruments
 from memflow.play import play_all
 from memflow.records import FeedbackRound, Figure, Probe, Record, Reply, Turn
 from memflow.transcripts import entries_of, pasts_of, said_of
@@ -58,7 +59,7 @@ async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Figure]]
     test = [probe for probe in walked.probes if probe.split == "test"]
     pasts = pasts_of(entries_of(domain.name, memory, played), said_of(domain.name, memory, played), test)
     replies = await answer_all(bench, domain, memory, test, pasts, make, chat)
-    verdicts = bench.verdicts(domain, walked.probes, replies)
+    verdicts = await bench.verdicts(domain, walked.probes, replies, Instruments())
     measured = Measured(domain.name, memory, memory, "scripted", test, verdicts, [], [], "scripted", True)
     return replies, bench.figures(domain, measured)
 

@@ -10,9 +10,10 @@ import pytest
 
 from memflow.benchmarks.benchmark import States
 from memflow.benchmarks.memorybench import MemoryBench
-from memflow.benchmarks.memorybench.conversations import conversations
-from memflow.benchmarks.memorybench.probes import LOCOMO_F1, probes
+from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import DIALOGUES, select
+from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1
+from memflow.benchmarks.memorybench.tasks.registry import pools_of
 from memflow.benchmarks.memorybench.utterances import turns
 from memflow.chat.scripted import ScriptedChat
 from memflow.domains import find
@@ -26,7 +27,7 @@ DEMO = find("memorybench_demo")
 
 
 def test_turns_are_the_messages_in_order_on_top_of_the_dialogues(locomo: list[Record]) -> None:
-    said = turns(OPEN.name, select(OPEN, locomo).corpora)
+    said = turns(OPEN.name, select(OPEN, locomo))
     assert len(said) == 5882
     assert len({turn.message_id for turn in said}) == 5882
     assert len({(turn.episode_id, turn.event) for turn in said}) == 272
@@ -52,21 +53,19 @@ def test_golds_are_those_of_the_published_pairs(locomo: list[Record]) -> None:
     pairs = json.loads(
         (Path(os.environ["MEMFLOW_DATA"]) / "locomo/oracle_f1_sample.json").read_text(encoding="utf-8")
     )
-    talks = [talk for *_, talk in conversations(locomo)]
-    options = [talk.options() for talk in talks]
+    pools = pools_of(locomo)
     for pair in pairs:
-        asked = talks[pair["conv"]].questions[pair["qa"]]
-        assert asked.category == pair["category"]
-        if asked.category == 5:
-            a, b = options[pair["conv"]][pair["qa"]]
+        asked = pools[pair["conv"]].cases[pair["qa"]]
+        assert asked.category == str(pair["category"])
+        if asked.options:
+            a, b = asked.options
             assert json.loads(pair["golden_answer"]) == {"a": a, "b": b}
-        else:
-            assert str(asked.answer) == pair["golden_answer"]
+        assert asked.gold == pair["golden_answer"] or asked.options
 
 
 def test_evidence_names_messages_that_are_there(locomo: list[Record]) -> None:
     selection = select(OPEN, locomo)
-    known = {turn.message_id for turn in turns(OPEN.name, selection.corpora)}
+    known = {turn.message_id for turn in turns(OPEN.name, selection)}
     asked = probes(OPEN.name, selection)
     assert all(set(probe.evidence) <= known for probe in asked)
     assert sum(not probe.evidence for probe in asked) <= 4
@@ -77,7 +76,7 @@ def test_a_small_limit_is_small(locomo: list[Record]) -> None:
     selection = select(limited, locomo)
     asked = probes(limited.name, selection)
     assert Counter(probe.split for probe in asked) == {"test": 3, "train": 12}
-    assert {turn.episode_id for turn in turns(limited.name, selection.corpora)} == {
+    assert {turn.episode_id for turn in turns(limited.name, selection)} == {
         "locomo-0",
         "locomo-1",
         "locomo-2",
@@ -109,7 +108,7 @@ def test_what_evidence_says_and_does_not(written: Callable[[Any], list[Record]])
     assert found["Q4?"].revealed == "no"
     for name in ("Q2?", "Q3?"):
         assert locomo_f1(found[name].revealed, found[name].gold, 5) == 1.0
-    assert not any("green" in turn.text for turn in turns("d", select(OPEN, records).corpora))
+    assert not any("green" in turn.text for turn in turns("d", select(OPEN, records)))
 
 
 def test_test_cases_rest_on_training_cases_that_are_taken(sample: list[Record]) -> None:

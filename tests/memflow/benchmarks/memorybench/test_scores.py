@@ -6,6 +6,7 @@ from memflow.benchmarks.benchmark import Measured
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.chat.prompts import all_prompts
 from memflow.domains import find
+from memflow.metrics.instruments import Instruments
 from memflow.records import Figure, Reply
 
 BENCH = MemoryBench()
@@ -53,7 +54,7 @@ async def test_a_lost_reply_is_a_null_verdict_and_lowers_coverage(demo: Any, sco
     replies, _ = await scored(demo, "full")
     asked = [probe for probe in demo.probes if probe.split == "test"]
     broken = [replace(reply, parsed=None, reason="no answer") for reply in replies[:2]] + replies[3:]
-    verdicts = BENCH.verdicts(DEMO, demo.probes, broken)
+    verdicts = await BENCH.verdicts(DEMO, demo.probes, broken, Instruments())
     assert [verdict.probe_id for verdict in verdicts] == [probe.probe_id for probe in asked]
     assert [verdict.value for verdict in verdicts[:3]] == [None] * 3
     assert verdicts[0].reason == "no answer"
@@ -72,7 +73,7 @@ def episodes_apart(verdicts: list[Any]) -> list[Any]:
 
 async def test_several_episodes_have_an_interval(demo: Any, scored: Scored) -> None:
     replies, _ = await scored(demo, "full")
-    verdicts = episodes_apart(BENCH.verdicts(DEMO, demo.probes, replies))
+    verdicts = episodes_apart(await BENCH.verdicts(DEMO, demo.probes, replies, Instruments()))
     measured = Measured(DEMO.name, "full", "full", "m", demo.probes, verdicts, [], [], "s", True)
     whole = BENCH.figures(DEMO, measured)[0]
     assert whole.low is not None and whole.value is not None and whole.high is not None

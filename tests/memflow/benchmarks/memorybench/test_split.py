@@ -1,8 +1,6 @@
 import pytest
 
 from memflow.benchmarks.memorybench.split import (
-    CONVERSATION,
-    DATASET,
     Split,
     fixed_sample,
     limited,
@@ -13,10 +11,10 @@ from memflow.benchmarks.memorybench.split import (
 @pytest.mark.parametrize(
     ("n", "truncation", "test"),
     [
-        (199, CONVERSATION, [129, 189, 163, 143, 188]),
-        (105, CONVERSATION, [64, 94, 81, 71, 101]),
-        (2397, DATASET, [1529, 1138, 419, 2360, 1554]),
-        (2505, DATASET, [676, 653, 419, 241, 700]),
+        (199, 25, [129, 189, 163, 143, 188]),
+        (105, 25, [64, 94, 81, 71, 101]),
+        (2397, 250, [1529, 1138, 419, 2360, 1554]),
+        (2505, 250, [676, 653, 419, 241, 700]),
     ],
 )
 def test_the_test_ids_are_the_published_ones(n: int, truncation: int, test: list[int]) -> None:
@@ -27,7 +25,7 @@ def test_the_test_ids_are_the_published_ones(n: int, truncation: int, test: list
     ("n", "test", "train"), [(199, 5, 20), (25, 5, 20), (24, 5, 19), (1, 1, 0), (0, 0, 0)]
 )
 def test_four_to_one_and_disjoint(n: int, test: int, train: int) -> None:
-    split = train_test(n, CONVERSATION)
+    split = train_test(n, 25)
     assert (len(split.test), len(split.train)) == (test, train)
     assert not set(split.test) & set(split.train)
 

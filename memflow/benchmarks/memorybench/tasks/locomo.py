@@ -1,0 +1,197 @@
+"""LoCoMo: long conversations of two people, and what is asked about each (A.1.1).
+
+Captions of shared images are published beside the messages and not read: MemoryBench, too, gives memories the text
+alone. So a question whose answer stands in a caption alone cannot be answered. Speaker A is the user, speaker B the
+assistant, as for the paper's memories.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
+
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.file import File
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool, Session, Spoken
+from memflow.records import Record
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+ADVERSARIAL = "5"
+NOT_MENTIONED = "Not mentioned in the conversation"
+"""The right option of every adversarial question, as LoCoMo words it."""
+_EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
+
+
+class Message(BaseModel):
+    """One message of a session."""
+
+    speaker: Text
+    dia_id: Text
+    text: Text
+
+
+class Asked(BaseModel):
+    """A question. `split` is our sample's; LoCoMo's questions are split by split.py."""
+
+    question: Text
+    answer: str | int | float | None = None
+    adversarial_answer: str | None = None
+    evidence: list[str] = []
+    category: Annotated[int, Field(ge=1, le=5)]
+    split: Literal["train", "test"] | None = None
+
+    @model_validator(mode="after")
+    def _has_gold(self) -> "Asked":
+        gold = "adversarial_answer" if self.category == 5 else "answer"
+        if getattr(self, gold) in (None, ""):
+            raise ValueError(f"the question {self.question[:60]!r} of category {self.category} has no {gold}")
+        return self
+
+    def evidence_ids(self) -> list[str]:
+        """The message ids in the evidence, some of which is published as `D8:6; D9:17` or `D30:05`."""
+        found = (match for text in self.evidence for match in _EVIDENCE.finditer(text))
+        return list(dict.fromkeys(f"D{int(match[1])}:{int(match[2])}" for match in found))
+
+
+class Day(BaseModel):
+    """Messages of one day, in order."""
+
+    date: Text
+    messages: list[Message]
+
+
+class Conversation(BaseModel):
+    """A long conversation of two people, and what is asked about it."""
+
+    sample_id: Text
+    speaker_a: Text
+    speaker_b: Text
+    sessions: Annotated[list[Day], Field(min_length=1)]
+    questions: list[Asked]
+
+    @classmethod
+    def read(cls, published: Mapping[str, Any]) -> "Conversation":
+        """From LoCoMo's JSON. Raises KeyError, TypeError or ValueError where it is not of that shape."""
+        said = published["conversation"]
+        return cls.model_validate(
+            {
+                "sample_id": published["sample_id"],
+                "speaker_a": said["speaker_a"],
+                "speaker_b": said["speaker_b"],
+                "sessions": list(_sessions(said)),
+                "questions": published["qa"],
+            }
+        )
+
+    def options(self) -> dict[int, tuple[str, str]]:
+        """Options (a) and (b) by the position of each adversarial question.
+
+        The right one is (a) for the first of them, then takes turns over all the conversation's questions,
+        whether they are taken or not.
+        """
+        found: dict[int, tuple[str, str]] = {}
+        for position, asked in enumerate(self.questions):
+            if asked.category == 5:
+                pair = (NOT_MENTIONED, str(asked.adversarial_answer))
+                found[position] = pair if len(found) % 2 == 0 else (pair[1], pair[0])
+        return found
+
+
+def _sessions(said: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    # One conversation dates 35 sessions and holds 19: what counts is the sessions.
+    number = 1
+    while f"session_{number}" in said:
+        yield {"date": said[f"session_{number}_date_time"], "messages": said[f"session_{number}"]}
+        number += 1
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per conversation. Raises BadInput."""
+    published = file.json()
+    if not isinstance(published, list) or not published:
+        raise file.bad("it is not a list of LoCoMo conversations")
+    found = []
+    for place, raw in enumerate(published):
+        name = raw.get("sample_id", f"number {place}") if isinstance(raw, dict) else f"number {place}"
+        where = f"conversation {name}"
+        if not isinstance(raw, dict):
+            raise file.bad(f"{where} is not an object")
+        try:
+            conversation = Conversation.read(raw)
+        except KeyError as wrong:
+            raise file.bad(f"{where} has no {wrong.args[0]}") from wrong
+        except ValidationError as wrong:
+            raise file.bad(f"{where}: {file.first(wrong)}") from wrong
+        except TypeError as wrong:
+            raise file.bad(f"{where} is not of LoCoMo's shape ({wrong})") from wrong
+        _check_messages(file, where, conversation)
+        found.append((conversation.sample_id, raw))
+    return found
+
+
+def _check_messages(file: File, where: str, conversation: Conversation) -> None:
+    seen: set[str] = set()
+    for day in conversation.sessions:
+        for message in day.messages:
+            if message.dia_id in seen:
+                raise file.bad(f"{where}: the message {message.dia_id} is there twice")
+            if message.speaker not in (conversation.speaker_a, conversation.speaker_b):
+                raise file.bad(f"{where}: {message.dia_id} is said by {message.speaker}, no speaker of it")
+            seen.add(message.dia_id)
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """A pool per conversation, named by its place in the published file: `locomo-3`."""
+    talks = [(record, Conversation.read(json.loads(record.content))) for record in records]
+    return [
+        Pool(f"{dataset}-{record.position}", catalogue.task(dataset), _cases(talk), _corpus(talk))
+        for record, talk in talks
+    ]
+
+
+def _corpus(talk: Conversation) -> tuple[Session, ...]:
+    return tuple(
+        Session(
+            day.date,
+            tuple(
+                Spoken(
+                    message.dia_id,
+                    message.speaker,
+                    message.text,
+                    "user" if message.speaker == talk.speaker_a else "assistant",
+                )
+                for message in day.messages
+            ),
+        )
+        for day in talk.sessions
+    )
+
+
+def _cases(talk: Conversation) -> list[Case]:
+    options = talk.options()
+    said = {
+        message.dia_id: f"[{day.date}] {message.speaker}: {message.text}"
+        for day in talk.sessions
+        for message in day.messages
+    }
+    cases = []
+    for place, asked in enumerate(talk.questions):
+        pair = options.get(place, ())
+        # A few ids in the published evidence name no message.
+        evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in said]
+        gold = json.dumps(dict(zip("ab", pair, strict=True))) if pair else str(asked.answer)
+        cases.append(
+            Case(
+                case_id=str(place),
+                question=asked.question,
+                gold=gold,
+                revealed=NOT_MENTIONED if pair else "\n".join(said[dia_id] for dia_id in evidence) or gold,
+                category=str(asked.category),
+                options=pair,
+                evidence=tuple(evidence),
+                part=asked.split,
+            )
+        )
+    return cases

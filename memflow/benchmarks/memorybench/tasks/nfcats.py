@@ -1,0 +1,52 @@
+"""NF-CATS: non-factoid questions; no answers are published, so a judge alone says what an answer is worth (A.1.1)."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, StringConstraints
+
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.file import File
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.records import Record
+
+
+class Line(BaseModel):
+    """A question and the kind of answer it wants."""
+
+    category: Annotated[str, StringConstraints(min_length=1)]
+    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per row, by its number. Raises BadInput."""
+    rows = csv.DictReader(io.StringIO(file.text(), newline=""))
+    if not {"category", "question"} <= set(rows.fieldnames or ()):
+        raise file.bad("its first line does not name the columns category and question")
+    found = []
+    for number, row in enumerate(rows):
+        file.shaped(Line, row, f"row {number + 1}")
+        found.append((str(number), row))
+    if not found:
+        raise file.bad("it has no questions")
+    return found
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """One pool of all questions."""
+    cases = []
+    for record in records:
+        line = Line.model_validate(json.loads(record.content))
+        cases.append(
+            Case(
+                case_id=record.record_id,
+                question=line.question,
+                gold="{}",
+                revealed="",
+                category=line.category,
+            )
+        )
+    return [Pool(dataset, catalogue.task(dataset), cases)]

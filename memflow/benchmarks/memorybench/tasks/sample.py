@@ -1,0 +1,65 @@
+"""Our own sample: a conversation in LoCoMo's shape, and cases whose users have rules that only feedback tells."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from memflow.benchmarks.memorybench.tasks import catalogue, locomo
+from memflow.benchmarks.memorybench.tasks.file import File
+from memflow.benchmarks.memorybench.tasks.locomo import Text
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.records import Record
+
+
+class Line(BaseModel):
+    """A case. A training case's user wants its `rule` known; a test case rests on rules."""
+
+    case_id: Text
+    dataset: Text
+    language: Literal["en", "zh"]
+    split: Literal["train", "test"]
+    question: Text
+    answer: Text
+    rule: str = ""
+    rests_on: list[str] = []
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per conversation of a .json file, a record per case of a .jsonl file. Raises BadInput."""
+    if not file.source.endswith(".jsonl"):
+        return locomo.read(file)
+    found = list(file.lines(Line))
+    rules = {case.case_id for _, case in found if case.split == "train" and case.rule}
+    for _, case in found:
+        for needed in case.rests_on:
+            if needed not in rules:
+                raise file.bad(f"case {case.case_id} rests on {needed}, no training case with a rule")
+        if case.split == "train" and not case.rule:
+            raise file.bad(f"training case {case.case_id} has no rule for its user to give")
+    return [(case.case_id, raw) for raw, case in found]
+
+
+def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
+    """The conversations, then the cases by their tasks."""
+    contents = [json.loads(record.content) for record in records]
+    talks = [record for record, content in zip(records, contents, strict=True) if "conversation" in content]
+    cases = [Line.model_validate(content) for content in contents if "case_id" in content]
+    rules = {case.case_id: case.rule for case in cases}
+    return locomo.pools(dataset, talks) + [
+        Pool(name, catalogue.task(name), [_case(case, rules) for case in cases if case.dataset == name])
+        for name in dict.fromkeys(case.dataset for case in cases)
+    ]
+
+
+def _case(case: Line, rules: dict[str, str]) -> Case:
+    return Case(
+        case_id=case.case_id,
+        question=case.question,
+        gold=case.answer,
+        revealed=case.rule or "\n".join(rules[needed] for needed in case.rests_on) or case.answer,
+        language=case.language,
+        rests_on=tuple(case.rests_on),
+        part=case.split,
+    )
