@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.domains import PROTOCOLS
 from memflow.benchmarks.memorybench.protocols import alone
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.chat.scripted import ScriptedChat
-from memflow.domains import DOMAINS, PROTOCOLS, Domain, find
+from memflow.domains import Domain, built_in, find
 from memflow.errors import BadSettings
 from memflow.play import Episode
 from memflow.records import Probe, Record
@@ -139,7 +140,7 @@ def test_what_is_liked_is_sought_in_all_that_is_not_test(locomo: list[Record]) -
 def test_every_further_domain_keeps_its_data_sets_and_is_unlisted() -> None:
     for end, (_, partitions, parameters) in PROTOCOLS.items():
         for partition in partitions:
-            base, domain = (DOMAINS.get(f"memorybench_{partition}{tail}") for tail in ("", f"_{end}"))
+            base, domain = (built_in().get(f"memorybench_{partition}{tail}") for tail in ("", f"_{end}"))
             assert (base is None) == (domain is None)
             if base is not None and domain is not None:
                 assert domain.datasets == base.datasets and not domain.listed

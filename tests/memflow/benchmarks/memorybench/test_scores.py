@@ -8,7 +8,7 @@ from memflow.chat.prompts import all_prompts
 from memflow.domains import find
 from memflow.groups import groups_of
 from memflow.metrics.instruments import Instruments
-from memflow.records import Figure, Reply, Verdict
+from memflow.records import Figure, Reply
 
 BENCH = MemoryBench()
 DEMO = find("memorybench_demo")
@@ -93,19 +93,3 @@ def test_every_prompt_that_is_asked_has_a_handler() -> None:
     silent = {prompt.name for prompt in BENCH.simulator_prompts() if prompt.output is None}
     assert names - silent == set(BENCH.handlers())
     assert silent < {prompt.name for prompt in BENCH.simulator_prompts()} < names
-
-
-def test_several_checkpoints_have_a_figure_each_and_a_case_asked_again_is_no_new_case() -> None:
-    place = {"domain": "d", "assistant": "a", "episode_id": "dialogues", "dataset": "x", "metric": "rouge_l"}
-    rows = [
-        Verdict(**place, probe_id=f"x/{case}/{step}", checkpoint=step, value=float(case))
-        for case in (0, 1)
-        for step in range(50)
-    ]
-    figures = BENCH.figures(DEMO, Measured("d", "a", "a", "m", [], rows, [], [], "s", True))
-    by_slice = {figure.slice: figure for figure in figures}
-    steps = [name for name in by_slice if name.startswith("checkpoint")]
-    assert steps == [f"checkpoint {step}" for step in range(50)]
-    assert all((by_slice[name].value, by_slice[name].n) == (0.5, 2) for name in steps)
-    whole = by_slice["all"]
-    assert (whole.low, whole.value, whole.high, whole.n) == (0.0, 0.5, 1.0, 100)
