@@ -5,6 +5,7 @@
     file.py         a published file as readers take it, and how it is refused
     registry.py     which reader reads which data set
     locomo.py ...   a reader each: a published file -> records -> pools of cases
+    unified.py      the reader of MemoryBench's own form of them all; its rows are row.py's, and cases by unwrapped.py
 
 Which cases a domain takes is selection.py's, how they are asked questions.py's.
 """

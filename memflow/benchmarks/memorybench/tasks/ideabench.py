@@ -23,11 +23,11 @@ SEED = 42
 
 
 class Target(BaseModel):
-    """A paper whose idea is sought."""
+    """A paper whose idea is sought. A field is there; it may be empty."""
 
     paperId: Said
-    title: Said
-    abstract: Said
+    title: str
+    abstract: str
 
 
 class Reference(BaseModel):
@@ -90,13 +90,17 @@ def _shown(target: Target, abstracts: Sequence[str]) -> str:
 
 
 def case(case_id: str, target: Target, background: str) -> Case:
-    """A target and the abstracts to start from. Without any it is quarantined; the published code asks all the same."""
+    """A target and the abstracts to start from. Without any, or without its own, it is quarantined; the published code
+    asks all the same."""
+    reason = None
+    if not background.strip():
+        reason = f"the paper {target.paperId} has no abstract of a reference; get filtered_references.csv"
+    elif not target.abstract.strip():
+        reason = f"the paper {target.paperId} has no abstract in the published file"
     return Case(
         case_id=case_id,
         question=background.strip(),
         gold=json.dumps({"title": target.title, "abstract": target.abstract}, ensure_ascii=False),
         revealed=f"{target.title}\n{target.abstract}",
-        reason=None
-        if background.strip()
-        else f"the paper {target.paperId} has no abstract of a reference; get filtered_references.csv",
+        reason=reason,
     )

@@ -178,6 +178,12 @@ def test_a_target_without_references_is_quarantined_and_one_with_two_shows_two(r
     assert two.reason is None and two.question.count("Abstract") == 2
 
 
+def test_a_target_without_an_abstract_of_its_own_has_no_gold_and_is_quarantined(reading: Reading) -> None:
+    files = {**IDEAS, "ideabench/target_papers.csv": table({**TARGET, "abstract": ""})}
+    (case,) = cases(reading("ideabench", files))
+    assert case.reason == "the paper p1 has no abstract in the published file"
+
+
 def test_limitgen_shows_the_paper_and_asks_for_its_aspect(reading: Reading) -> None:
     (one,) = cases(reading("limitgen", PAPERS))
     assert (one.case_id, one.category) == ("ablation/2403.1v1", "ablation")
@@ -239,7 +245,7 @@ DAMAGED = [
     ("scitechnews", {"scitechnews/test.json": b"\xff\xfe{"}, "not UTF-8"),
     ("ideabench", over("ideabench", TARGETS, table(TARGET, TARGET)), "the id p1 is there twice"),
     ("ideabench", over("ideabench", TARGETS, table(without(TARGET, "title"))), "names neither the columns"),
-    ("ideabench", over("ideabench", TARGETS, table({**TARGET, "abstract": ""})), "row 1: at abstract"),
+    ("ideabench", over("ideabench", TARGETS, table({**TARGET, "paperId": ""})), "row 1: at paperId"),
     ("ideabench", over("ideabench", TARGETS, table(TARGET) + "p2,A title\n"), "row 2: at abstract"),
     ("ideabench", over("ideabench", TARGETS, table(TARGET) + "p2,a,b,c\n"), "row 2 has more fields"),
     ("ideabench", over("ideabench", TARGETS, "paperId,title,abstract\n"), "it has no papers"),
