@@ -80,15 +80,15 @@ async def judged(answered: Answered, means: Means, computed: Computed) -> Sequen
     marks = lacking_mark(INTEGRATED, lacking)
     marks.append(await _merge(answered, means, told[STANDARD], variant(STANDARD, lacking)))
     if means.published:
-        time = next(mark for mark in computed.marks if mark.row == ("time", PUBLISHED))
-        if time.value is None:
+        term = next(mark for mark in computed.marks if mark.row == ("time", PUBLISHED))
+        if term.value is None:
             marks.append(
                 Mark(
-                    INTEGRATED, None, f"time, which is all that is shown, has none: {time.reason}", PUBLISHED
+                    INTEGRATED, None, f"time, which is all that is shown, has none: {term.reason}", PUBLISHED
                 )
             )
         else:
-            everywhere = dict.fromkeys(told[PUBLISHED], shown(time))
+            everywhere = dict.fromkeys(told[PUBLISHED], shown(term))
             marks.append(await _merge(answered, means, everywhere, PUBLISHED))
     return marks
 
