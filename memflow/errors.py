@@ -10,6 +10,7 @@
     │   ├── RequestRefused    the server says the request itself is wrong (too long, bad schema, no such model)
     │   └── BudgetSpent       the hard limit of a run is reached
     ├── RecallFailed          a memory could not read itself: a model that it asks gave no usable answer
+    ├── TrainingFailed        no adapter came of a training
     └── StoreBusy             a store could not be had within the time it waits
 
 A message says what, which, and what to do. What belongs to a single item (one user, one probe) is not raised
@@ -55,6 +56,10 @@ class BudgetSpent(ChatError):
 
 class RecallFailed(MemflowError):
     """A memory could not read itself: a model that it asks gave no usable answer."""
+
+
+class TrainingFailed(MemflowError):
+    """No adapter came of a training."""
 
 
 class StoreBusy(MemflowError):

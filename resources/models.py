@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeVar
 
 from memflow.chat.ledger import Account, LedgeredChat
@@ -15,13 +16,14 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.handlers import handlers
 from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
+from resources.adapter import served
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder, FolderEmbedder
 from resources.endpoint import Endpoint
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
 from resources.settings import Model, Settings
-from resources.vllm import VllmServer
+from resources.vllm import Adapter, VllmServer
 
 T = TypeVar("T")
 Watch = Callable[[Account, int, int], None]
@@ -116,7 +118,7 @@ class Models:
         url = self._url(name, model)
         chat = OpenAIChat(
             url=url,
-            model=model.model,
+            model=model.served_as,
             fingerprint=model.fingerprint(),
             sampling=model.sampling(),
             budget=self.budget,
@@ -149,6 +151,16 @@ class Models:
         if model.kind == "endpoint":
             return model.url
         if name not in self._urls:
-            server = VllmServer(model=model.model, executable=model.executable, arguments=model.arguments)
+            server = VllmServer(
+                model=model.model,
+                executable=model.executable,
+                arguments=model.arguments,
+                adapter=_adapter(model),
+            )
             self._urls[name] = self._servers.enter_context(server)
         return self._urls[name]
+
+
+def _adapter(model: Model) -> Adapter | None:
+    folder = Path(model.adapter).expanduser()
+    return Adapter.of(folder, served(folder, model.revision)) if model.adapter else None

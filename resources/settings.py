@@ -65,16 +65,28 @@ class Model(_Strict):
         "vllm", description="For kind vllm: the program that serves, in its own environment."
     )
     arguments: tuple[str, ...] = Field((), description="For kind vllm: further arguments of `vllm serve`.")
+    adapter: str = Field(
+        "", description="For kind vllm: the folder of an adapter of `model`, whose digest is the revision."
+    )
 
     @model_validator(mode="after")
     def _has_an_address(self) -> "Model":
         if self.kind == "endpoint" and not self.url:
             raise ValueError(f"the model {self.model} is an endpoint, so it needs a url")
+        if self.adapter and self.kind != "vllm":
+            raise ValueError(f'the model {self.model} has an adapter, which is served by kind = "vllm" alone')
+        if self.adapter and not self.revision:
+            raise ValueError(f"the adapter {self.adapter} needs the revision that is in its manifest.json")
         return self
+
+    @property
+    def served_as(self) -> str:
+        """The name by which its server is asked for it: an adapter's is its folder's."""
+        return Path(self.adapter).name if self.adapter else self.model
 
     def fingerprint(self) -> str:
         """What makes its answers its own: name, revision and sampling; not where it is served, nor how fast."""
-        return digest(self.kind == "scripted", self.model, self.revision, self.sampling())
+        return digest(self.kind == "scripted", self.served_as, self.revision, self.sampling())
 
     def sampling(self) -> Sampling:
         """How it samples, unless a prompt says otherwise."""
@@ -101,6 +113,14 @@ class Embedder(_Strict):
     url: str = Field("", description="The OpenAI-compatible address.")
     key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
     dimensions: int = Field(256, ge=8, le=65536, description="Length of the hashing embedder's vectors.")
+
+
+class Training(_Strict):
+    """What trains adapters (`memflow finetune`)."""
+
+    python: str = Field(
+        "", description="The Python of an environment of its own that has memflow's extra `sft`."
+    )
 
 
 class Encoder(_Strict):
@@ -205,6 +225,7 @@ class Settings(BaseSettings):
     models: dict[str, Model] = Field(default_factory=dict, validate_default=True)
     roles: Roles = Roles()
     embedder: Embedder = Embedder()
+    training: Training = Training()
     encoder: dict[Literal["en", "zh"], Encoder] = Field(
         default_factory=dict, description="BERTScore's model by language; without one it has no value."
     )

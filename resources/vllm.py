@@ -7,7 +7,6 @@ How a model is asked is chat.py. The server lives in its own environment, since 
 import json
 import os
 import shlex
-import signal
 import socket
 import subprocess
 import tempfile
@@ -20,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from memflow.errors import BadSettings, EndpointDown
+from resources.adapter import Manifest
+from resources.process import end, tail
 
 DEFAULTS = (
     # xgrammar, the server's default, lets control characters into bounded strings; and a model that may write
@@ -28,8 +29,35 @@ DEFAULTS = (
     '{"backend":"guidance","disable_any_whitespace":true}',
     "--enable-prompt-tokens-details",
 )
-TAIL = 30
-"""Lines of the server's log that an error shows."""
+RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+"""The largest ranks of adapters that a server can be told."""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """An adapter that a server has beside its model: asked for by `name`, which is its folder's."""
+
+    folder: Path
+    rank: int
+
+    @classmethod
+    def of(cls, folder: Path, manifest: Manifest) -> "Adapter":
+        """The adapter in a folder with that manifest."""
+        return cls(folder.absolute(), int(manifest.parameters["rank"]))
+
+    @property
+    def name(self) -> str:
+        """By which it is asked for."""
+        return self.folder.name
+
+    def arguments(self) -> list[str]:
+        """Those of `vllm serve`. Raises BadSettings where no server takes the rank."""
+        most = next((rank for rank in RANKS if rank >= self.rank), None)
+        if most is None:
+            raise BadSettings(
+                f"the adapter {self.folder} is of rank {self.rank}; vLLM serves up to {RANKS[-1]}"
+            )
+        return ["--enable-lora", "--max-lora-rank", str(most), "--lora-modules", f"{self.name}={self.folder}"]
 
 
 @dataclass
@@ -41,13 +69,15 @@ class VllmServer:
     """
 
     model: str
-    """The model, as `vllm serve` is given it, and as it is asked for."""
+    """The model, as `vllm serve` is given it, and as it is asked for, unless there is an adapter."""
     url: str = ""
     """The base address of a server that runs already; empty: start one."""
     executable: str = "vllm"
     """The program that serves, with arguments of its own where it needs them."""
     arguments: Sequence[str] = ()
     """Further arguments of `vllm serve`; they go over the defaults."""
+    adapter: Adapter | None = None
+    """An adapter of the model, which is then what is asked for."""
     port: int = 0
     """The port of a server that is started; 0: a free one."""
     patience: float = 900.0
@@ -88,10 +118,11 @@ class VllmServer:
             "--port",
             str(port),
         ]
+        beside = [] if self.adapter is None else self.adapter.arguments()
         try:
             with self.log.open("wb") as log:
                 self._process = subprocess.Popen(
-                    [*command, *DEFAULTS, *self.arguments],
+                    [*command, *DEFAULTS, *beside, *self.arguments],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -104,16 +135,16 @@ class VllmServer:
             ) from error
 
     def _wait(self, url: str) -> None:
-        assert self._process is not None
+        assert self._process is not None and self.log is not None
         over = time.monotonic() + self.patience
         while _status(_root(url) + "/health") != 200:
             if self._process.poll() is not None:
                 raise EndpointDown(
-                    f"vLLM for {self.model} ended with {self._process.returncode}: {self._tail()}"
+                    f"vLLM for {self.model} ended with {self._process.returncode}: {tail(self.log)}"
                 )
             if time.monotonic() > over:
                 raise EndpointDown(
-                    f"vLLM for {self.model} was not ready in {self.patience:g} s: {self._tail()}"
+                    f"vLLM for {self.model} was not ready in {self.patience:g} s: {tail(self.log)}"
                 )
             time.sleep(0.1)
 
@@ -130,37 +161,16 @@ class VllmServer:
             raise EndpointDown(
                 f"{url}/models names no models ({error}); is it an OpenAI-compatible server?"
             ) from error
-        if self.model not in served:
+        wanted = self.model if self.adapter is None else self.adapter.name
+        if wanted not in served:
             raise EndpointDown(
-                f"{url} does not serve {self.model!r} but {', '.join(served)}; mend the model's name"
+                f"{url} does not serve {wanted!r} but {', '.join(served)}; mend the model's name"
             )
-
-    def _tail(self) -> str:
-        assert self.log is not None
-        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL:]
-        return "\n".join([f"the end of {self.log}:", *lines])
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        for number, patience in ((signal.SIGTERM, 20.0), (signal.SIGKILL, 10.0)):
-            if not _signal(process.pid, number):
-                break
-            try:
-                process.wait(patience)
-            except subprocess.TimeoutExpired:
-                continue
-        _signal(process.pid, signal.SIGKILL)  # workers that outlived it
-        process.wait(10)
-
-
-def _signal(group: int, number: signal.Signals) -> bool:
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    return True
+        if process is not None:
+            end(process)
 
 
 def _free_port() -> int:

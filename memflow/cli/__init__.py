@@ -3,6 +3,7 @@
 selection.py   what a run or a plan is about          output.py     how an answer is printed
 plan.py        what a run would cost (forecast.py)     run.py        the walk, through Dagster; dev.py: its UI
 show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
+finetune.py    an adapter from what users liked or copied
 memory.py      what a memory held, and when (held.py)  policies.py   on-policy against off-policy
 plot.py        figures by period, as pictures
 annotate.py    a sample for people to judge, and how far they agree
@@ -24,6 +25,7 @@ from memflow.cli.annotate import annotate
 from memflow.cli.catalogue import data, domains
 from memflow.cli.dev import dev
 from memflow.cli.export import export
+from memflow.cli.finetune import finetune
 from memflow.cli.memories import memories
 from memflow.cli.output import message
 from memflow.cli.plan import plan
@@ -90,6 +92,7 @@ MEASURE, LOOK, KNOW, BEGIN = "Measure", "Look at what came of it", "What there i
 app.command(rich_help_panel=MEASURE)(run)
 app.command(rich_help_panel=MEASURE)(plan)
 app.command(rich_help_panel=MEASURE)(dev)
+app.command(rich_help_panel=MEASURE)(finetune)
 app.add_typer(show, name="show", rich_help_panel=LOOK)
 app.add_typer(export, name="export", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(plot)

@@ -62,6 +62,7 @@ def examine(front: Front) -> list[Finding]:
         *_data(settings),
         *(_model(name, settings.model(name)) for name in _in_use(settings)),
         _embedder(settings),
+        *_trainer(settings),
         *_own(settings),
     ]
 
@@ -160,11 +161,37 @@ def _model(name: str, model: "Model") -> Finding:
         return Finding(what, "ok", "scripted, not a language model")
     if model.kind == "vllm":
         program = shlex.split(model.executable)[0]
+        if model.adapter and (wrong := _unserved(model)):
+            return Finding(
+                what, "missing", wrong, "Mend `adapter` and `revision`; docs/sft.md has the lines."
+            )
         if shutil.which(program):
             return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
         mend = "As `executable`, name the `vllm` of an environment that has it."
         return Finding(what, "missing", f"there is no program {program}", mend)
     return _served(what, model.url, model.model, model.key_variable)
+
+
+def _unserved(model: "Model") -> str | None:
+    """Why the adapter of a model cannot be served, if it cannot."""
+    from resources.adapter import served
+
+    try:
+        served(Path(model.adapter).expanduser(), model.revision)
+    except MemflowError as wrong:
+        return str(wrong)
+    return None
+
+
+def _trainer(settings: "Settings") -> Iterator[Finding]:
+    if not settings.training.python:
+        return
+    program = shlex.split(settings.training.python)[0]
+    if shutil.which(program):
+        yield Finding("training", "ok", f"{shutil.which(program)} trains adapters")
+    else:
+        mend = "Mend `python` under [training]: the Python of an environment with memflow's extra sft."
+        yield Finding("training", "missing", f"there is no program {program}", mend)
 
 
 def _embedder(settings: "Settings") -> Finding:

@@ -49,7 +49,6 @@ class Recall:
     entries: tuple[Item, ...] = ()
     injected_tokens: int = 0
     dropped_tokens: int = 0
-    model: str | None = None
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -82,6 +82,21 @@ def test_only_a_memory_that_evolves_is_played_anew_for_other_probes(tmp_path: Pa
     assert not made.asking(made.settings.domain("memorybench_demo"), "awi_complete")
 
 
+def test_where_training_cases_are_asked_while_playing_every_assistant_is_played_anew_for_others(
+    tmp_path: Path,
+) -> None:
+    made = judged_by(tmp_path)
+    domains = ("memorybench_demo_onpolicy", "memorybench_demo_same", "memorybench_demo_stepwise")
+    assert [made.asking(made.settings.domain(name), "full") for name in domains] == [True, True, False]
+    before = {(table, name): made.assistant(table, name, "full") for table in MEMORY for name in domains}
+    for name in domains:
+        made.lake.write("question.probes", name, [], recipe="others")
+    changed = {key for key, digest in before.items() if made.assistant(*key, "full") != digest}
+    assert changed == {(table, name) for table in MEMORY for name in domains[:2]}
+    assert made.simulator("memory", made.settings.domain(domains[0])) is not None
+    assert made.simulator("feedback", made.settings.domain(domains[0])) is None
+
+
 def test_an_instrument_makes_verdicts_anew_where_it_is_used(tmp_path: Path) -> None:
     bare = judged_by(tmp_path)
     dictionary = tmp_path / "cmudict.dict"

@@ -43,8 +43,8 @@ def test_what_the_example_comments_out_is_valid_too() -> None:
     )
     text = text.replace('kind = "hashing"\n', "").replace('model = "/path/to/weights"\n', "")
     settings = load(written(text))
-    assert tomllib.loads(text)["models"].keys() == {"small", "large"}
-    assert settings.model("large").kind == "vllm"
+    assert tomllib.loads(text)["models"].keys() == {"small", "large", "large_liked"}
+    assert settings.model("large").kind == settings.model("large_liked").kind == "vllm"
     assert (
         "amemgym_long" in settings.own_domains and {"mine", "bm25_of_ten"} <= settings.own_memories().keys()
     )
@@ -135,6 +135,22 @@ def test_data_sets_of_ones_own_are_known_beside_the_published_ones() -> None:
         load(written(own.replace("mine", "locomo")))
     with pytest.raises(BadSettings, match=r"own_datasets\.mine\.files"):
         load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))
+
+
+def test_an_adapter_is_a_model_of_its_own_and_needs_its_revision() -> None:
+    base = Model(kind="vllm", model="tiny")
+    liked = Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked", revision="a")
+    assert liked.served_as == "tiny_liked"
+    elsewhere = Model(kind="vllm", model="tiny", adapter="/elsewhere/tiny_liked", revision="a")
+    endpoint = Model(url="http://127.0.0.1:8000/v1", model="tiny_liked", revision="a")
+    assert liked.fingerprint() == elsewhere.fingerprint() == endpoint.fingerprint() != base.fingerprint()
+    assert Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked", revision="b").fingerprint() != (
+        liked.fingerprint()
+    )
+    with pytest.raises(ValueError, match="needs the revision"):
+        Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked")
+    with pytest.raises(ValueError, match='served by kind = "vllm" alone'):
+        Model(url="http://127.0.0.1:8000/v1", model="tiny", adapter="/adapters/tiny_liked", revision="a")
 
 
 def test_metrics_data_is_named_in_the_file_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

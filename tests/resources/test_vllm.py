@@ -14,7 +14,7 @@ from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BadSettings, EndpointDown
 from resources.chat import OpenAIChat
 from resources.stub import stub_process
-from resources.vllm import VllmServer
+from resources.vllm import Adapter, VllmServer
 
 FAKE = """\
 #!/bin/sh
@@ -58,6 +58,24 @@ def test_a_server_is_started_and_ended_with_its_workers(tmp_path: Path) -> None:
     assert arguments.startswith("serve tiny --host 127.0.0.1 --port ")
     assert '"backend":"guidance","disable_any_whitespace":true' in arguments
     assert arguments.rstrip().endswith("--max-model-len 8192")
+
+
+def test_an_adapter_is_served_beside_its_model_and_asked_for_by_its_folder(tmp_path: Path) -> None:
+    program = fake(tmp_path, FAKE.replace("--model tiny", "--model liked"))
+    adapter = Adapter(tmp_path / "liked", 12)
+    with VllmServer("tiny", executable=program, adapter=adapter, arguments=("--max-model-len", "8192")):
+        pass
+    arguments = (tmp_path / "arguments").read_text()
+    assert arguments.startswith("serve tiny --host 127.0.0.1 --port ")
+    wanted = f"--enable-lora --max-lora-rank 16 --lora-modules liked={tmp_path}/liked --max-model-len 8192"
+    assert arguments.rstrip().endswith(wanted)
+    with pytest.raises(EndpointDown, match="does not serve 'liked' but tiny"):
+        VllmServer("tiny", executable=fake(tmp_path), adapter=adapter).__enter__()
+
+
+def test_a_rank_that_no_server_takes_is_told_before_one_is_started(tmp_path: Path) -> None:
+    with pytest.raises(BadSettings, match="of rank 513; vLLM serves up to 512"):
+        VllmServer("tiny", executable="no-such-vllm", adapter=Adapter(tmp_path, 513)).__enter__()
 
 
 def test_it_is_ended_when_the_work_fails(tmp_path: Path) -> None:

@@ -36,9 +36,12 @@ JUDGED = ("checklist", "quality")
 RETRIEVAL = ("bm25_message", "embed_message", "rag_2_4_30")
 EMPTY = {
     # MemoryBench has no states, and AMemGym learns from no feedback; the bounds live through nothing, and no memory
-    # of the demo evolves.
-    MEMORYBENCH: {"state.profiles", "state.variables", "state.changes", "memory.policies", "score.claims"},
-    AMEMGYM: {"feedback.sessions", "memory.policies"},
+    # of the demo evolves, or has the training dialogues itself.
+    MEMORYBENCH: {
+        *("state.profiles", "state.variables", "state.changes"),
+        *("memory.policies", "memory.feedback", "score.claims"),
+    },
+    AMEMGYM: {"feedback.sessions", "memory.policies", "memory.feedback"},
     "none": {"memory.transcripts", "memory.indexes", "score.claims"},
     "oracle": {"memory.transcripts", "memory.indexes", "score.claims"},
 }

@@ -21,6 +21,7 @@ domain's parameter `protocol` has the others.
     expectations.py             what must hold of feedback
     scores/                     the metrics: replies -> verdicts, some by a judge
     figures.py, reference.py    groups of verdicts -> figures, also on one scale
+    training.py                 what a model is trained on of what they pressed
     scripted.py                 handlers of the scripted chat
 """
 

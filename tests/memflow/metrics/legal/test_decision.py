@@ -1,6 +1,6 @@
 import pytest
 
-from memflow.metrics.legal.decision import DEATH, LIFE, NONE, Sentence, operative, sentences, together
+from memflow.metrics.legal.decision import NONE, Sentence, operative, sentences, together
 
 
 @pytest.mark.parametrize(
@@ -14,8 +14,8 @@ from memflow.metrics.legal.decision import DEATH, LIFE, NONE, Sentence, operativ
         ("有期徒刑1年2个月", 14),
         ("拘役四个月", 4),
         ("管制二年", 24),
-        ("无期徒刑", LIFE),
-        ("死刑，缓期二年执行", DEATH),
+        ("无期徒刑", 240),
+        ("死刑，缓期二年执行", 10_001),
         ("有期徒刑六个月，缓刑一年，剥夺政治权利二年", 6),
         ("拘役一个月（刑期自2020年1月1日起，有期徒刑九年）", 1),
     ],
@@ -104,4 +104,5 @@ def test_brackets_left_open_hide_nothing() -> None:
 
 
 def test_what_nobody_has_is_not_summed_as_nothing() -> None:
+    assert NONE == -1
     assert [together([NONE, NONE]), together([NONE, 3, 4]), together([0]), together([])] == [NONE, 7, 0, NONE]

@@ -60,3 +60,8 @@ def test_the_decision_is_over_at_the_first_sign_of_it(end: str) -> None:
 @pytest.mark.parametrize("text", ["", "没有判决", "000"])
 def test_a_text_that_is_no_judgment_has_no_sections(text: str) -> None:
     assert (sections(text).reasoning, sections(text).judgment) == ("", "")
+
+
+def test_a_civil_suit_beside_the_charge_is_no_appendix() -> None:
+    decision = "一、甲。二、被告人赔偿附带民事诉讼原告人依法律应得的损失。"
+    assert sections(f"本院认为，甲。判决如下：{decision}如不服本判决").judgment == decision

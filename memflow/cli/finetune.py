@@ -1,0 +1,234 @@
+"""`memflow finetune`: an adapter trained on what a domain's users liked or copied, and the lines that make it a model.
+
+Which answers those are, memflow/benchmarks/memorybench/training.py says; resources/trainer.py trains.
+"""
+
+import json
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from memflow.cli.output import Format, FormatOption, answer, heading, message, note, table
+from memflow.cli.selection import front_of
+from memflow.errors import BadInput, BadSettings
+
+if TYPE_CHECKING:
+    from memflow.benchmarks.memorybench.training import Lora, Training
+    from resources.adapter import Manifest
+    from resources.settings import Settings
+    from resources.trainer import Job
+
+BENCHMARK = "memorybench"
+_HOW = "How it is trained"
+OWN = ("kind", "model", "url", "revision", "adapter")
+"""Settings of a model that are the adapter's own; the others are its base's."""
+
+
+class Pressed(StrEnum):
+    """What users did with an answer that is learned."""
+
+    like = "like"
+    copy = "copy"
+
+
+def finetune(
+    ctx: typer.Context,
+    domain: Annotated[
+        str, typer.Argument(metavar="DOMAIN", help="A domain of MemoryBench, with its feedback.")
+    ],
+    model: Annotated[
+        str, typer.Option("--model", metavar="NAME", help="The model of memflow.toml that is trained.")
+    ],
+    action: Annotated[
+        Pressed, typer.Option(help="Learn first answers that were liked, or copied.")
+    ] = Pressed.like,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to. [adapters/DOMAIN_ACTION_NAME in the home]"),
+    ] = None,
+    weights: Annotated[
+        str, typer.Option(metavar="FOLDER", help="The model's weights, where its name does not lead to them.")
+    ] = "",
+    rank: Annotated[int, typer.Option(min=1, max=512, rich_help_panel=_HOW)] = 8,
+    alpha: Annotated[int, typer.Option(min=1, max=4096, rich_help_panel=_HOW)] = 32,
+    dropout: Annotated[float, typer.Option(min=0, max=0.99, rich_help_panel=_HOW)] = 0.05,
+    learning_rate: Annotated[float, typer.Option(min=0, max=1, rich_help_panel=_HOW)] = 1e-4,
+    epochs: Annotated[int, typer.Option(min=1, max=1000, rich_help_panel=_HOW)] = 5,
+    batch: Annotated[int, typer.Option(min=1, max=1024, help="Examples a step.", rich_help_panel=_HOW)] = 4,
+    length: Annotated[
+        int,
+        typer.Option(
+            min=16, max=1_048_576, help="Tokens of an example; the rest is cut off.", rich_help_panel=_HOW
+        ),
+    ] = 8192,
+    targets: Annotated[
+        str, typer.Option(help="The modules that are adapted, comma-separated.", rich_help_panel=_HOW)
+    ] = "all-linear",
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, rich_help_panel=_HOW)] = 42,
+    force: Annotated[bool, typer.Option("--force", help="Train over another adapter that is there.")] = False,
+    count: Annotated[
+        bool, typer.Option("--count", help="Say what would be learned, and train nothing.")
+    ] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """Train a LoRA adapter on the first answers that a domain's users liked or copied (MemoryBench's SFT).
+
+    It is then a model like any other: none@NAME is the assistant that remembers nothing but what it was trained on.
+    Defaults are the paper's. Training runs in an environment of its own ([training] in memflow.toml).
+    """
+    from memflow.benchmarks.memorybench.training import Lora, training
+    from resources.lake import Lake
+
+    settings = front_of(ctx).load()
+    if settings.domain(domain).benchmark != BENCHMARK:
+        raise BadInput(
+            f"{domain} is of {settings.domain(domain).benchmark}; users press like in MemoryBench alone"
+        )
+    lake = Lake(settings.lake_root)
+    rows, probes = lake.read("feedback.sessions", domain), lake.read("question.probes", domain)
+    learned = training(rows, probes, action.value)
+    if count:
+        answer(form, _counted(learned), *_shown(learned))
+        return
+    if not learned.examples:
+        raise BadInput(
+            f"of {sum(learned.first_answers.values())} first answers of {domain}, none that can be learned has a "
+            f"{action.value}; --count says more"
+        )
+    how = Lora(rank, alpha, dropout, learning_rate, epochs, batch, length, targets, seed)
+    place = (out or settings.home / "adapters" / f"{domain}_{action}_{model}").expanduser().absolute()
+    manifest = _trained(settings, _job(settings, domain, model, weights, learned, how), place, force)
+    lines = _lines(settings, model, place, manifest)
+    answer(
+        form,
+        {"folder": str(place), "lines": lines, **_counted(learned), **manifest.model_dump()},
+        *_shown(learned),
+        *_told(place, manifest, lines, f"memflow run --domain {domain} --assistant none@{_name(place)}"),
+    )
+
+
+def _job(
+    settings: "Settings", domain: str, model: str, weights: str, learned: "Training", how: "Lora"
+) -> "Job":
+    from dataclasses import asdict
+
+    from resources.trainer import Job
+
+    base = settings.model(model)
+    if base.kind == "scripted" or base.adapter:
+        raise BadSettings(
+            f"the model {model} has no weights of its own to train; name one of memflow.toml that has"
+        )
+    backbone = settings.roles.backbone
+    return Job(
+        examples=[example.written() for example in learned.examples],
+        base=str(Path(weights).expanduser().absolute()) if weights else base.model,
+        base_revision="" if weights else base.revision,
+        parameters=asdict(how),
+        made_of={
+            "domain": domain,
+            "action": learned.action,
+            "backbone": backbone,
+            "scripted": settings.model(backbone).kind == "scripted",
+            "cases": [example.case_id for example in learned.examples],
+            "data": learned.digest,
+        },
+    )
+
+
+def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Manifest":
+    """The manifest of the adapter at `place`, which is trained unless it is there already."""
+    from resources.adapter import MANIFEST, manifest_of, recipe
+    from resources.trainer import Trainer
+
+    if (place / MANIFEST).is_file():
+        there = manifest_of(place)
+        asked = recipe(job.made_of["data"], job.base, job.base_revision, dict(job.parameters))
+        if there.recipe == asked:
+            message(f"{place} is of this very training already")
+            return there
+        if not force:
+            raise BadInput(f"{place} is of another training; choose another --out, or --force trains over it")
+    if not settings.training.python:
+        raise BadSettings(
+            "nothing trains here: as `python` under [training] in memflow.toml, name the Python of an environment "
+            "that has memflow's extra `sft` (docs/sft.md)"
+        )
+    message(f"{len(job.made_of['cases'])} examples: training {job.base}")
+
+    def watch(step: int, of: int, loss: float) -> None:
+        message(f"step {step:,} of {of:,}: loss {loss:.4f}")
+
+    return Trainer(settings.training.python).train(job, place, watch, over=force)
+
+
+def _name(place: Path) -> str:
+    """The folder's name as that of a model in memflow.toml."""
+    return "".join(each if each.isascii() and each.isalnum() else "_" for each in place.name.lower())
+
+
+def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") -> list[str]:
+    """What makes the adapter a model in memflow.toml, asked as its base is."""
+    base = settings.model(model)
+    own = {"kind": "vllm", "model": manifest.base, "adapter": str(place), "revision": manifest.revision}
+    like_base = {name: getattr(base, name) for name in sorted(base.model_fields_set - set(OWN))}
+    written = [
+        f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in {**own, **like_base}.items()
+    ]
+    return [f"[models.{_name(place)}]", *written]
+
+
+def _counted(learned: "Training") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    columns = ("dataset", "first_answers", "examples", "left_out")
+    return {
+        "action": learned.action,
+        "counts": [dict(zip(columns, row, strict=True)) for row in learned.counts()],
+        "left_out": [asdict(each) for each in learned.left_out],
+    }
+
+
+def _shown(learned: "Training") -> list[RenderableType]:
+    columns = ("data set", "first answers", "examples", "left out")
+    shown: list[RenderableType] = [
+        table(f"First answers with a {learned.action}", columns, learned.counts(), right=columns[1:])
+    ]
+    if learned.left_out:
+        lost = [(each.case_id, each.reason) for each in learned.left_out]
+        shown.append(table("\nLeft out", ("case", "why"), lost))
+    return shown
+
+
+def _told(place: Path, manifest: "Manifest", lines: list[str], run: str) -> list[RenderableType]:
+    from resources.vllm import Adapter
+
+    done = manifest.trained
+    facts = (
+        f"{done.steps:,} steps in {done.seconds:,.0f} s on {done.device}; loss {done.first_loss:.4f}, at the end "
+        f"{done.last_loss:.4f}; {done.trained_parameters:,} parameters, in {place}"
+    )
+    notes = [
+        f"{len(done.too_long)} requests fill the length and were left out." if done.too_long else "",
+        f"{len(done.cut_short)} answers were cut short at the length." if done.cut_short else "",
+        "The answers are of the scripted chat, which is not a language model." if manifest.scripted else "",
+    ]
+    served = shlex.join(["vllm", "serve", manifest.base, *Adapter.of(place, manifest).arguments()])
+    return [
+        heading("Trained"),
+        Text(facts),
+        *(Text(each, style="yellow") for each in notes if each),
+        heading("In memflow.toml"),
+        Text("\n".join(lines)),
+        heading("Then"),
+        Text(run),
+        note(
+            "\nOr, beside other adapters on one server, as a model of kind endpoint with that revision, and "
+            f"{place.name} as its model:\n{served}"
+        ),
+    ]

@@ -1,0 +1,247 @@
+"""Trains one LoRA adapter. It is run as a program by the Python of the training environment, never imported.
+
+    python -I lora.py FOLDER
+
+FOLDER holds `job.json` and `examples.jsonl`, both by trainer.py, which also reads what is said here: a JSON object a
+line on standard output, of one `event`: step, done, or failed with its reason. All else goes to standard error. The
+adapter is left in FOLDER/adapter, as safetensors. Nothing is fetched: the base model is a folder or lies in the local
+cache. Nothing is unpickled, and no code that comes with a model is run. It needs trl, peft, transformers, torch and
+datasets, and nothing of memflow.
+"""
+
+import hashlib
+import json
+import math
+import os
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TextIO
+
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+PACKAGES = ("trl", "peft", "transformers", "torch", "datasets", "accelerate", "tokenizers")
+
+
+class Unfit(Exception):
+    """What was asked for cannot be trained; the message says why."""
+
+
+class Voice:
+    """Says events on what was standard output; whatever libraries print there goes to standard error."""
+
+    def __init__(self) -> None:
+        self._out: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+
+    def say(self, event: str, **facts: Any) -> None:
+        print(json.dumps({"event": event, **facts}, ensure_ascii=False), file=self._out, flush=True)
+
+
+def train(folder: Path, voice: Voice) -> dict[str, Any]:
+    """Train as FOLDER/job.json says; what came of it, for the manifest."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, set_seed
+
+    job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+    wanted = job["parameters"]
+    lines = (folder / "examples.jsonl").read_text(encoding="utf-8").split("\n")
+    base = located(job["base"], job["base_revision"])
+    set_seed(wanted["seed"])
+    tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+    if not tokenizer.chat_template:
+        raise Unfit(f"the model {job['base']} has no chat template, so it cannot be asked in a chat")
+    examples, measured = fitting([json.loads(line) for line in lines if line], tokenizer, wanted["length"])
+    if not examples:
+        raise Unfit(f"no request is shorter than {wanted['length']} tokens: nothing of an answer is left")
+    on_gpu = torch.cuda.is_available()
+    model = AutoModelForCausalLM.from_pretrained(
+        base,
+        dtype=torch.bfloat16 if on_gpu else torch.float32,
+        use_safetensors=True,
+        trust_remote_code=False,
+    )
+    trainer, losses = prepared(folder, model, tokenizer, examples, wanted, on_gpu, voice)
+    started = time.monotonic()
+    trainer.train()
+    seconds = time.monotonic() - started
+    trainer.model.save_pretrained(folder / "adapter", safe_serialization=True)
+    return {
+        **measured,
+        **told(trainer),
+        "examples": len(examples),
+        "first_loss": losses[0],
+        "last_loss": losses[-1],
+        "seconds": round(seconds, 3),
+        "device": torch.cuda.get_device_name() if on_gpu else "cpu",
+        "precision": "bfloat16" if on_gpu else "float32",
+        "base_files": sums(base),
+        "versions": {name: metadata.version(name) for name in PACKAGES} | {"python": sys.version.split()[0]},
+    }
+
+
+def prepared(
+    folder: Path,
+    model: Any,
+    tokenizer: Any,
+    examples: list[dict[str, Any]],
+    wanted: dict[str, Any],
+    on_gpu: bool,
+    voice: Voice,
+) -> tuple[Any, list[float]]:
+    """TRL's trainer, and the list that its losses will be in. What is not set here is TRL's default."""
+    from datasets import Dataset
+    from peft import LoraConfig
+    from transformers import TrainerCallback
+    from trl import SFTConfig, SFTTrainer
+
+    losses: list[float] = []
+
+    class Watch(TrainerCallback):
+        """Says each loss, and stops at one that is no number."""
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            loss = (logs or {}).get("loss")
+            if loss is None:
+                return
+            if not math.isfinite(loss):
+                raise Unfit(
+                    f"the loss was {loss} at step {state.global_step}: a lower learning rate may help"
+                )
+            losses.append(loss)
+            voice.say("step", step=state.global_step, of=state.max_steps, loss=loss)
+
+    targets = wanted["targets"]
+    conversations = [{name: each[name] for name in ("prompt", "completion")} for each in examples]
+    trainer = SFTTrainer(
+        model=model,
+        processing_class=tokenizer,
+        train_dataset=Dataset.from_list(conversations),
+        peft_config=LoraConfig(
+            task_type="CAUSAL_LM",
+            r=wanted["rank"],
+            lora_alpha=wanted["alpha"],
+            lora_dropout=wanted["dropout"],
+            target_modules=targets if targets == "all-linear" else targets.split(","),
+        ),
+        args=SFTConfig(
+            output_dir=str(folder / "trainer"),
+            learning_rate=wanted["learning_rate"],
+            num_train_epochs=wanted["epochs"],
+            per_device_train_batch_size=wanted["batch"],
+            gradient_accumulation_steps=1,
+            max_length=wanted["length"],
+            completion_only_loss=True,
+            bf16=on_gpu,
+            use_cpu=not on_gpu,
+            seed=wanted["seed"],
+            data_seed=wanted["seed"],
+            logging_steps=1,
+            logging_nan_inf_filter=False,
+            disable_tqdm=True,
+            report_to="none",
+            save_strategy="no",
+        ),
+        callbacks=[Watch()],
+    )
+    if len(trainer.train_dataset) != len(examples):
+        raise Unfit(f"of {len(examples)} examples the trainer took {len(trainer.train_dataset)}")
+    return trainer, losses
+
+
+def told(trainer: Any) -> dict[str, Any]:
+    """What the trainer did, of what was and what was not settled for it."""
+    settled = trainer.args
+    return {
+        "steps": trainer.state.global_step,
+        "trained_parameters": sum(each.numel() for each in trainer.model.parameters() if each.requires_grad),
+        "adapted_modules": sorted(trainer.model.peft_config["default"].target_modules),
+        "schedule": {
+            "optimiser": str(getattr(settled.optim, "value", settled.optim)),
+            "learning_rate": str(getattr(settled.lr_scheduler_type, "value", settled.lr_scheduler_type)),
+            "warm_up_steps": settled.warmup_steps,
+            "weight_decay": settled.weight_decay,
+            "largest_gradient": settled.max_grad_norm,
+        },
+    }
+
+
+def located(base: str, revision: str) -> Path:
+    """The folder of the base model: itself, or where the local cache has it."""
+    if Path(base).is_dir():
+        return Path(base)
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(base, revision=revision or None, local_files_only=True))
+    except (OSError, ValueError) as wrong:
+        raise Unfit(
+            f"{base} is no folder and is not in the local cache ({type(wrong).__name__}); nothing is fetched while "
+            f"training: get it with `hf download {base}`, or name a folder of weights"
+        ) from wrong
+
+
+def fitting(
+    given: list[dict[str, Any]], tokenizer: Any, length: int
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The examples of whose answer something is left within `length` tokens, and what became of the others."""
+
+    def tokens(messages: list[dict[str, str]], **how: Any) -> int:
+        return len(
+            tokenizer.apply_chat_template(messages, tokenize=True, return_dict=True, **how)["input_ids"]
+        )
+
+    kept, left_out, cut, most = [], [], [], 0
+    for each in given:
+        asked = tokens(each["prompt"], add_generation_prompt=True)
+        whole = tokens(each["prompt"] + each["completion"])
+        most = max(most, whole)
+        if asked >= length:
+            reason = f"its request alone has {asked} tokens, and {length} are taken"
+            left_out.append({"case_id": each["case_id"], "reason": reason})
+            continue
+        if whole > length:
+            cut.append(each["case_id"])
+        kept.append(each)
+    return kept, {"too_long": left_out, "cut_short": cut, "longest": most}
+
+
+def sums(folder: Path) -> dict[str, str]:
+    """SHA-256 of the files that make the base model what it is."""
+    names = ("config.json", "tokenizer.json", "chat_template.jinja")
+    files = [folder / name for name in names if (folder / name).is_file()] + sorted(
+        folder.glob("*.safetensors")
+    )
+    found = {}
+    for file in files:
+        with file.open("rb") as opened:
+            found[file.name] = hashlib.file_digest(opened, "sha256").hexdigest()
+    return found
+
+
+def main() -> int:
+    """Train, and say how it ended."""
+    voice = Voice()
+    os.environ.update(OFFLINE)
+    try:
+        voice.say("done", **train(Path(sys.argv[1]), voice))
+    except Unfit as wrong:
+        voice.say("failed", reason=str(wrong))
+        return 1
+    except ImportError as wrong:
+        voice.say(
+            "failed", reason=f"{sys.executable} lacks a package ({wrong}); it needs memflow's extra `sft`"
+        )
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

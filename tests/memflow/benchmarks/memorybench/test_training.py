@@ -1,0 +1,139 @@
+"""training.py: what is learned of liked and copied first answers, and what is not, with reasons."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks.memorybench.questions import whole
+from memflow.benchmarks.memorybench.training import Lora, training
+from memflow.errors import BadInput
+from memflow.records import FeedbackRound, Probe
+
+QUESTION = "How do I write to the court?"
+
+
+def probe(case: str, **over: Any) -> Probe:
+    told = {
+        "question": QUESTION,
+        "language": "en",
+        "metric": "rouge_l",
+        "gold": "never shown",
+        "revealed": "",
+        **over,
+    }
+    return Probe(
+        domain="d",
+        probe_id=case,
+        episode_id="dialogues",
+        checkpoint=0,
+        kind="open",
+        **{
+            "split": "train",
+            "dataset": "sample_open",
+            "options": [],
+            "variables": [],
+            "evidence": [],
+            **told,
+        },
+    )
+
+
+def row(case: str, **over: Any) -> FeedbackRound:
+    told = {"answer": f"Thus, {case}.", "dataset": "sample_open", "round": 0, "user_text": QUESTION, **over}
+    return FeedbackRound(domain="d", case_id=case, episode_id="dialogues", **told)
+
+
+def test_first_answers_that_were_pressed_on_are_learned_as_the_memory_none_is_asked() -> None:
+    rows = [
+        row("b", liked=True),
+        row("a", copied=True, disliked=True),
+        row("c"),
+        row("c", round=1, liked=True, copied=True),
+    ]
+    probes = [probe(case) for case in "abc"]
+    [liked] = training(rows, probes, "like").examples
+    assert (liked.case_id, liked.answer) == ("b", "Thus, b.")
+    assert [said.role for said in liked.request] == ["system", "user"]
+    assert liked.request[-1].content == whole(probes[1]) == QUESTION
+    assert liked.written()["completion"] == [{"role": "assistant", "content": "Thus, b."}]
+    assert [example.case_id for example in training(rows, probes, "copy").examples] == ["a"]
+
+
+def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
+    rows = [
+        row("a", liked=True),
+        row("b", liked=True, reason="no feedback on b: no answer"),
+        row("c", liked=True, answer=" \n"),
+        row("d", liked=True, dataset="sample_legal"),
+        row("e", liked=True),
+        row("f", reason="no answer", answer=""),
+    ]
+    probes = [*(probe(case) for case in "abcf"), probe("e", reason="no variant was accepted")]
+    learned = training(rows, probes, "like")
+    assert {each.case_id: each.reason for each in learned.left_out} == {
+        "b": "its row is quarantined: no feedback on b: no answer",
+        "c": "its answer is empty",
+        "d": "question.probes has no such case",
+        "e": "its probe is quarantined: no variant was accepted",
+    }
+    assert learned.counts() == [("sample_legal", 1, 0, 1), ("sample_open", 5, 1, 3)]
+
+
+def test_nobody_is_trained_on_a_test_case() -> None:
+    with pytest.raises(BadInput, match="the test case a, on which nobody may be trained"):
+        training([row("a")], [probe("a", split="test")], "like")
+
+
+def test_a_case_that_is_asked_twice_is_no_feedback() -> None:
+    with pytest.raises(BadInput, match="several first rounds of a"):
+        training([row("a"), row("a", liked=True)], [probe("a")], "like")
+
+
+def test_the_gold_stays_outside() -> None:
+    learned = training([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
+    assert "never shown" not in str(learned.examples[0].written())
+
+
+presses = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_size=8)
+
+
+@given(presses, st.randoms(use_true_random=False))
+def test_every_pressed_first_answer_is_learned_or_left_out_whatever_the_order(
+    pressed: Any, chance: Any
+) -> None:
+    rows = [
+        row(f"case {place}", liked=like, copied=copy, reason="lost" if lost else None)
+        for place, (like, copy, lost) in enumerate(pressed)
+    ]
+    probes = [probe(each.case_id) for each in rows]
+    learned = training(rows, probes, "like")
+    shuffled = [*rows]
+    chance.shuffle(shuffled)
+    assert training(shuffled, probes[::-1], "like") == learned
+    found = {each.case_id for each in (*learned.examples, *learned.left_out)}
+    assert found == {each.case_id for each in rows if each.liked}
+    assert len(found) == len(learned.examples) + len(learned.left_out)
+    assert sum(learned.first_answers.values()) == len(rows)
+
+
+def test_the_digest_is_of_requests_and_answers() -> None:
+    probes = [probe("a")]
+    first = training([row("a", liked=True)], probes, "like").digest
+    assert training([row("a", liked=True, satisfaction=9)], probes, "like").digest == first
+    assert training([row("a", liked=True, answer="Otherwise.")], probes, "like").digest != first
+    assert training([row("a", liked=True)], [replace(probes[0], question="And now?")], "like").digest != first
+
+
+def test_the_paper_settles_how_it_is_trained() -> None:
+    how = Lora()
+    assert (how.rank, how.alpha, how.dropout) == (8, 32, 0.05)
+    assert (how.learning_rate, how.epochs, how.batch, how.length) == (1e-4, 5, 4, 8192)
+
+
+async def test_the_demo_has_something_to_learn_from(demo: Any) -> None:
+    learned = [training(demo.feedback, demo.probes, action) for action in ("like", "copy")]
+    assert all(not each.left_out for each in learned)
+    assert sum(len(each.examples) for each in learned) > 0

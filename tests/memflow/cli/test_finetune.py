@@ -1,0 +1,179 @@
+"""`memflow finetune`: what would be learned, a training by a fake program, and the lines that make it a model."""
+
+import asyncio
+import json
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.benchmark import States
+from memflow.chat.scripted import ScriptedChat
+from memflow.datasets import dataset
+from memflow.memories.memory import Tools
+from resources.adapter import manifest_of
+from resources.lake import Lake
+from resources.library import Library
+from resources.settings import load
+
+DOMAIN = "memorybench_demo"
+LEARNS = """\
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[-1])
+job = json.loads((folder / "job.json").read_text())
+examples = [json.loads(line) for line in (folder / "examples.jsonl").read_text().splitlines()]
+(folder / "adapter").mkdir()
+(folder / "adapter" / "adapter_model.safetensors").write_text(json.dumps([job, examples]))
+(folder / "adapter" / "adapter_config.json").write_text("{}")
+print(json.dumps({"event": "step", "step": 1, "of": 1, "loss": 2.0}))
+print(json.dumps({
+    "event": "done", "examples": len(examples), "too_long": [], "cut_short": [], "longest": 9, "steps": 1,
+    "first_loss": 2.0, "last_loss": 2.0, "trained_parameters": 64, "adapted_modules": ["q_proj"], "schedule": {},
+    "seconds": 0.5, "device": "cpu", "precision": "float32", "base_files": {}, "versions": {"trl": "1"},
+}))
+"""
+
+
+@pytest.fixture
+def taught(empty: Any) -> Callable[..., Any]:
+    """A home with the demo's feedback by the scripted chat, in which so many first answers are liked."""
+
+    def prepare(liked: int = 3) -> Any:
+        settings = load(over={"home": empty.folder})
+        domain, lake = settings.domain(DOMAIN), Lake(settings.lake_root)
+        benchmark = registry.benchmark(domain.benchmark)
+        chat = ScriptedChat(benchmark.handlers())
+        records = [
+            row
+            for name in domain.datasets
+            for row in benchmark.records(dataset(name), Library(None).paths(dataset(name)))
+        ]
+
+        async def walk() -> Any:
+            states = States([], [], [])
+            turns = await benchmark.turns(domain, records, states, chat)
+            probes = await benchmark.probes(domain, records, states, turns, chat)
+            return probes, await benchmark.feedback(domain, turns, probes, chat, chat, Tools())
+
+        probes, feedback = asyncio.run(walk())
+        firsts = [row.case_id for row in feedback if row.round == 0][:liked]
+        rows = [
+            replace(row, liked=row.round == 0 and row.case_id in firsts, copied=False) for row in feedback
+        ]
+        lake.write("question.probes", DOMAIN, probes, recipe="test")
+        lake.write("feedback.sessions", DOMAIN, rows, recipe="test")
+        return empty
+
+    return prepare
+
+
+@pytest.fixture
+def settled(tmp_path: Path) -> None:
+    """A memflow.toml with a model that has weights, and a Python that learns."""
+    (tmp_path / "learns.py").write_text(LEARNS, encoding="utf-8")
+    Path("memflow.toml").write_text(
+        f'[training]\npython = "{sys.executable} {tmp_path / "learns.py"}"\n'
+        '[models.small]\nkind = "vllm"\nmodel = "/weights/small"\nexecutable = "my-vllm"\n'
+        'arguments = ["--dtype", "bfloat16"]\ntemperature = 0.1\nmax_tokens = 2048\n',
+        encoding="utf-8",
+    )
+
+
+def test_what_would_be_learned_is_counted_without_a_training_environment(taught: Any) -> None:
+    said = json.loads(
+        taught()("finetune", DOMAIN, "--model", "scripted", "--count", "--format", "json").stdout
+    )
+    assert said["action"] == "like" and said["left_out"] == []
+    assert sum(row["examples"] for row in said["counts"]) == 3
+    assert sum(row["first_answers"] for row in said["counts"]) > 3
+
+
+@pytest.mark.usefixtures("settled")
+def test_an_adapter_is_trained_and_its_lines_make_it_a_model(taught: Any) -> None:
+    home = taught()
+    result = home("finetune", DOMAIN, "--model", "small", "--epochs", "2", "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    said = json.loads(result.stdout)
+    folder = home.folder / "adapters" / f"{DOMAIN}_like_small"
+    assert said["folder"] == str(folder) and "step 1 of 1: loss 2.0000" in result.stderr
+    manifest = manifest_of(folder)
+    assert manifest.trained.examples == len(manifest.cases) == 3 and manifest.scripted
+    assert manifest.base == "/weights/small" and manifest.parameters["epochs"] == 2
+    assert manifest.parameters["learning_rate"] == 1e-4 and manifest.parameters["targets"] == "all-linear"
+    with Path("memflow.toml").open("a", encoding="utf-8") as file:
+        file.write("\n".join(["", *said["lines"], ""]))
+    model, base = (load().model(name) for name in (f"{DOMAIN}_like_small", "small"))
+    assert (model.served_as, model.revision) == (folder.name, manifest.revision)
+    assert model.sampling() == base.sampling() and model.executable == "my-vllm"
+    assert model.arguments == base.arguments and model.fingerprint() != base.fingerprint()
+
+
+@pytest.mark.usefixtures("settled")
+def test_the_same_training_is_not_done_twice_and_another_does_not_go_over_it(taught: Any) -> None:
+    home = taught()
+    command = ("finetune", DOMAIN, "--model", "small", "--out", "liked")
+    assert home(*command).exit_code == 0
+    before = Path("liked/manifest.json").read_bytes()
+    again = home(*command)
+    assert again.exit_code == 0 and "is of this very training already" in again.stderr
+    other = home(*command, "--rank", "16")
+    assert other.exit_code == 1 and "is of another training" in other.stderr
+    assert Path("liked/manifest.json").read_bytes() == before
+    assert home(*command, "--rank", "16", "--force").exit_code == 0
+    assert manifest_of(Path("liked")).parameters["rank"] == 16
+
+
+@pytest.mark.usefixtures("settled")
+def test_people_are_told_what_to_do_next(taught: Any) -> None:
+    shown = taught()("finetune", DOMAIN, "--model", "small", "--out", "Liked-1").stdout
+    assert "First answers with a like" in shown and "scripted chat, which is not a language model" in shown
+    assert f"memflow run --domain {DOMAIN} --assistant none@liked_1" in shown
+    assert "vllm serve /weights/small --enable-lora --max-lora-rank 8 --lora-modules Liked-1=" in shown
+    lines = shown.partition("In memflow.toml\n")[2].partition("\n\n")[0]
+    assert tomllib.loads(lines)["models"]["liked_1"]["kind"] == "vllm"
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (("--model", "small", "--action", "copy"), "none that can be learned has a copy; --count says more"),
+        (("--model", "scripted"), "the model scripted has no weights of its own to train"),
+        (("--model", "nobody"), "there is no [models.nobody]"),
+    ],
+)
+def test_what_cannot_be_trained_is_told(taught: Any, arguments: tuple[str, ...], match: str) -> None:
+    refused = taught()("finetune", DOMAIN, *arguments)
+    assert refused.exit_code == 1 and match in " ".join(refused.stderr.split())
+
+
+def test_without_a_training_environment_it_says_how_to_name_one(taught: Any) -> None:
+    Path("memflow.toml").write_text('[models.small]\nkind = "vllm"\nmodel = "small"\n', encoding="utf-8")
+    refused = taught()("finetune", DOMAIN, "--model", "small")
+    assert refused.exit_code == 1 and "as `python` under [training] in memflow.toml" in refused.stderr
+
+
+def test_a_domain_whose_users_press_nothing_is_refused(empty: Any) -> None:
+    refused = empty("finetune", "amemgym_demo", "--model", "scripted")
+    assert refused.exit_code == 1 and "users press like in MemoryBench alone" in refused.stderr
+
+
+def test_a_domain_without_feedback_is_refused(empty: Any) -> None:
+    refused = empty("finetune", DOMAIN, "--model", "scripted", "--count")
+    assert refused.exit_code == 1 and "feedback" in refused.stderr
+
+
+def test_doctor_looks_at_the_training_environment_and_the_adapter(empty: Any) -> None:
+    Path("memflow.toml").write_text(
+        '[training]\npython = "no-such-python"\n[roles]\nassistant = "liked"\n'
+        '[models.liked]\nkind = "vllm"\nmodel = "small"\nadapter = "nowhere"\nrevision = "a"\n',
+        encoding="utf-8",
+    )
+    found = {row["what"]: row for row in json.loads(empty("doctor", "--format", "json").stdout)}
+    assert found["training"]["state"] == "missing" and "extra sft" in found["training"]["mend"]
+    assert found["model liked"]["state"] == "missing" and "no adapter" in found["model liked"]["found"]

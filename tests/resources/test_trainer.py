@@ -1,0 +1,232 @@
+"""trainer.py and adapter.py: a training is run, waited for, and leaves an adapter or nothing; with a fake program."""
+
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.errors import BadInput, BadSettings, TrainingFailed
+from resources.adapter import MANIFEST, WEIGHTS, manifest_of, recipe, served
+from resources.trainer import Job, Trainer
+
+DONE = {
+    "event": "done",
+    "examples": 2,
+    "too_long": [],
+    "cut_short": ["b"],
+    "longest": 40,
+    "steps": 2,
+    "first_loss": 2.0,
+    "last_loss": 1.5,
+    "trained_parameters": 64,
+    "adapted_modules": ["q_proj"],
+    "schedule": {"optimiser": "adamw", "warm_up_steps": 0},
+    "seconds": 0.5,
+    "device": "cpu",
+    "precision": "float32",
+    "base_files": {"config.json": "0" * 64},
+    "versions": {"trl": "1"},
+}
+LEARNS = f"""\
+import json, pathlib, sys
+folder = pathlib.Path(sys.argv[1])
+job = json.loads((folder / "job.json").read_text())
+lines = (folder / "examples.jsonl").read_text().split("\\n")
+print("learning", file=sys.stderr)
+for step, line in enumerate(filter(None, lines), 1):
+    json.loads(line)
+    print(json.dumps({{"event": "step", "step": step, "of": 2, "loss": 2.5 - step / 2}}), flush=True)
+(folder / "adapter").mkdir()
+(folder / "adapter" / "adapter_model.safetensors").write_text(str(job["parameters"]["seed"]))
+(folder / "adapter" / "adapter_config.json").write_text("{{}}")
+print({json.dumps(DONE)!r})
+"""
+JOB = Job(
+    examples=[{"case_id": case, "prompt": [], "completion": [{"content": "a\u2028b\nc"}]} for case in "ab"],
+    base="tiny",
+    base_revision="",
+    parameters={"rank": 8, "alpha": 32, "seed": 42},
+    made_of={
+        "domain": "d",
+        "action": "like",
+        "backbone": "scripted",
+        "scripted": True,
+        "cases": ["a", "b"],
+        "data": "digest",
+    },
+)
+
+
+@pytest.fixture
+def trainer(tmp_path: Path):
+    """Makes a trainer whose program is the text given."""
+
+    def of(program: str) -> Trainer:
+        (tmp_path / "program.py").write_text(program, encoding="utf-8")
+        return Trainer(sys.executable, tmp_path / "program.py")
+
+    return of
+
+
+def left(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - {"program.py"}
+
+
+def test_an_adapter_lies_where_it_was_asked_for_with_its_manifest(tmp_path: Path, trainer: Any) -> None:
+    seen: list[tuple[int, int, float]] = []
+    out = tmp_path / "deep" / "liked"
+    manifest = trainer(LEARNS).train(JOB, out, lambda *step: seen.append(step))
+    assert seen == [(1, 2, 2.0), (2, 2, 1.5)]
+    assert left(out) == {WEIGHTS, "adapter_config.json", MANIFEST, "training.log"}
+    assert left(out.parent) == {"liked"}
+    assert (out / "training.log").read_text() == "learning\n"
+    assert manifest == manifest_of(out)
+    assert manifest.cases == ["a", "b"] and manifest.trained.cut_short == ["b"] and manifest.scripted
+    assert manifest.recipe == recipe("digest", "tiny", "", JOB.parameters)
+    assert len(manifest.revision) == 32
+
+
+def test_the_revision_is_of_the_weights_and_of_their_scale(tmp_path: Path, trainer: Any) -> None:
+    teach = trainer(LEARNS)
+
+    def revision(name: str, **over: Any) -> str:
+        return teach.train(replace(JOB, parameters={**JOB.parameters, **over}), tmp_path / name).revision
+
+    first = revision("one")
+    assert revision("same") == first
+    assert revision("weights", seed=43) != first
+    assert revision("scale", alpha=16) != first
+
+
+def test_an_adapter_is_served_under_its_own_revision_alone(tmp_path: Path, trainer: Any) -> None:
+    out = tmp_path / "liked"
+    manifest = trainer(LEARNS).train(JOB, out)
+    assert served(out, manifest.revision) == manifest
+    with pytest.raises(BadSettings, match=f"is {manifest.revision}, and .* revision = 'other'"):
+        served(out, "other")
+    (out / WEIGHTS).write_text("others")
+    with pytest.raises(BadInput, match=r"the weights in .* are not those of its manifest"):
+        manifest_of(out)
+    (out / WEIGHTS).unlink()
+    with pytest.raises(BadInput, match=r"it has no adapter_model\.safetensors"):
+        manifest_of(out)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [({"revision": 3}, "at revision: "), ({"more": 1}, "at more: "), (None, "at the whole: Invalid JSON")],
+)
+def test_a_damaged_manifest_is_told(tmp_path: Path, trainer: Any, change: Any, match: str) -> None:
+    out = tmp_path / "liked"
+    trainer(LEARNS).train(JOB, out)
+    told = json.loads((out / MANIFEST).read_text())
+    (out / MANIFEST).write_text("{" if change is None else json.dumps({**told, **change}))
+    with pytest.raises(BadInput, match=match):
+        manifest_of(out)
+
+
+def test_a_folder_without_a_manifest_is_no_adapter(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is no adapter of `memflow finetune`"):
+        manifest_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("program", "match"),
+    [
+        (
+            "import json; print(json.dumps({'event': 'failed', 'reason': 'no weights'}))",
+            "nothing was trained: no weights",
+        ),
+        (
+            "import sys; print('out of memory', file=sys.stderr); sys.exit(3)",
+            r"(?s)ended with 3 .*out of memory",
+        ),
+        ("pass", "ended with 0 and no adapter"),
+        ("print('half way')", "said .*half way.* which is no event"),
+        ("print('[1]')", "which is no event"),
+        ("import json; print(json.dumps({'event': 'done', 'examples': 2}))", "which is no event"),
+        (f"print({json.dumps(DONE).replace('1.5', 'NaN')!r})", "which is no event"),
+        (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "ended with 1 and no adapter"),
+    ],
+)
+def test_a_training_that_fails_leaves_its_log_alone(
+    tmp_path: Path, trainer: Any, program: str, match: str
+) -> None:
+    with pytest.raises(TrainingFailed, match=match):
+        trainer(program).train(JOB, tmp_path / "liked")
+    assert left(tmp_path) == {"liked.log"}
+
+
+def test_done_without_weights_is_no_adapter(tmp_path: Path, trainer: Any) -> None:
+    with pytest.raises(BadInput, match=r"it has no adapter_model\.safetensors"):
+        trainer(f"print({json.dumps(DONE)!r})").train(JOB, tmp_path / "liked")
+    assert left(tmp_path) == {"liked.log"}
+
+
+def test_a_training_that_is_stopped_ends_what_it_started(tmp_path: Path, trainer: Any) -> None:
+    waits = f"""
+import json, os, time
+open({str(tmp_path / "pid")!r}, "w").write(str(os.getpid()))
+print(json.dumps({{"event": "step", "step": 1, "of": 2, "loss": 2.0}}), flush=True)
+time.sleep(60)
+"""
+
+    def stop(*step: Any) -> None:
+        raise KeyboardInterrupt
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        trainer(waits).train(JOB, tmp_path / "liked", stop)
+    assert time.monotonic() - started < 15
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+    assert left(tmp_path) == {"liked.log", "pid"}
+
+
+def test_what_is_there_is_kept_unless_it_is_an_adapter_to_go_over(tmp_path: Path, trainer: Any) -> None:
+    out = tmp_path / "liked"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    for over in (False, True):
+        with pytest.raises(BadInput, match="is there already"):
+            trainer(LEARNS).train(JOB, out, over=over)
+    other = tmp_path / "other"
+    first = trainer(LEARNS).train(JOB, other)
+    with pytest.raises(BadInput, match="is there already"):
+        trainer(LEARNS).train(JOB, other)
+    again = replace(JOB, parameters={**JOB.parameters, "seed": 7})
+    assert trainer(LEARNS).train(again, other, over=True).revision != first.revision
+    with pytest.raises(TrainingFailed):
+        trainer("pass").train(JOB, other, over=True)
+    assert manifest_of(other).parameters["seed"] == 7
+    assert left(tmp_path) == {"liked", "other", "other.log"}
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, trainer: Any) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="file/liked cannot be written"):
+        trainer(LEARNS).train(JOB, tmp_path / "file" / "liked")
+
+
+def test_no_such_python(tmp_path: Path) -> None:
+    with pytest.raises(BadSettings, match=r"cannot be run.*\[training\] in memflow\.toml"):
+        Trainer("no-such-python").train(JOB, tmp_path / "liked")
+
+
+def test_the_program_knows_nothing_of_ours() -> None:
+    text = (Path(__file__).parents[2] / "resources" / "lora.py").read_text(encoding="utf-8")
+    assert "import memflow" not in text and "from memflow" not in text and "from resources" not in text
+
+
+def test_an_environment_without_the_packages_is_named(tmp_path: Path) -> None:
+    """The program itself, run by this environment, which has no TRL."""
+    if find_spec("trl") is not None:
+        pytest.skip("this environment has TRL")
+    with pytest.raises(TrainingFailed, match=r"lacks a package .*extra `sft`"):
+        Trainer(sys.executable).train(JOB, tmp_path / "liked")
