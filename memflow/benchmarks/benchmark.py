@@ -178,6 +178,10 @@ class Benchmark(Protocol):
         """The leaderboard's figures of one assistant in one domain."""
         ...
 
+    def headline(self, metric: str) -> bool:
+        """Whether a metric's figures stand in the table that a run ends with; all are in the leaderboard."""
+        ...
+
     def lesson(
         self,
         domain: Domain,

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from memflow.benchmarks import registry
 from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import evidence, told_by_evidence
 from memflow.cli.made import made_of, share_made
@@ -19,8 +20,6 @@ from memflow.datasets import Dataset
 from memflow.records import Figure
 
 MEANING = "Its figures show that the chain works; they say nothing of any model."
-SIDE = ("state_match", "unparsed", "state_unparsed")
-"""Metrics that the end of a run leaves to `memflow show leaderboard`."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,8 @@ class Summary:
     """The end of a run."""
 
     figures: list[Figure]
+    headlines: list[Figure]
+    """Those that stand in the table; the others are left to `memflow show leaderboard`."""
     accounts: list[dict[str, Any]]
     failed: list[tuple[str, str]]
     missing: dict[str, list[Dataset]]
@@ -48,8 +49,12 @@ class Summary:
         ]
         failed = [(name_of(leg), reason) for leg, reason in outcome.failed]
         path = str(selection.settings.warehouse_path)
+        benchmarks = {
+            name: registry.benchmark(selection.settings.domain(name).benchmark) for name in selection.domains
+        }
         return cls(
             figures,
+            [figure for figure in figures if benchmarks[figure.domain].headline(figure.metric)],
             outcome.accounts,
             failed,
             outcome.missing,
@@ -91,7 +96,8 @@ class Summary:
         shown: list[RenderableType] = []
         for domain in dict.fromkeys(figure.domain for figure in self.figures):
             of_domain = [figure for figure in self.figures if figure.domain == domain]
-            shown += [heading(domain), board(of_domain), *evidence(of_domain)]
+            headlines = [figure for figure in self.headlines if figure.domain == domain]
+            shown += [heading(domain), board(headlines), *evidence(of_domain)]
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if self.accounts:
@@ -113,9 +119,7 @@ def board(figures: Sequence[Figure]) -> Table:
     whole = [
         figure
         for figure in figures
-        if (figure.slice, figure.variant) == ("all", "standard")
-        and figure.metric not in SIDE
-        and not told_by_evidence(figure)
+        if (figure.slice, figure.variant) == ("all", "standard") and not told_by_evidence(figure)
     ]
     metrics = list(dict.fromkeys(figure.metric for figure in whole))
     by_assistant: dict[str, dict[str, Figure]] = {}

@@ -112,6 +112,9 @@ class AMemGym:
         overall = make_figures(domain, measured)
         return [*overall, *make_curves(domain, measured, overall)]
 
+    def headline(self, metric: str) -> bool:
+        return metric not in ("state_match", "unparsed", "state_unparsed")
+
     def lesson(
         self,
         domain: Domain,

@@ -48,6 +48,7 @@ from memflow.benchmarks.memorybench.parameters import parameters_of
 from memflow.benchmarks.memorybench.scores.registry import needs_of, prompts_of
 from memflow.benchmarks.memorybench.scores.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scores.verdicts import make_verdicts
+from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -138,6 +139,10 @@ class MemoryBench:
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
         return figures.figures(domain, measured)
+
+    def headline(self, metric: str) -> bool:
+        """What scores cases, and all of it on one scale; measures of a case beside its score do not."""
+        return metric in PRIMARY or metric in figures.SCALES
 
     def lesson(
         self,

@@ -3,8 +3,9 @@
 A metric has figures over all its probes, by data set, and by category for LoCoMo. Min-max and z scores put the primary
 metrics of all data sets together: over all cases (micro, slice `all`), with each data set as heavy as another (slice
 `macro`), and by data set. `standard` measures against the published figures of the domain's partition, `pooled` against
-all that was run in the domain with the same chat model. Where probes are asked at several checkpoints, `all` and its
-parts are of the last one, and `checkpoint N` of each.
+all that was run in the domain with the same chat model. Where a metric has no value for want of an instrument, the one
+that does without it (`without_bertscore`, `meteor_nowordnet`) stands in, in a variant of its own, `substituted`. Where
+probes are asked at several checkpoints, `all` and its parts are of the last one, and `checkpoint N` of each.
 
 What has no score counts in the coverage, and nowhere as 0. What a score is, scores.py says.
 """
@@ -21,12 +22,14 @@ from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 from memflow.domains import Domain
 from memflow.groups import Group, interval, mean_of_means, spread
 from memflow.metrics.intervals import Interval
+from memflow.metrics.meteor import METEOR_NOWORDNET
 from memflow.records import Figure
 
 COVERAGE = 0.9
 """Share of the probes asked that must have a score for a figure to be shown."""
 STANDARD = "standard"
 POOLED = "pooled"
+SUBSTITUTED = "substituted"
 SCALES = {"min_max": reference.min_max, "z_score": reference.z_score}
 CATEGORIES = ("locomo", "memorybench_sample")
 """Tasks whose categories have figures: those of other data sets say what a text is about, not how hard it is."""
@@ -45,18 +48,37 @@ def figures(domain: Domain, measured: Measured) -> list[Figure]:
             for name, part in _slices(held, categories=True).items()
         ]
     primary = [group for group in own if _primary(group)]
+    substituted = [_substitute(group, own) for group in primary]
     partition = parameters_of(domain).partition
     published = reference.published(partition)
     pooled = reference.pooled(group for group in measured.pool if _primary(group))
     for metric in SCALES:
         if partition is not None:
             found += _normalised(measured, metric, STANDARD, primary, published)
+            if substituted != primary:
+                found += _normalised(measured, metric, SUBSTITUTED, substituted, published)
         found += _normalised(measured, metric, POOLED, primary, pooled)
     return found
 
 
 def _primary(group: Group) -> bool:
     return group.variant == STANDARD and group.metric == TASKS[group.dataset].metric
+
+
+def _substitute(group: Group, own: Sequence[Group]) -> Group:
+    """The group itself, or, where nothing in it has a value, that of the same cases without the instrument."""
+    if group.scored:
+        return group
+    return next((each for each in own if _without(each) and _cases(each) == _cases(group)), group)
+
+
+def _without(group: Group) -> bool:
+    primary = group.metric == TASKS[group.dataset].metric and group.variant.startswith("without_")
+    return primary or group.metric == METEOR_NOWORDNET
+
+
+def _cases(group: Group) -> tuple[str | None, ...]:
+    return group.assistant, group.dataset, group.category, str(group.checkpoint), group.episode_id
 
 
 def _slices(groups: Sequence[Group], *, categories: bool = False) -> dict[str, list[Group]]:
@@ -84,7 +106,7 @@ def _normalised(
     known = {name for name, one in against.items() if one.mean is not None}
     lacking = sorted({group.dataset for group in groups} - known)
     if lacking:
-        what = "published figures" if variant == STANDARD else "scores"
+        what = "scores" if variant == POOLED else "published figures"
         reason = f"there are no {what} of {', '.join(lacking)} to measure against"
         empty = _figure(measured, metric, variant, "all", groups)
         return [replace(empty, value=None, low=None, high=None, deviation=None, reason=reason)]

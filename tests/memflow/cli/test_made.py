@@ -79,7 +79,7 @@ def test_a_run_ends_with_what_it_lost():
         "reasons": [LATE],
         "times": [3],
     }
-    summary = Summary([], [], [], {}, 1, 0, [], "x.duckdb", [lost])
+    summary = Summary([], [], [], [], {}, 1, 0, [], "x.duckdb", [lost])
     assert summary.data()["quarantined"] == [lost]
     console = Console(file=StringIO(), width=160)
     for part in summary.shown():

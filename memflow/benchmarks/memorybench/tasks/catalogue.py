@@ -62,6 +62,9 @@ TASKS: dict[str, Task] = {
     )
 }  # fmt: skip
 
+PRIMARY = frozenset(each.metric for each in TASKS.values())
+"""The metrics that score cases."""
+
 
 def task(name: str) -> Task:
     """The task of that name. Raises BadInput naming those there are."""

@@ -108,3 +108,16 @@ def test_where_probes_are_asked_again_and_again_all_is_the_last_time() -> None:
 def test_a_constant_population_gives_no_scale() -> None:
     constant = Spread(3, 2.0, 0.0, 2.0, 2.0)
     assert reference.min_max(constant) == reference.z_score(constant) == (0.0, 0.0)
+
+
+def test_what_lacks_an_instrument_is_stood_in_for_in_a_variant_of_its_own() -> None:
+    lacking = [replace(verdict("judge", None, at), reason="there is no bertscore") for at in range(2)]
+    beside = [
+        replace(row, value=value, reason=None, variant="without_bertscore")
+        for row, value in zip(lacking, (1.0, 10.0), strict=True)
+    ]
+    found = made([*lacking, *beside, verdict("lexeval_qa", 0.369231, 0)])
+    assert found["min_max", "standard", "all"].value is None
+    assert found["min_max", "substituted", "all"].value == pytest.approx((0 + 1 + 1) / 3)
+    assert found["integrated", "without_bertscore", "all"].value == 5.5
+    assert not [key for key in made(ROWS) if key[1] == "substituted"]
