@@ -58,7 +58,7 @@ def meteor(
         cut, synonyms = _chinese_words, None
     else:
         raise BadSettings(f"meteor has no language {language!r}; it has 'en' and 'zh'")
-    return meteor_of_words(cut(prediction), cut(gold), variant, synonyms)
+    return _score(cut(prediction), cut(gold), variant, synonyms)
 
 
 def meteor_of_words(
@@ -72,16 +72,19 @@ def meteor_of_words(
     `published_code` is nltk's meteor_score to the last bit. It looks synonyms up for stems, so that `hous` has
     none; `standard` looks them up for the words. Raises BadSettings for another variant.
     """
+    return _score([word.lower() for word in said], [word.lower() for word in wanted], variant, synonyms)
+
+
+def _score(said: Sequence[str], wanted: Sequence[str], variant: Variant, synonyms: Synonyms | None) -> float:
     if variant not in ("standard", "published_code"):
         raise BadSettings(f"meteor has no variant {variant!r}; it has 'standard' and 'published_code'")
-    said, wanted = [word.lower() for word in said], [word.lower() for word in wanted]
     pairs: _Pairs = []
-    left = _match(list(enumerate(said)), list(enumerate(wanted)), pairs)
-    left = _match(_stemmed(left[0]), _stemmed(left[1]), pairs)
+    left, free = _match(list(enumerate(said))[::-1], list(enumerate(wanted)), pairs)
+    left, free = _match(_stemmed(left), _stemmed(free), pairs)
     if synonyms is not None:
         if variant == "standard":
-            left = [(place, said[place]) for place, _ in left[0]], [(at, wanted[at]) for at, _ in left[1]]
-        _match_synonyms(*left, synonyms, pairs)
+            left, free = [(place, said[place]) for place, _ in left], [(at, wanted[at]) for at, _ in free]
+        _match_synonyms(left, free, synonyms, pairs)
     if not pairs:
         return 0.0
     matches = len(pairs)
@@ -92,22 +95,22 @@ def meteor_of_words(
 
 
 def _match(said: _Placed, wanted: _Placed, pairs: _Pairs) -> tuple[_Placed, _Placed]:
-    """Pair equal words, the last with the last; what is left over of both."""
+    """Pair equal words, the last with the last; what is left over of both. `said` runs from its last word, `wanted`
+    from its first, and so do the left-overs."""
     places = _places(wanted)
     left = []
-    for place, word in reversed(said):
-        if at := places.get(word):
-            pairs.append((place, at.pop()))
+    for placed in said:
+        if at := places.get(placed[1]):
+            pairs.append((placed[0], at.pop()))
         else:
-            left.append((place, word))
-    free = sorted((at, word) for word, ats in places.items() for at in ats)
-    return left[::-1], free
+            left.append(placed)
+    return left, sorted((at, word) for word, ats in places.items() for at in ats)
 
 
 def _match_synonyms(said: _Placed, wanted: _Placed, synonyms: Synonyms, pairs: _Pairs) -> None:
     """Pair each word, the last first, with the last free one that is a synonym of it."""
     places = _places(wanted)
-    for place, word in reversed(said):
+    for place, word in said:
         free = [places[other] for other in synonyms.of(word) if places.get(other)]
         if free:
             pairs.append((place, max(free, key=lambda at: at[-1]).pop()))
@@ -127,20 +130,24 @@ def _stemmed(words: _Placed) -> _Placed:
 def _runs(pairs: _Pairs) -> int:
     """Runs of matches that are neighbours in both texts."""
     pairs.sort()
-    return 1 + sum(
-        (after[0] - before[0], after[1] - before[1]) != (1, 1) for before, after in pairwise(pairs)
-    )
+    return 1 + sum(after != before + 1 or at != last + 1 for (before, last), (after, at) in pairwise(pairs))
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=200_000)
+def _lower(word: str) -> str:
+    """The same object for the same word, so that many texts hold few strings."""
+    return word.lower()
+
+
+@lru_cache(maxsize=30_000)
 def _english_words(text: str) -> tuple[str, ...]:
     from memflow.metrics.treebank import treebank_words  # noqa: PLC0415  (nltk takes a second to import)
 
-    return tuple(treebank_words(text))
+    return tuple(map(_lower, treebank_words(text)))
 
 
 @lru_cache(maxsize=10_000)
 def _chinese_words(text: str) -> tuple[str, ...]:
     import rjieba  # noqa: PLC0415  (its dictionary takes a moment)
 
-    return tuple(word for word in rjieba.cut(text) if not word.isspace())
+    return tuple(word for word in rjieba.cut(text.lower()) if not word.isspace())

@@ -6,7 +6,6 @@ cut once. This module takes a second to import, so import it where it is needed.
 """
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 from nltk.tokenize.destructive import NLTKWordTokenizer
@@ -17,7 +16,6 @@ _PLAIN_END = re.compile(r"(?<=[A-Za-z]{2})[.?!](?=[ \t\n\r\f\v]+[A-Za-z])")
 other white space, such as a hard space, for part of a word at times."""
 _MARK = re.compile(r"[.?!]")
 _PERHAPS_END = re.compile(r"[.?!](?=\s*\S)")
-_ODD_SPACE = re.compile(r"[^\S ]| {2}|^ | $")
 _PIECE = re.compile(r"\S+")
 _CLOSING = frozenset("])}>\"'»”’")
 _SENTENCES = PunktSentenceTokenizer()
@@ -28,28 +26,25 @@ def treebank_words(text: str) -> list[str]:
     """The words and punctuation marks of a text, in order."""
     words: list[str] = []
     start = 0
-    for end in (*_plain_ends(text), len(text)):
+    for end in (*(found.end() for found in _PLAIN_END.finditer(text)), len(text)):
         part = (text[start:end].lstrip() if start else text[:end]).rstrip()
-        for sentence in _SENTENCES.tokenize(part) if _PERHAPS_END.search(part) else (part,):
-            words += sentence_words(sentence)
+        if not _PERHAPS_END.search(part):
+            words += sentence_words(part)
+        elif end < len(text) and _MARK.search(part, part.rfind(" ") + 1, len(part) - 1):
+            continue  # of several marks in one piece Punkt looks at the last alone: it is to see them together
+        else:
+            for sentence in _SENTENCES.tokenize(part):
+                words += sentence_words(sentence)
         start = end
     return words
-
-
-def _plain_ends(text: str) -> Iterator[int]:
-    for found in _PLAIN_END.finditer(text):
-        mark = found.start()
-        # Of several marks in one piece Punkt looks at the last alone: it is to see them together.
-        if not _MARK.search(text, text.rfind(" ", 0, mark) + 1, mark):
-            yield mark + 1
 
 
 def sentence_words(sentence: str) -> list[str]:
     """What NLTKWordTokenizer makes of a sentence. Its rules look no further than a piece and the white space at its
     ends, but for the last full stop and the closing marks after it."""
-    if _ODD_SPACE.search(sentence):
-        return _words_between_any_space(sentence)
     pieces = sentence.split(" ")
+    if pieces != sentence.split():
+        return _words_between_any_space(sentence)
     end = len(pieces) - 1
     while end > 0 and _CLOSING.issuperset(pieces[end]):
         end -= 1
