@@ -6,7 +6,8 @@ import pytest
 
 from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput
-from memflow.plots.charts import Bars, Chart, Curve, Point, chart, charts, gaps
+from memflow.plots.charts import chart, charts
+from memflow.plots.shapes import Bars, Chart, Curve, Point, gaps
 from memflow.records import Figure
 
 FIGURE = Figure(
@@ -75,8 +76,8 @@ def test_a_period_without_a_figure_is_said_and_not_drawn_over():
     drawn = chart(rows, "d", "accuracy")
     assert drawn.caption.endswith("; no figure at period 1")
     assert drawn.at == (0, 1, 2)
-    assert [[point.at for point in each] for each in gaps(drawn.curves[0].points)] == [[0], [2]]
-    assert gaps(()) == []
+    assert [[point.at for point in each] for each in gaps(drawn.curves[0].points, drawn.at)] == [[0], [2]]
+    assert gaps((), ()) == []
 
 
 def test_scripted_assistants_are_labelled():

@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from memflow.errors import BadSettings
-from memflow.plots.charts import Bars, Chart, Curve, Panel, Point
 from memflow.plots.drawing import COLOURS, can_draw, drawn, markdown
+from memflow.plots.shapes import Bars, Chart, Curve, Panel, Point
 
 LINES = Chart(
     "Evolution, d",
@@ -26,7 +26,13 @@ LINES = Chart(
 PARTS = {"write": {0: 0.1, 1: 0.2}, "read": {0: 0.0, 1: 0.1}, "utilisation": {0: 0.3, 1: 0.0}}
 NOTHING = {name: {0: 0.0, 1: 0.0} for name in PARTS}
 BARS = Bars(
-    "Failures, d", "Period", "share", (0, 1), (Panel("rag", PARTS), Panel("oracle", NOTHING)), "a caption"
+    "Failures, d",
+    "Period",
+    "share",
+    (0, 1),
+    (Panel("rag", PARTS), Panel("oracle", NOTHING)),
+    "a caption",
+    what="failure",
 )
 
 
