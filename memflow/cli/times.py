@@ -82,7 +82,10 @@ def measured_times(lake: "Lake", domains: Sequence["Domain"]) -> list["Times"]:
             if name != domain.name:
                 continue
             said = lake.read("memory.transcripts", partition) if partition in played else []
-            replies, facts = lake.read("answer.replies", partition), lake.facts("answer.replies", partition)
+            replies, facts = (
+                lake.read("answer.replies", partition),
+                lake.facts("memory.transcripts", partition),
+            )
             scripted = facts is not None and facts.meta.get("scripted") == "yes"
             found += times_of(name, assistant, said, replies, probes, turns, scripted=scripted)
     return found
@@ -108,4 +111,4 @@ def _table(domain: str, found: Sequence["Times"]) -> Iterator[Any]:
 
 
 def _seconds(value: float | None) -> str | None:
-    return None if value is None else f"{value:,.4f}"
+    return None if value is None else f"{value:,.3g}" if value < 100 else f"{value:,.0f}"

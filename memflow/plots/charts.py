@@ -33,8 +33,8 @@ NAMES = {
 """What is drawn by default, by metric (`cycles`: the accuracy of each cycle of an evolution), and its title."""
 COUNTED = {"factual_recall": "claims"}
 """What a metric's figures rest on, where it is not probes."""
-VARIANTS = {"standard": "", "pooled": ", against all that was run"}
-"""The variants that are drawn, the first that there is, and what their titles say of them."""
+VARIANTS = {"standard": "", "pooled": "; measured against all that was run in the domain"}
+"""The variants that are drawn, the first that there is, and what captions say of them."""
 
 BOUNDS = {"random": "chance", "upper_bound": "upper bound"}
 """Figures that stand beside the accuracy as dashed lines: those that are the same for all memories of a model."""
@@ -65,7 +65,7 @@ def chart(figures: Iterable[Figure], domain: str, metric: str) -> Chart | Bars:
         )
     kind = _place(shown[0])[0]
     name = NAMES.get(metric, metric.replace("_", " ").capitalize())
-    title = f"{name} by {kind}, {domain}{VARIANTS[shown[0].variant]}"
+    title = f"{name} by {kind}, {domain}"
     at = {_place(each)[1] for each in mine if each.metric in metrics and _is_of(each, cycles)}
     caption = _caption(shown, kind, at, drawn=metric != "failures", what=COUNTED.get(metric, "probes"))
     x, places = kind.capitalize(), tuple(sorted(at))
@@ -154,6 +154,7 @@ def _caption(figures: Sequence[Figure], kind: str, at: AbstractSet[int], *, draw
     """On how much the figures rest, what their intervals are (and where they are not drawn, how wide), and at which
     checkpoints there is none."""
     said = f"{resting(figures, what)} a {kind}; {intervals(figures, drawn=drawn)}"
+    said += VARIANTS[figures[0].variant]
     lacking = sorted(at - {_place(each)[1] for each in figures})
     return f"{said}; no figure at {kind} {', '.join(map(str, lacking))}" if lacking else said
 
