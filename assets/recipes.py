@@ -18,6 +18,7 @@ from memflow.fingerprint import digest
 from memflow.memories.registry import find
 from memflow.memories.registry import fingerprint as memory_fingerprint
 from memflow.recording import SCRIPTED
+from resources.instruments import fingerprints
 from resources.lake import Lake
 from resources.library import Library
 from resources.settings import Settings
@@ -64,6 +65,7 @@ class Recipes:
         self.settings = settings
         self.lake = lake
         self.library = library
+        self._instruments: dict[frozenset[str], dict[str, str]] = {}
 
     def raw(self, dataset: str) -> str:
         """The recipe of a data set's records: its files' sums."""
@@ -89,6 +91,8 @@ class Recipes:
             models.append(self.behind(of_domain, assistant))
         if table in JUDGED:
             models.append(self.judge(domain, table))
+        if table == "score.verdicts":
+            models.append(self.instruments(of_domain))
         return digest(table, domain, assistant, made_from, models, code())
 
     def asking(self, domain: Domain, assistant: str) -> bool:
@@ -166,6 +170,13 @@ class Recipes:
             return None
         model = self.settings.model(self.settings.roles.judge)
         return digest(model.fingerprint(), {prompt.name: prompt.digest for prompt in prompts})
+
+    def instruments(self, domain: Domain) -> dict[str, str]:
+        """What the instruments of a domain's metrics are made of: those that the settings name. Looked at once."""
+        used = registry.benchmark(domain.benchmark).instruments(domain)
+        if used not in self._instruments:
+            self._instruments[used] = fingerprints(self.settings, used)
+        return self._instruments[used]
 
     def judging(self, domain: str) -> dict[str, str]:
         """What stands behind a domain's claims, kept with them: whether a scripted chat judged."""

@@ -17,9 +17,9 @@ from memflow.benchmarks.benchmark import Measured
 from memflow.board import Terms, evidence_figures, on_terms
 from memflow.groups import Group
 from memflow.memories.registry import find
-from memflow.metrics.instruments import Instruments
 from memflow.records import Claim, Figure, Verdict
 from memflow.transcripts import held_at, pasts_of
+from resources.instruments import instruments
 from resources.lake import Facts, Lake
 from resources.models import Chats, Models
 from resources.settings import Settings
@@ -50,8 +50,9 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
         async def work(chats: Chats) -> list[Verdict]:
             judged = recipes.judge(name, "score.verdicts") is not None
-            instruments = Instruments(await chats.role("judge") if judged else None)
-            return await benchmark.verdicts(domain, probes, replies, instruments)
+            judge = await chats.role("judge") if judged else None
+            there = instruments(settings, benchmark.instruments(domain), judge)
+            return await benchmark.verdicts(domain, probes, replies, there)
 
         rows = models.run(account(context, "score"), work)
         recipe, behind = (

@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 PEERS = HERE.parent / ".venv" / "peers"
 ALL = (
     "metrics_text",
+    "responses",
     "memories_bm25",
     "memories_growth",
     "memories_encoder",

@@ -5,7 +5,6 @@ The hashing embedder, which needs nothing, is memflow/hashing.py.
 """
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
 from memflow.timing import took
 from resources.endpoint import Endpoint
+from resources.folders import sums
 
 BATCH = 128
 """Texts of one request."""
@@ -119,7 +119,7 @@ class FolderEmbedder:
             raise MissingData(
                 f"{self.folder} is not there; `embedder.model` names a folder of sentence-transformers"
             )
-        self.fingerprint = digest("folder", _sums(self.folder))
+        self.fingerprint = digest("folder", sums(self.folder))
         self.dimensions = 0
         self._loaded: Any = None
 
@@ -151,14 +151,3 @@ class FolderEmbedder:
 def _unit(vector: Vector) -> Vector:
     length = float(np.linalg.norm(vector))
     return vector / np.float32(length) if length else vector
-
-
-def _sums(folder: Path) -> list[list[str]]:
-    """The files of a folder with their SHA-256: what the weights are, wherever they lie."""
-    sums = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        with path.open("rb") as file:
-            sums.append(
-                [path.relative_to(folder).as_posix(), hashlib.file_digest(file, "sha256").hexdigest()]
-            )
-    return sums

@@ -123,6 +123,16 @@ class Training(_Strict):
     )
 
 
+class Encoder(_Strict):
+    """The model of BERTScore for texts of one language: a local folder of transformers weights."""
+
+    folder: Path = Field(description="The folder of weights, such as roberta-base or bert-base-chinese.")
+    name: str = Field("", max_length=100, description="As figures name it; the folder's name where empty.")
+    layer: int | None = Field(
+        None, ge=1, le=200, description="The layer; that of bert-score's table for a model it knows."
+    )
+
+
 class OwnMemory(_Strict):
     """A memory system of the user's own: a class, or a known system with other parameters."""
 
@@ -216,6 +226,15 @@ class Settings(BaseSettings):
     roles: Roles = Roles()
     embedder: Embedder = Embedder()
     training: Training = Training()
+    encoder: dict[Literal["en", "zh"], Encoder] = Field(
+        default_factory=dict, description="BERTScore's model by language; without one it has no value."
+    )
+    wordnet: Path | None = Field(
+        None, description="A folder of WordNet, for METEOR's synonyms; without it, meteor_nowordnet."
+    )
+    cmudict: Path | None = Field(
+        None, description="A file cmudict.dict, for syllables; without it FKGL has no value."
+    )
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
     own_datasets: dict[str, OwnDataset] = Field(default_factory=dict)

@@ -215,3 +215,7 @@ class Benchmark(Protocol):
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         """The same of the judge, for `score.verdicts` and `score.claims`; none, where it is asked nothing."""
         ...
+
+    def instruments(self, domain: Domain) -> frozenset[str]:
+        """The instruments of metrics/instruments.py that the domain's metrics use, besides a judge."""
+        ...

@@ -2,7 +2,8 @@
 
 They equal the published evaluations to the last bit and are much faster: stems are looked up, not made
 again, and the longest common subsequence is rapidfuzz's. Nothing here asks a model, reads a file or fetches
-data. Which metric scores which probe, and what figures are made of it, belongs to the benchmarks.
+data. METEOR has its own file, and so has what the package `rouge` computes (union_lcs.py). Which metric scores
+which probe, and what figures are made of it, belongs to the benchmarks.
 """
 
 import json
@@ -10,12 +11,14 @@ import re
 import string
 from collections import Counter
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
 
 from memflow.errors import BadInput, BadSettings
+from memflow.metrics.stems import stem as stem_of
+from memflow.metrics.union_lcs import union_rouge_l
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = frozenset(("a", "an", "the", "and"))
@@ -23,21 +26,17 @@ _ARTICLE = re.compile(r"\b(?:a|an|the|and)\b")
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 _ASCII_ALPHANUMERIC = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 _NOT_WORD = re.compile(r"[\W_]+")
+_LEXEVAL = str.maketrans(
+    "",
+    "",
+    string.punctuation
+    + "！？｡。＂＃＄％＆＇（）＊＋，－／：；＜＝＞＠［＼］＾＿｀｛｜｝～｟｠｢｣､、〃》「」『』【】"
+    + "〔〕〖〗〘〙〚〛〜〝〞〟〰〾〿–—‘’‛“”„‟…‧﹏",
+)
+"""What LexEval's evaluation deletes. `》` is among it and `《` is not; other signs, such as `·`, stay."""
 
 NO_SUCH_THING = ("no information available", "not mentioned")
 """What an answer to an adversarial question has to say (LoCoMo, category 5)."""
-
-
-@lru_cache(maxsize=1)
-def _porter() -> Any:
-    from nltk.stem.porter import PorterStemmer  # noqa: PLC0415  (a second of imports, for those who need it)
-
-    return PorterStemmer()
-
-
-@lru_cache(maxsize=200_000)
-def _stem(word: str) -> str:
-    return str(_porter().stem(word))
 
 
 @lru_cache(maxsize=50_000)
@@ -48,7 +47,7 @@ def _stems(text: str) -> tuple[Counter[str], int]:
         words = [word for word in plain.split() if word not in _ARTICLES]
     else:  # "the’s" holds an article
         words = _ARTICLE.sub(" ", plain).split()
-    return Counter(map(_stem, words)), len(words)
+    return Counter(map(stem_of, words)), len(words)
 
 
 def _f1(prediction: str, gold: str) -> float:
@@ -122,19 +121,27 @@ def rouge_l(
     word.
 
     English is rouge-score's (words of a-z and 0-9 in lower case; `stem` is its `use_stemmer`). Chinese is
-    segmented by jieba after case, punctuation and white space are removed, as LexEval does. Raises
-    BadSettings for what there is not.
+    segmented by jieba after case, punctuation and white space are removed, as LexEval does.
+
+    `published_code` is what the package `rouge` 1.0.1 calls so (union_lcs.py). Chinese is prepared as in
+    LexEval's evaluation, which deletes a list of punctuation; MemoryBench scores LexEval with it. Texts of
+    about 1,000 words together get 0: there the package fails, and the published scores say 0. English is
+    cut at full stops and white space, with its case and punctuation. (SciTechNews' published ROUGE-L is
+    `standard`.)
+
+    Raises BadSettings for what there is not.
     """
+    if language not in ("en", "zh"):
+        raise BadSettings(f"rouge_l has no language {language!r}; it has 'en' and 'zh'")
+    if variant == "published_code":
+        cut = _lexeval_sentences if language == "zh" else _package_sentences
+        return union_rouge_l(cut(prediction), cut(gold))
     if variant != "standard":
-        # MemoryBench's LexEval scores come from the package `rouge`, whose rouge-l is none: unions of
-        # unique words.
-        raise BadSettings(f"rouge_l has no variant {variant!r} yet; use 'standard'")
+        raise BadSettings(f"rouge_l has no variant {variant!r}; it has 'standard' and 'published_code'")
     if language == "en":
         said, wanted = _english_words(prediction, stem), _english_words(gold, stem)
-    elif language == "zh":
-        said, wanted = _chinese_words(prediction), _chinese_words(gold)
     else:
-        raise BadSettings(f"rouge_l has no language {language!r}; it has 'en' and 'zh'")
+        said, wanted = _chinese_words(prediction), _chinese_words(gold)
     if not said or not wanted:
         return 0.0
     common = LCSseq.similarity(said, wanted)
@@ -149,14 +156,30 @@ def _english_words(text: str, stem: bool) -> tuple[str, ...]:
         words = plain.translate(_ASCII_ALPHANUMERIC).split()
     else:
         words = _NOT_ALPHANUMERIC.sub(" ", plain).split()
-    return tuple(_stem(word) if len(word) > 3 else word for word in words) if stem else tuple(words)
+    return tuple(stem_of(word) if len(word) > 3 else word for word in words) if stem else tuple(words)
 
 
 @lru_cache(maxsize=10_000)
 def _chinese_words(text: str) -> tuple[str, ...]:
+    return _segmented(_NOT_WORD.sub("", text.lower()))
+
+
+@lru_cache(maxsize=10_000)
+def _lexeval_sentences(text: str) -> tuple[tuple[str, ...], ...]:
+    words = _segmented("".join(text.lower().translate(_LEXEVAL).split()))
+    return (words,) if words else ()
+
+
+@lru_cache(maxsize=10_000)
+def _package_sentences(text: str) -> tuple[tuple[str, ...], ...]:
+    # White space alone is a sentence of one empty word to the package, as after a full stop and a space at the end.
+    return tuple(tuple(sentence.split()) or ("",) for sentence in text.split(".") if sentence)
+
+
+def _segmented(text: str) -> tuple[str, ...]:
     import rjieba  # noqa: PLC0415  (its dictionary takes a moment)
 
-    return tuple(rjieba.cut(_NOT_WORD.sub("", text.lower())))
+    return tuple(rjieba.cut(text))
 
 
 def exact_match(prediction: str, gold: str) -> float:

@@ -54,7 +54,9 @@ def judged_by(folder: Path, judge: str = "scripted") -> Recipes:
 
 def test_the_judge_is_seen_where_it_is_asked_and_makes_claims_anew(tmp_path: Path) -> None:
     scripted, strict = judged_by(tmp_path), judged_by(tmp_path, "strict")
-    assert scripted.judge("memorybench_demo") is None
+    assert scripted.judge("memorybench_demo", "score.claims") is None
+    assert scripted.judge("amemgym_demo", "score.verdicts") is None
+    assert scripted.judge("memorybench_demo") not in (None, strict.judge("memorybench_demo"))
     assert scripted.judge("amemgym_demo") not in (None, strict.judge("amemgym_demo"))
     assert scripted.judging("amemgym_demo")["scripted"] == "yes"
     assert strict.judging("amemgym_demo")["scripted"] == "no"
@@ -78,3 +80,40 @@ def test_only_a_memory_that_evolves_is_played_anew_for_other_probes(tmp_path: Pa
     after = {key: made.assistant(key[0], "amemgym_demo", key[1]) for key in before}
     assert {name for (_, name), digest in before.items() if after[_, name] != digest} == {"awi_complete"}
     assert not made.asking(made.settings.domain("memorybench_demo"), "awi_complete")
+
+
+def test_where_training_cases_are_asked_while_playing_every_assistant_is_played_anew_for_others(
+    tmp_path: Path,
+) -> None:
+    made = judged_by(tmp_path)
+    domains = ("memorybench_demo_onpolicy", "memorybench_demo_same", "memorybench_demo_stepwise")
+    assert [made.asking(made.settings.domain(name), "full") for name in domains] == [True, True, False]
+    before = {(table, name): made.assistant(table, name, "full") for table in MEMORY for name in domains}
+    for name in domains:
+        made.lake.write("question.probes", name, [], recipe="others")
+    changed = {key for key, digest in before.items() if made.assistant(*key, "full") != digest}
+    assert changed == {(table, name) for table in MEMORY for name in domains[:2]}
+    assert made.simulator("memory", made.settings.domain(domains[0])) is not None
+    assert made.simulator("feedback", made.settings.domain(domains[0])) is None
+
+
+def test_an_instrument_makes_verdicts_anew_where_it_is_used(tmp_path: Path) -> None:
+    bare = judged_by(tmp_path)
+    dictionary = tmp_path / "cmudict.dict"
+    dictionary.write_text("syllable S IH1 L AH0 B AH0 L\n", encoding="utf-8")
+    settings = bare.settings.model_copy(update={"cmudict": dictionary})
+
+    def equipped() -> Recipes:
+        return Recipes(settings, bare.lake, bare.library)
+
+    def changed(table: str, domain: str) -> bool:
+        return bare.assistant(table, domain, "full") != equipped().assistant(table, domain, "full")
+
+    assert changed("score.verdicts", "memorybench_academic")
+    assert not changed("answer.replies", "memorybench_academic")
+    assert not changed("score.verdicts", "memorybench_legal") and not changed(
+        "score.verdicts", "amemgym_demo"
+    )
+    before = equipped().instruments(settings.domain("memorybench_academic"))
+    dictionary.write_text("syllable S IH1 L AH0 B AH0 L\ncat K AE1 T\n", encoding="utf-8")
+    assert equipped().instruments(settings.domain("memorybench_academic")) != before

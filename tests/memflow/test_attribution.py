@@ -1,5 +1,7 @@
 """Where evidence is lost: three probes worked by hand, and what no memory is measured on."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,3 +141,13 @@ def test_failures_add_up_to_the_loss(
 def test_without_evidence_nothing_is_attributed() -> None:
     with pytest.raises(BadInput, match="without evidence"):
         by_evidence(frozenset(), frozenset(), frozenset(), 1.0)
+
+
+def test_a_loss_is_told_on_the_range_of_its_metric() -> None:
+    """4 of 1 to 10 lacks two thirds."""
+    [row] = attributed(
+        [replace(probe("judged", ["m2"]), metric="criteria")],
+        [reply("judged", {"note-1": ["m1", "m2"]})],
+        [replace(verdict("judged", 4.0), metric="criteria")],
+    )
+    assert row.loss == pytest.approx(2 / 3) and row.utilisation == pytest.approx(2 / 3)

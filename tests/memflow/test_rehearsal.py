@@ -88,3 +88,19 @@ def test_a_domain_is_played_stage_by_stage() -> None:
     once = sum(tally.calls for act in played.acts for tally in act.tallies)
     played.measure(benchmark, users, "full")
     assert sum(tally.calls for act in played.acts for tally in act.tallies) == once
+
+
+def test_what_the_judge_is_asked_of_replies_is_counted() -> None:
+    domain = find("memorybench_demo")
+    benchmark = registry.benchmark(domain.benchmark)
+    records = [
+        row
+        for name in domain.datasets
+        for row in benchmark.records(dataset(name), Library(None).paths(dataset(name)))
+    ]
+    played = rehearsal()
+    replies = played.measure(benchmark, played.build(benchmark, domain, records), "full")
+    [act] = [act for act in played.acts if act.stage == "score"]
+    [tally] = act.tallies
+    asked = [reply for reply in replies if reply.probe_id.startswith(("sample_checklist", "sample_quality"))]
+    assert (tally.role, tally.calls) == ("judge", len(asked)) and len(asked) == 4

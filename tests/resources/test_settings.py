@@ -13,7 +13,7 @@ from resources.settings import Model, Settings, example, load
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("SETTINGS", "DATA", "HOME", "LAKE", "LEDGER", "DOMAINS", "ASSISTANTS"):
+    for name in ("SETTINGS", "DATA", "HOME", "LAKE", "LEDGER", "DOMAINS", "ASSISTANTS", "WORDNET", "CMUDICT"):
         monkeypatch.delenv(f"MEMFLOW_{name}", raising=False)
     monkeypatch.chdir(tmp_path)
 
@@ -151,3 +151,18 @@ def test_an_adapter_is_a_model_of_its_own_and_needs_its_revision() -> None:
         Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked")
     with pytest.raises(ValueError, match='served by kind = "vllm" alone'):
         Model(url="http://127.0.0.1:8000/v1", model="tiny", adapter="/adapters/tiny_liked", revision="a")
+
+
+def test_metrics_data_is_named_in_the_file_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = load(written('[encoder.en]\nfolder = "/models/roberta-base"\n'))
+    assert settings.encoder["en"].folder == Path("/models/roberta-base")
+    assert settings.encoder["en"].layer is None and "zh" not in settings.encoder
+    monkeypatch.setenv("MEMFLOW_WORDNET", "/usr/share/wordnet")
+    monkeypatch.setenv("MEMFLOW_CMUDICT", "cmudict.dict")
+    monkeypatch.setenv("MEMFLOW_ENCODER__ZH__FOLDER", "/models/bert-base-chinese")
+    monkeypatch.setenv("MEMFLOW_ENCODER__ZH__LAYER", "8")
+    settings = load(written(""))
+    assert (settings.wordnet, settings.cmudict) == (Path("/usr/share/wordnet"), Path("cmudict.dict"))
+    assert settings.encoder["zh"].layer == 8
+    with pytest.raises(BadSettings, match="encoder"):
+        load(written('[encoder.fr]\nfolder = "x"\n'))

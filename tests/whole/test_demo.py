@@ -31,12 +31,17 @@ from resources.lake import Lake
 AMEMGYM, MEMORYBENCH = DEMO
 ASSISTANTS = DEMO_MEMORIES
 METRICS = {AMEMGYM: ("accuracy",), MEMORYBENCH: ("locomo_f1", "rouge_l")}
+JUDGED = ("checklist", "quality")
+"""What a judge says, of two cases each: too few to tell the memories apart."""
 RETRIEVAL = ("bm25_message", "embed_message", "rag_2_4_30")
 EMPTY = {
     # MemoryBench has no states, and AMemGym learns from no feedback; the bounds live through nothing, and no memory
-    # of the demo evolves.
-    MEMORYBENCH: {"state.profiles", "state.variables", "state.changes", "memory.policies", "score.claims"},
-    AMEMGYM: {"feedback.sessions", "memory.policies"},
+    # of the demo evolves, or has the training dialogues itself.
+    MEMORYBENCH: {
+        *("state.profiles", "state.variables", "state.changes"),
+        *("memory.policies", "memory.feedback", "score.claims"),
+    },
+    AMEMGYM: {"feedback.sessions", "memory.policies", "memory.feedback"},
     "none": {"memory.transcripts", "memory.indexes", "score.claims"},
     "oracle": {"memory.transcripts", "memory.indexes", "score.claims"},
 }
@@ -204,6 +209,12 @@ def test_memories_that_keep_more_lie_in_between(demo: Demo, domain: str, metric:
     # (MemoryBench's corpus); AMemGym's users fit into the prompt whole, and there nothing beats it.
     if domain == AMEMGYM:
         assert max(value(memory) for memory in RETRIEVAL) <= value("full")
+
+
+@pytest.mark.parametrize("metric", JUDGED)
+def test_what_a_judge_says_lies_between_the_bounds(demo: Demo, metric: str) -> None:
+    values = {assistant: demo.value(MEMORYBENCH, assistant, metric) for assistant in ASSISTANTS}
+    assert values["none"] == min(values.values()) < values["full"] <= values["oracle"] == max(values.values())
 
 
 def test_failures_are_those_of_the_memory(demo: Demo) -> None:

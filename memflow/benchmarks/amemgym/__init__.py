@@ -142,3 +142,7 @@ class AMemGym:
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return [prompt(stem) for stem in JUDGE] if table == "score.claims" else []
+
+    def instruments(self, domain: Domain) -> frozenset[str]:
+        """None: all metrics are computed from choices and states."""
+        return frozenset()

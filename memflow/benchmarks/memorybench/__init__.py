@@ -45,7 +45,7 @@ from memflow.benchmarks.memorybench import (
     utterances,
 )
 from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.scores.registry import prompts_of
+from memflow.benchmarks.memorybench.scores.registry import needs_of, prompts_of
 from memflow.benchmarks.memorybench.scores.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scores.verdicts import make_verdicts
 from memflow.chat.prompts import Prompt
@@ -170,3 +170,6 @@ class MemoryBench:
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return prompts_of(domain) if table == "score.verdicts" else []
+
+    def instruments(self, domain: Domain) -> frozenset[str]:
+        return needs_of(domain)

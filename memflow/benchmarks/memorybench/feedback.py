@@ -93,7 +93,7 @@ async def converse(
             round=number,
             user_text=said,
             answer="" if answered.value is None else written(answered.value),
-            completion=answered.completion.digest if answered.completion else None,
+            completion=(answered.completion.digest or None) if answered.completion else None,
             reason=answered.reason,
         )
         history += [ChatMessage("user", said), ChatMessage("assistant", row.answer)]

@@ -19,6 +19,8 @@ from memflow.chat.prompts import Prompt, load
 from memflow.records import Probe
 
 PACKAGE = "memflow.benchmarks.memorybench"
+_ABOUT_A_CORPUS = ("locomo", "dialsim")
+"""Prompts around questions that stand alone; what is added says how short the answer has to be."""
 _LOCOMO = {"2": "locomo_date", ADVERSARIAL: "locomo_choice"}
 
 
@@ -58,7 +60,10 @@ def retry(probe: Probe, notes: str, critique: str) -> tuple[Prompt, Mapping[str,
 
 
 def spoken(probe: Probe) -> str:
-    """The question as its user says it, with the options where there are any."""
+    """The question as its user says it: with the options where there are any, and with what is to be made of it where
+    it does not say so itself (the facts of a case, a paper)."""
+    if task(probe.dataset).prompt not in _ABOUT_A_CORPUS:
+        return whole(probe)
     return " ".join(
         [probe.question, *(f"({name}) {text}" for name, text in zip("ab", probe.options, strict=False))]
     )

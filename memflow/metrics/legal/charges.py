@@ -16,7 +16,7 @@ NAMES = rf"{NAME}(?:[、和及与]{NAME}){{0,20}}"
 _ONE = re.compile(NAME)
 _NOT_IN_IT = re.compile(r"^[有了、和及与]+|[“”‘’\"']")
 _FOUND = re.compile(rf"(?P<before>[^，。；]{{0,6}})构成了?(?P<names>{NAMES})")
-_DENIED = re.compile(r"[不未否]|非$|应$|应当$")
+_DENIED = re.compile(r"[不未否]|非$")
 
 # What may be chosen from stands in brackets.
 _SELECTIVE = (

@@ -26,7 +26,7 @@ _EARLIER = re.compile(r"曾(?:因|经|于.*|在.*)?$|^[与和]?原$|^与?前(?:�
 
 _EVENT = re.compile(
     rf"(?P<who>[^，。；：]{{0,80}}?)(?<![侵罪])犯(?!罪)(?P<names>{NAMES})(?!所得)"
-    r"|(?P<aside>前罪|前判|原判)"
+    r"|(?P<aside>前罪|前判)"
     r"|(?P<total>决定(?:合并)?执行|合并执行|总和刑期)"
     rf"|(?:有期徒刑|拘役|管制)(?:(?P<years>{NUMERAL})年(?P<half>半)?(?:[零又]?(?P<months>{NUMERAL})个?月)?"
     rf"|(?P<only>{NUMERAL})个?月)"

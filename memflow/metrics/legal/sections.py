@@ -18,7 +18,7 @@ _PLAIN = str.maketrans(
 _COURT = re.compile(r"本院认为")
 _REASONS = re.compile(r"本院(?:经[^，。]{0,6})?认为|(?:裁判|判决)?理由：")
 _ANNOUNCED = re.compile(r"(?:判决|裁定)如下[：，]?")
-_HEADED = re.compile(r"(?:判决|裁判|裁定)(?:结果|结论|主文)?：")
+_HEADED = re.compile(r"(?:判决|裁判)(?:结果|结论|主文)：?|(?:判决|裁定)：")
 _CONVICTED = re.compile(r"(?:被告人|上诉人|被告单位)[^，。；：]{1,40}罪，(?=判处|单处|免[予于]|处)")
 _OVER = re.compile(
     r"（?如[^，。]{0,6}不服(?:本|判)|本(?:判决|裁定)为终审|书面上诉|(?:代理)?审判[长员]|人民陪审员|如?未按本判决指定的期间"

@@ -10,22 +10,20 @@ from memflow.metrics.legal.numerals import NUMERAL, number
 
 # A list of articles goes on until another law is named or the sentence is over.
 _CITED = re.compile(
-    r"(?:《(?:中华人民共和国)?刑法(?:（[^（）]{1,12}）)?》|(?<!《)刑法)"
+    r"(?:《(?:中华人民共和国)?刑法(?:（[^（）]{1,12}）)?》|刑法(?!》|修正))"
     r"(?P<articles>[^《。；]{1,500}?)(?=[《。；]|规定|最高|解释|诉讼法|判决如下|$)"
 )
-_ARTICLE = re.compile(rf"(?P<numbers>{NUMERAL}(?:、{NUMERAL})*)条(?:之(?P<inserted>{NUMERAL}))?")
+_ARTICLE = re.compile(
+    rf"(?:^|第|(?<=[、，；和及与]))(?P<numbers>{NUMERAL}(?:、{NUMERAL})*)条(?:之(?P<inserted>{NUMERAL}))?"
+)
 
 
 def articles(text: str) -> frozenset[str]:
     """The articles of the Criminal Law cited in cleaned text."""
-    return frozenset(
-        _named(one, article["inserted"] if one == numbers[-1] else None)
-        for cited in _CITED.finditer(text)
-        for article in _ARTICLE.finditer(cited["articles"])
-        for numbers in (article["numbers"].split("、"),)
-        for one in numbers
-    )
-
-
-def _named(numeral: str, inserted: str | None) -> str:
-    return str(number(numeral)) + (f"-{number(inserted)}" if inserted else "")
+    found = set()
+    for cited in _CITED.finditer(text):
+        for article in _ARTICLE.finditer(cited["articles"]):
+            *others, last = (str(number(numeral)) for numeral in article["numbers"].split("、"))
+            found.update(others)
+            found.add(f"{last}-{number(article['inserted'])}" if article["inserted"] else last)
+    return frozenset(found)

@@ -10,6 +10,7 @@
     legal.py          JuDGE: ten measures of a judgment, merged
     ideas.py          IdeaBench: hypotheses beside the real idea, merged
     articles.py       SciTechNews: a popular article beside the published one, merged
+    listed.py         several texts in one reply
     integrated.py     several measures merged by a judge into one figure
     registry.py       which of them measures which probe
     verdicts.py       the drive: all replies, all requests at once

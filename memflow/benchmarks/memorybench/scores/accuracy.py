@@ -4,7 +4,16 @@ same (A.1.1). Users of DialSim are content by the same rule.
 
 from collections.abc import Sequence
 
-from memflow.benchmarks.memorybench.scores.metric import STANDARD, Answered, Mark, Means, Row, ask_judge, mark
+from memflow.benchmarks.memorybench.scores.metric import (
+    STANDARD,
+    Answered,
+    Computed,
+    Mark,
+    Means,
+    Row,
+    ask_judge,
+    mark,
+)
 from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY
 from memflow.metrics.text import exact_match
 from memflow.records import Probe
@@ -14,13 +23,13 @@ def rows(probe: Probe, means: Means) -> list[Row]:
     return [(ACCURACY, STANDARD)]
 
 
-async def computed(answered: Answered, means: Means) -> list[Mark]:
+async def computed(answered: Answered, means: Means) -> Computed:
     exact = exact_match(answered.answer, answered.probe.gold)
-    return [Mark(ACCURACY, 1.0)] if exact else []
+    return Computed([Mark(ACCURACY, 1.0)] if exact else [])
 
 
-async def judged(answered: Answered, means: Means, computed: Sequence[Mark]) -> list[Mark]:
-    if computed:
+async def judged(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
+    if computed.marks:
         return []
     probe = answered.probe
     fields = {"question": probe.question, "gold": probe.gold, "answer": answered.answer}
@@ -32,8 +41,12 @@ async def accurate(probe: Probe, answer: str, means: Means) -> Mark:
     """1.0 or 0.0, or no value and the reason."""
     answered = Answered(probe, answer)
     found = await computed(answered, means)
-    return (found or await judged(answered, means, found))[0]
+    return (found.marks or await judged(answered, means, found))[0]
 
 
 def prompts(published: bool) -> list[str]:
     return ["dialsim_judge"]
+
+
+def needs(metric: str) -> frozenset[str]:
+    return frozenset()

@@ -5,7 +5,16 @@ mean is the score (A.1.1). One request for the whole list, as the published eval
 from collections.abc import Sequence
 
 from memflow.benchmarks.memorybench.scores.answers import Checked
-from memflow.benchmarks.memorybench.scores.metric import STANDARD, Answered, Mark, Means, Row, ask_judge, mark
+from memflow.benchmarks.memorybench.scores.metric import (
+    STANDARD,
+    Answered,
+    Computed,
+    Mark,
+    Means,
+    Row,
+    ask_judge,
+    mark,
+)
 from memflow.benchmarks.memorybench.tasks.catalogue import CHECKLIST
 from memflow.records import Probe
 
@@ -14,11 +23,11 @@ def rows(probe: Probe, means: Means) -> list[Row]:
     return [(CHECKLIST, STANDARD)]
 
 
-async def computed(answered: Answered, means: Means) -> list[Mark]:
-    return []
+async def computed(answered: Answered, means: Means) -> Computed:
+    return Computed()
 
 
-async def judged(answered: Answered, means: Means, computed: Sequence[Mark]) -> list[Mark]:
+async def judged(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
     asked = answered.gold("checklist")
 
     def complete(checked: Checked) -> str | None:
@@ -41,3 +50,7 @@ def _mean(checked: Checked) -> float:
 
 def prompts(published: bool) -> list[str]:
     return ["checklist"]
+
+
+def needs(metric: str) -> frozenset[str]:
+    return frozenset()

@@ -12,6 +12,7 @@ from memflow.benchmarks.memorybench.scores.metric import (
     PUBLISHED,
     STANDARD,
     Answered,
+    Computed,
     Mark,
     Means,
     Row,
@@ -28,11 +29,11 @@ def rows(probe: Probe, means: Means) -> list[Row]:
     return [(CRITERIA, variant) for variant in variants(means)]
 
 
-async def computed(answered: Answered, means: Means) -> list[Mark]:
-    return []
+async def computed(answered: Answered, means: Means) -> Computed:
+    return Computed()
 
 
-async def judged(answered: Answered, means: Means, computed: Sequence[Mark]) -> list[Mark]:
+async def judged(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
     ways = {STANDARD: _one_by_one, PUBLISHED: _at_once}
     return list(await asyncio.gather(*(ways[variant](answered, means) for variant in variants(means))))
 
@@ -74,3 +75,7 @@ def _told(criterion: Mapping[str, Any]) -> str:
 
 def prompts(published: bool) -> list[str]:
     return ["criterion", "criteria"] if published else ["criterion"]
+
+
+def needs(metric: str) -> frozenset[str]:
+    return frozenset()

@@ -6,32 +6,32 @@ one's aspect, then of which kind, and where that is the planted kind, from 0 to 
 """
 
 import asyncio
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
 
 import yaml
 
+from memflow.benchmarks.memorybench.scores.listed import listed
 from memflow.benchmarks.memorybench.scores.metric import (
     PACKAGE,
     STANDARD,
     Answered,
+    Computed,
     Mark,
     Means,
     Row,
     ask_judge,
 )
 from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, RATING
+from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.errors import BadInput
 from memflow.records import Probe
 
 MOST = 3
 BEST = 5
-_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d+[.)])\s+")
 
 
@@ -56,11 +56,11 @@ def rows(probe: Probe, means: Means) -> list[Row]:
     return [(RATING, STANDARD), (ACCURACY, STANDARD)]
 
 
-async def computed(answered: Answered, means: Means) -> list[Mark]:
-    return []
+async def computed(answered: Answered, means: Means) -> Computed:
+    return Computed()
 
 
-async def judged(answered: Answered, means: Means, computed: Sequence[Mark]) -> list[Mark]:
+async def judged(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
     category, truth = answered.gold("category"), answered.gold("ground_truth")
     aspect = aspect_of(category)
     steps = await asyncio.gather(
@@ -91,25 +91,15 @@ def prompts(published: bool) -> list[str]:
     return ["limitation_aspect", "limitation_kind", "limitation_score"]
 
 
+def needs(metric: str) -> frozenset[str]:
+    return frozenset()
+
+
 def limitations(answer: str) -> list[str]:
     """The first three limitations of a reply: of its JSON, or else of its list, or else the whole reply as one."""
-    return [one for one in (_of_json(answer) or _of_list(answer) or [answer.strip()]) if one][:MOST]
-
-
-def _of_json(answer: str) -> list[str]:
-    fenced = _FENCED.search(answer)
-    text = fenced[1] if fenced else answer
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        given = json.loads(text[start : end + 1], strict=False)["limitations"]
-    except (ValueError, KeyError, TypeError):
-        return []
-    return [_told(one) for one in given] if isinstance(given, list) else []
-
-
-def _told(limitation: Any) -> str:
-    parts = limitation.values() if isinstance(limitation, dict) else [limitation]
-    return " ".join(str(part).strip() for part in parts)
+    return [one for one in (listed(answer, "limitations") or _of_list(answer) or [answer.strip()]) if one][
+        :MOST
+    ]
 
 
 def _of_list(answer: str) -> list[str]:
@@ -124,16 +114,14 @@ def _of_list(answer: str) -> list[str]:
 
 def aspect_of(category: str) -> Aspect:
     """The aspect of a kind of limitation. Raises BadInput for a kind that there is not."""
-    for aspect in _aspects():
-        if category in aspect.kinds:
-            return aspect
-    known = ", ".join(kind for aspect in _aspects() for kind in aspect.kinds)
-    raise BadInput(f"LimitGen has no kind of limitation {category!r}; it has {known}")
+    if category not in ASPECTS:
+        raise BadInput(f"LimitGen has no kind of limitation {category!r}; it has {', '.join(ASPECTS)}")
+    return _aspects()[ASPECTS[category]]
 
 
 @lru_cache(maxsize=1)
-def _aspects() -> tuple[Aspect, ...]:
+def _aspects() -> Mapping[str, Aspect]:
     text = files(PACKAGE).joinpath("limitations.yaml").read_text(encoding="utf-8")
-    return tuple(
-        Aspect(each["aspect"], each["description"], each["kinds"]) for each in yaml.safe_load(text).values()
-    )
+    return {
+        name: Aspect(name, each["description"], each["kinds"]) for name, each in yaml.safe_load(text).items()
+    }

@@ -51,7 +51,7 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A probe and the answer to it. `place` counts the probes of its task."""
+    """A probe and the answer to it. `place` counts the probes of its task at its checkpoint."""
 
     probe: Probe
     answer: str
@@ -62,6 +62,14 @@ class Answered:
         return gold_part(self.probe, part)
 
 
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """The marks for which nobody is asked. `shown` is what of the answer the judge is shown, where not all of it."""
+
+    marks: Sequence[Mark] = ()
+    shown: str = ""
+
+
 class Metric(Protocol):
     """A module of this folder."""
 
@@ -69,16 +77,20 @@ class Metric(Protocol):
         """The metric and variant of every mark that it gives, whatever the answer is; the probe's own first."""
         ...
 
-    async def computed(self, answered: Answered, means: Means) -> list[Mark]:
-        """The marks for which nobody is asked."""
+    async def computed(self, answered: Answered, means: Means) -> Computed:
+        """What needs no judge."""
         ...
 
-    async def judged(self, answered: Answered, means: Means, computed: Sequence[Mark]) -> list[Mark]:
-        """The marks for which the judge is asked, given those computed."""
+    async def judged(self, answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
+        """The marks for which the judge is asked, given what was computed."""
         ...
 
     def prompts(self, published: bool) -> list[str]:
         """The stems of the prompts that the judge may be asked with."""
+        ...
+
+    def needs(self, metric: str) -> frozenset[str]:
+        """The instruments that its measures use besides a judge; `metric` is the task's."""
         ...
 
 

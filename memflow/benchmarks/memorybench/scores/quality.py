@@ -12,6 +12,7 @@ from memflow.benchmarks.memorybench.questions import whole
 from memflow.benchmarks.memorybench.scores.metric import (
     PUBLISHED,
     Answered,
+    Computed,
     Mark,
     Means,
     Row,
@@ -27,11 +28,11 @@ def rows(probe: Probe, means: Means) -> list[Row]:
     return [(QUALITY, variant) for variant in variants(means)]
 
 
-async def computed(answered: Answered, means: Means) -> list[Mark]:
-    return []
+async def computed(answered: Answered, means: Means) -> Computed:
+    return Computed()
 
 
-async def judged(answered: Answered, means: Means, computed: Sequence[Mark]) -> list[Mark]:
+async def judged(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
     return list(await asyncio.gather(*(_score(answered, means, variant) for variant in variants(means))))
 
 
@@ -44,3 +45,7 @@ async def _score(answered: Answered, means: Means, variant: str) -> Mark:
 
 def prompts(published: bool) -> list[str]:
     return ["quality"]
+
+
+def needs(metric: str) -> frozenset[str]:
+    return frozenset()

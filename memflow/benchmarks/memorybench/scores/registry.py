@@ -3,7 +3,17 @@
 from collections.abc import Mapping
 
 from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.scores import accuracy, checklist, criteria, limitations, quality, words
+from memflow.benchmarks.memorybench.scores import (
+    accuracy,
+    articles,
+    checklist,
+    criteria,
+    ideas,
+    legal,
+    limitations,
+    quality,
+    words,
+)
 from memflow.benchmarks.memorybench.scores.metric import PACKAGE, PUBLISHED, Metric
 from memflow.benchmarks.memorybench.tasks import catalogue
 from memflow.benchmarks.memorybench.tasks.task import Task
@@ -14,6 +24,7 @@ from memflow.errors import BadInput
 METRICS: Mapping[str, Metric] = {
     catalogue.LOCOMO_F1: words,
     catalogue.ROUGE_L: words,
+    catalogue.METEOR: words,
     catalogue.ACCURACY: accuracy,
     catalogue.CHECKLIST: checklist,
     catalogue.CRITERIA: criteria,
@@ -21,7 +32,7 @@ METRICS: Mapping[str, Metric] = {
     catalogue.RATING: limitations,
 }
 """By the metric of a task."""
-MERGED: Mapping[str, Metric] = {}
+MERGED: Mapping[str, Metric] = {"judge": legal, "ideabench": ideas, "scitechnews": articles}
 """By task, where its metric is several measures merged."""
 
 
@@ -36,6 +47,16 @@ def metric_of(task: Task) -> Metric:
 def wants_published(domain: Domain) -> bool:
     """Whether the published slips are to be measured beside the standard."""
     return PUBLISHED in parameters_of(domain).variants
+
+
+def needs_of(domain: Domain) -> frozenset[str]:
+    """The instruments that the domain's metrics use, besides a judge."""
+    return frozenset(
+        name
+        for dataset in domain.datasets
+        for task in catalogue.tasks_of(dataset)
+        for name in metric_of(task).needs(task.metric)
+    )
 
 
 def prompts_of(domain: Domain) -> list[Prompt]:

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.memorybench.scores.metric import Answered, Mark, Means, Metric, Row
+from memflow.benchmarks.memorybench.scores.metric import Answered, Computed, Mark, Means, Metric, Row
 from memflow.benchmarks.memorybench.scores.registry import metric_of, wants_published
 from memflow.benchmarks.memorybench.tasks.catalogue import task
 from memflow.domains import Domain
-from memflow.errors import BadInput
+from memflow.errors import BadInput, BadSettings
 from memflow.metrics.instruments import Instruments
 from memflow.records import Probe, Reply, Verdict
 
@@ -26,11 +26,12 @@ async def make_verdicts(
     given = {reply.probe_id: reply for reply in replies}
     assistant = replies[0].assistant if replies else ""
     asked = [probe for probe in probes if probe.split == "test"]
-    places: Counter[str] = Counter()
+    places: Counter[tuple[str, int]] = Counter()
     measured = []
     for probe in asked:
-        measured.append(await _computed(probe, given.get(probe.probe_id), places[probe.dataset], means))
-        places[probe.dataset] += 1
+        task_at = probe.dataset, probe.checkpoint
+        measured.append(await _computed(probe, given.get(probe.probe_id), places[task_at], means))
+        places[task_at] += 1
     found = await asyncio.gather(*(_judged(one, means) for one in measured))
     return [
         _verdict(domain.name, assistant, probe, mark)
@@ -41,11 +42,11 @@ async def make_verdicts(
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A probe, the rows it is to have, and the marks there are so far; without `answered` that is all."""
+    """A probe, the rows it is to have, and what was computed; without `answered` that is all."""
 
     metric: Metric
     rows: Sequence[Row]
-    marks: Sequence[Mark]
+    computed: Computed
     answered: Answered | None = None
 
 
@@ -53,19 +54,21 @@ async def _computed(probe: Probe, reply: Reply | None, place: int, means: Means)
     metric = metric_of(task(probe.dataset))
     rows = metric.rows(probe, means)
     if reply is None or reply.parsed is None or reply.reason is not None:
-        return _Measured(metric, rows, _lost(rows, _reason(reply)))
+        return _Measured(metric, rows, Computed(_lost(rows, _reason(reply))))
     answered = Answered(probe, reply.parsed, place)
     try:
         return _Measured(metric, rows, await metric.computed(answered, means), answered)
+    except BadSettings:
+        raise  # No other reply would escape it.
     except BadInput as wrong:
-        return _Measured(metric, rows, _lost(rows, str(wrong)))
+        return _Measured(metric, rows, Computed(_lost(rows, str(wrong))))
 
 
 async def _judged(measured: _Measured, means: Means) -> list[Mark]:
-    marks = list(measured.marks)
+    marks = list(measured.computed.marks)
     if measured.answered is not None:
         try:
-            marks += await measured.metric.judged(measured.answered, means, measured.marks)
+            marks += await measured.metric.judged(measured.answered, means, measured.computed)
         except BadInput as wrong:
             marks = _lost(measured.rows, str(wrong))
     found = {mark.row: mark for mark in marks}

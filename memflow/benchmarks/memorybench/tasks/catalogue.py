@@ -57,6 +57,8 @@ TASKS: dict[str, Task] = {
         Task("sample_open", "sample-open", "open", "SiLo", ROUGE_L, sample=0),
         Task("sample_legal", "sample-legal", "legal", "SiSo", ROUGE_L, sample=0),
         Task("sample_academic", "sample-academic", "academic", "SiSo", ROUGE_L, sample=0),
+        Task("sample_checklist", "sample-checklist", "open", "SiLo", CHECKLIST, sample=0),
+        Task("sample_quality", "sample-quality", "open", "SiSo", QUALITY, sample=0),
     )
 }  # fmt: skip
 

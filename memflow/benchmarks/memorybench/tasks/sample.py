@@ -14,7 +14,10 @@ from memflow.records import Record
 
 
 class Line(BaseModel):
-    """A case. A training case's user wants its `rule` known; a test case rests on rules."""
+    """A case. A training case's user wants its `rule` known; a test case rests on rules.
+
+    Where there is a `checklist`, or nothing but a judge's opinion to go by, `answer` is what the oracle is told.
+    """
 
     case_id: Text
     dataset: Text
@@ -24,6 +27,7 @@ class Line(BaseModel):
     answer: Text
     rule: str = ""
     rests_on: list[str] = []
+    checklist: list[Text] = []
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
@@ -57,9 +61,17 @@ def _case(case: Line, rules: dict[str, str]) -> Case:
     return Case(
         case_id=case.case_id,
         question=case.question,
-        gold=case.answer,
+        gold=_gold(case),
         revealed=case.rule or "\n".join(rules[needed] for needed in case.rests_on) or case.answer,
         language=case.language,
         rests_on=tuple(case.rests_on),
         part=case.split,
     )
+
+
+def _gold(case: Line) -> str:
+    """What the metric of the case's task is given."""
+    metric = catalogue.task(case.dataset).metric
+    if metric == catalogue.CHECKLIST:
+        return json.dumps({"checklist": case.checklist}, ensure_ascii=False)
+    return "{}" if metric == catalogue.QUALITY else case.answer

@@ -60,7 +60,7 @@ async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Figure]]
     test = [probe for probe in walked.probes if probe.split == "test"]
     pasts = pasts_of(entries_of(domain.name, memory, played), said_of(domain.name, memory, played), test)
     replies = await answer_all(bench, domain, memory, test, pasts, make, chat)
-    verdicts = await bench.verdicts(domain, walked.probes, replies, Instruments())
+    verdicts = await bench.verdicts(domain, walked.probes, replies, Instruments(chat))
     measured = Measured(domain.name, memory, memory, "scripted", test, [], [], [], "scripted", True)
     measured = replace(measured, groups=groups_of(verdicts), pool=groups_of(verdicts))
     return replies, bench.figures(domain, measured)

@@ -9,7 +9,7 @@ import pytest
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.answers import Ideas, Limitations
 from memflow.benchmarks.memorybench.probes import probes
-from memflow.benchmarks.memorybench.questions import PACKAGE, written
+from memflow.benchmarks.memorybench.questions import PACKAGE, spoken, written
 from memflow.benchmarks.memorybench.selection import Taken
 from memflow.benchmarks.memorybench.split import Split
 from memflow.benchmarks.memorybench.tasks import ideabench, judge, lexeval, limitgen, scitechnews
@@ -114,6 +114,20 @@ async def dialogue(name: str, messages: Sequence[str]) -> str:
     question = MemoryBench().question(DOMAIN, probe(name), Recall(), None)
     history = [ChatMessage("user", text) for text in messages]
     return written((await ask(chat(), question.prompt, question.fields, history)).value)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_user_says_in_a_dialogue_says_what_is_to_be_made_of_it(name: str) -> None:
+    """A case's facts or a paper alone would be no request; nothing that is remembered or known stands in it."""
+    said = spoken(probe(name))
+    assert CASES[name].question in said
+    assert (said == CASES[name].question) == (task(name).prompt == "answer")
+
+
+def test_a_question_about_a_corpus_is_said_as_it_stands_with_its_options() -> None:
+    case = Case(case_id="0", question="Who?", gold="{}", revealed="", category="5", options=("Ann", "Bo"))
+    (asked,) = probes(DOMAIN.name, [Taken(Pool("locomo-0", task("locomo"), [case]), Split([], [0]))])
+    assert spoken(asked) == "Who? (a) Ann (b) Bo"
 
 
 async def test_answers_of_parts_are_json_in_a_reply() -> None:

@@ -105,7 +105,7 @@ def test_a_damaged_case_is_refused(tmp_path: Path, lines: list[str], complaint: 
 
 
 def test_the_sample_is_whole(sample: list[Record]) -> None:
-    assert [record.position for record in sample] == list(range(25))
+    assert [record.position for record in sample] == list(range(29))
     assert {record.licence for record in sample} == {"Apache-2.0"}
 
 

@@ -3,21 +3,26 @@
 import csv
 import io
 import json
+import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memflow.benchmarks.benchmark import States
 from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.questions import put
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.chat.asking import request_of
+from memflow.chat.scripted import ScriptedChat
 from memflow.datasets import dataset
-from memflow.domains import Domain
+from memflow.domains import Domain, find
 from memflow.errors import BadInput
 from memflow.records import Record
 from resources.library import Library
@@ -332,3 +337,25 @@ def test_the_ablation_targets_of_ideabench_are_read_and_quarantined_one_by_one(l
     found = cases(records)
     assert len(found) == 461
     assert all(case.reason and "no abstract of a reference" in case.reason for case in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "mine"),
+    [("memorybench_legal", ("judge", "lexeval_qa")), ("memorybench_academic", ("limitgen",))],
+)
+async def test_a_domain_asks_what_is_at_hand(library: Library, name: str, mine: Sequence[str]) -> None:
+    """As many test and training questions as are drawn of the parts at hand; nothing of them is in a stream."""
+    domain, bench, none = find(name), MemoryBench(), States([], [], [])
+    chat = ScriptedChat(bench.handlers())
+    records = [record for each in library.of(domain)[0] for record in real(library, each.name)]
+    turns = await bench.turns(domain, records, none, chat)
+    probes = await bench.probes(domain, records, none, turns, chat)
+    assert turns == [] and all(probe.reason is None and probe.evidence == [] for probe in probes)
+    counts = Counter((probe.dataset, probe.split) for probe in probes)
+    for task in mine:
+        drawn = min(250, len(cases(real(library, task))))
+        test = math.ceil(drawn / 5)
+        assert (counts[task, "test"], counts[task, "train"]) == (test, drawn - test)
+    assert len({probe.probe_id for probe in probes}) == len(probes)
+    for probe in probes:
+        assert request_of(chat, *put(probe, "")).messages[-1].content.count(probe.question) == 1

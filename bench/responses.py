@@ -1,0 +1,216 @@
+"""100,000 responses of about 200 words through the metrics of texts, one after the other on one core: CPU seconds.
+
+Eight assistants answer 12,500 questions, assistant by assistant, so that nothing is remembered but what the metrics'
+own caches hold. Texts are drawn from a seed; making them is not counted, and cutting them into words is. The peers,
+on the first of the same pairs: nltk's Porter stemmer as LoCoMo's evaluation uses it, rouge-score, the package `rouge`
+after jieba as LexEval's evaluation uses them, nltk's meteor_score on its own tokens. METEOR with WordNet is measured
+where MEMFLOW_WORDNET names a folder of it; it has no peer, since nltk reads WordNet in its own way.
+
+Prints one JSON line each, and ends with 1 where a score differs from its peer's, or a time or ratio misses its bound.
+The bounds in seconds are what was reckoned before anything was written, from libraries' speeds.
+"""
+
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+from bench.metrics_text import noised, published_f1, text_of, vocabulary
+from memflow.metrics.meteor import Synonyms, meteor
+from memflow.metrics.text import locomo_f1, rouge_l
+
+QUESTIONS, ASSISTANTS = 12_500, 8
+PEER_PAIRS = 100
+CHINESE = (
+    "被告人 原告 被告 公司 合同 法院 判决 上诉 一审 二审 证据 事实 清楚 本院 认为 依照 中华人民共和国 "
+    "刑法 民法典 第二百 第一款 规定 判处 有期徒刑 缓刑 罚金 人民币 五千元 盗窃罪 诈骗罪 故意 伤害 自首 "
+    "坦白 从轻 处罚 赔偿 损失 责任 当事人 权利 义务 履行 解除 违约金 利息 借款 抵押 担保 债权 债务 房屋 "
+    "买卖 租赁 股东 股权 转让 董事会 决议 有效 无效 撤销 申请 执行 异议 管辖 起诉 期限 应当 可以 不得 "
+    "因此 但是 如果 根据 以及 其他 的 在 对 和 与 将 于 由 向 并"
+)
+
+Pair = tuple[str, str]
+Metric = Callable[[str, str], float]
+
+
+@dataclass
+class Measured:
+    """A metric, its peer, and how they did."""
+
+    name: str
+    language: str
+    ours: Metric
+    bound: float
+    """CPU seconds for all."""
+    peer: str = ""
+    theirs: Callable[[], Metric] | None = None
+    ratio: float = 0.0
+    """The peer's time over ours, at least."""
+    spent: float = 0.0
+    first: list[float] = field(default_factory=list)
+
+
+def main() -> int:
+    """Run all. 1 where a bound is missed."""
+    measured = metrics()
+    kept: dict[str, list[Pair]] = {}
+    for language, pairs in assistants():
+        kept.setdefault(language, pairs[:PEER_PAIRS])
+        for metric in measured:
+            if metric.language == language:
+                began = time.process_time()
+                scores = [metric.ours(said, gold) for said, gold in pairs]
+                metric.spent += time.process_time() - began
+                metric.first = metric.first or scores[:PEER_PAIRS]
+    return int(sum(told(metric, kept[metric.language]) for metric in measured) > 0)
+
+
+def metrics() -> list[Measured]:
+    """What is measured, with its bounds."""
+    found = [
+        Measured(
+            "locomo_f1",
+            "en",
+            lambda said, gold: locomo_f1(said, gold, 4),
+            87,
+            "nltk Porter as published",
+            porter,
+            8,
+        ),
+        Measured("rouge_l_en", "en", rouge_l, 10, "rouge-score 0.1.2", rouge_score, 50),
+        Measured("rouge_l_zh", "zh", lambda said, gold: rouge_l(said, gold, "zh"), 47),
+        Measured(
+            "rouge_l_zh published_code",
+            "zh",
+            lambda said, gold: rouge_l(said, gold, "zh", "published_code"),
+            60,
+            "rouge 1.0.1 after jieba 0.42.1",
+            rouge,
+            20,
+        ),
+        Measured(
+            "meteor_nowordnet published_code",
+            "en",
+            lambda said, gold: meteor(said, gold, "en", "published_code"),
+            80,
+            "nltk without WordNet",
+            nltk_meteor,
+            5,
+        ),
+    ]
+    if folder := os.environ.get("MEMFLOW_WORDNET"):
+        synonyms = wordnet(folder)
+        found.append(Measured("meteor", "en", lambda said, gold: meteor(said, gold, synonyms=synonyms), 80))
+    return found
+
+
+def assistants() -> Iterator[tuple[str, list[Pair]]]:
+    """Every assistant's answers with their golds, in both languages."""
+    chance = random.Random(42)
+    words = vocabulary(chance)
+    english = [text_of(chance, words, 200) for _ in range(QUESTIONS)]
+    legal = CHINESE.split()
+    chinese = [" ".join(chance.choices(legal, k=200)) for _ in range(QUESTIONS)]
+    for _ in range(ASSISTANTS):
+        yield "en", [(noised(chance, gold, words), gold) for gold in english]
+        yield "zh", [(run_on(noised(chance, gold, legal)), run_on(gold)) for gold in chinese]
+
+
+def run_on(words: str) -> str:
+    """Chinese words as they are written: without spaces, twelve to a clause."""
+    parts = words.split()
+    return "，".join("".join(parts[start : start + 12]) for start in range(0, len(parts), 12)) + "。"
+
+
+def told(metric: Measured, pairs: list[Pair]) -> int:
+    """Print the line; 1 where it misses a bound."""
+    responses = QUESTIONS * ASSISTANTS
+    line = {
+        "name": f"100,000 responses: {metric.name}",
+        "value": round(metric.spent, 1),
+        "unit": "cpu_s",
+        "bound": metric.bound,
+        "responses": responses,
+        "per_second": round(responses / metric.spent),
+    }
+    missed = metric.spent > metric.bound
+    if metric.theirs is not None:
+        theirs = metric.theirs()
+        theirs(*pairs[0])  # what it loads is not counted
+        began = time.process_time()
+        scores = [theirs(said, gold) for said, gold in pairs]
+        each = (time.process_time() - began) / len(pairs)
+        ratio = each / (metric.spent / responses)
+        identical = scores == metric.first
+        missed = missed or not identical or ratio < metric.ratio
+        line |= {
+            "peer": metric.peer,
+            "peer_per_second": round(1 / each),
+            "ratio": round(ratio, 1),
+            "ratio_bound": metric.ratio,
+            "identical": identical,
+        }
+    print(json.dumps(line), flush=True)
+    return int(missed)
+
+
+def porter() -> Metric:
+    """LoCoMo's F1 as published."""
+    from nltk.stem.porter import PorterStemmer
+
+    stemmer = PorterStemmer()
+    return lambda said, gold: published_f1(stemmer, said, gold, 4)
+
+
+def rouge_score() -> Metric:
+    """rouge-score without its stemmer."""
+    from rouge_score import rouge_scorer
+
+    scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
+    return lambda said, gold: scorer.score(gold, said)["rougeL"].fmeasure
+
+
+def rouge() -> Metric:
+    """LexEval's evaluation: jieba, then the package `rouge`, all of whose metrics are computed."""
+    import jieba
+    from rouge import Rouge
+
+    scorer = Rouge()
+    marks = str.maketrans("", "", "，。")
+
+    def cut(text: str) -> str:
+        return " ".join(jieba.cut(text.translate(marks)))
+
+    return lambda said, gold: scorer.get_scores([cut(said)], [cut(gold)], avg=True)["rouge-l"]["f"]
+
+
+def nltk_meteor() -> Metric:
+    """nltk's METEOR on nltk's tokens, with a WordNet that knows nothing."""
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+    from nltk.translate.meteor_score import meteor_score
+
+    sentences, words = PunktSentenceTokenizer(), NLTKWordTokenizer()
+    nothing = SimpleNamespace(synsets=lambda _: [])
+
+    def cut(text: str) -> list[str]:
+        return [word for sentence in sentences.tokenize(text) for word in words.tokenize(sentence)]
+
+    return lambda said, gold: meteor_score([cut(gold)], cut(said), wordnet=nothing)
+
+
+def wordnet(folder: str) -> Synonyms:
+    """WordNet from a folder, read before the time runs."""
+    from resources.wordnet import WordNet
+
+    found = WordNet(folder)
+    found.of("read")
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

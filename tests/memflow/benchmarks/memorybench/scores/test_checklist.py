@@ -1,0 +1,59 @@
+import pytest
+
+ROW = ("checklist", "standard")
+GOLD = {"checklist": ["Is it long?", "Is it true?", "Is it kind?"]}
+
+
+def items(*scores: float, first: int = 1) -> dict:
+    return {
+        "items": [
+            {"number": number, "reason": "r", "score": score}
+            for number, score in enumerate(scores, start=first)
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("scores", "mean"), [((1, 1, 1), 1.0), ((0, 0, 0), 0.0), ((1, 0.5, 0.75), 0.75), ((0.25, 0, 0.5), 0.25)]
+)
+async def test_the_score_is_the_mean_over_the_list(judge, probe_of, marks_of, scores, mean) -> None:
+    asked = judge(checklist=items(*scores))
+    found = await marks_of(probe_of("hellobench_qa", GOLD, "Write."), "A text.", asked)
+    assert found[ROW].value == mean
+    assert asked.fields("checklist") == [
+        {
+            "request": "Write.",
+            "answer": "A text.",
+            "checklist": "1. Is it long?\n2. Is it true?\n3. Is it kind?",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        items(1, 1),
+        items(1, 1, 1, 1),
+        items(1, 1, 1, first=2),
+        items(1, 1, 0.6),
+        items(1, 1, 2),
+        {"items": []},
+        "no",
+        {"items": [*items(1, 1)["items"], {"number": 1, "reason": "r", "score": 1}]},
+    ],
+)
+async def test_a_list_with_holes_is_no_score(judge, probe_of, marks_of, wrong) -> None:
+    found = await marks_of(probe_of("hellobench_qa", GOLD), "A text.", judge(checklist=wrong))
+    assert found[ROW].value is None and "no usable answer" in found[ROW].reason
+
+
+async def test_the_judge_is_told_which_questions_it_left_out(judge, probe_of, marks_of) -> None:
+    def learns(request) -> str:
+        import json
+
+        told = request.messages[-1].content
+        return json.dumps(items(1, 1, 1) if "questions 1 to 3" in told else items(1, 1))
+
+    asked = judge(checklist=learns)
+    found = await marks_of(probe_of("hellobench_qa", GOLD), "A text.", asked)
+    assert found[ROW].value == 1.0 and len(asked.asked) == 2

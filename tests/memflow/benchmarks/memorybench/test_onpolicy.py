@@ -1,0 +1,178 @@
+"""On-policy: the assistant that is measured answers, users react, and all of it is remembered."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memflow.answer import answer_all
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler, ScriptedChat
+from memflow.domains import Domain, find
+from memflow.errors import RecallFailed
+from memflow.hashing import HashingEmbedder
+from memflow.memories.lexical import Lexical
+from memflow.memories.memory import Recall, Tools
+from memflow.memories.registry import remember
+from memflow.play import Played, play_all
+from memflow.records import Record
+from memflow.transcripts import entries_of, pasts_of, said_of
+
+ONPOLICY = find("memorybench_demo_onpolicy")
+BENCH = MemoryBench()
+
+
+def chat(**instead: Handler) -> ScriptedChat:
+    named = {f"memorybench/{name}": handler for name, handler in instead.items()}
+    return ScriptedChat({**BENCH.handlers(), **named})
+
+
+async def live(
+    walk: Any, memory: Any = "bm25_session", answering: Any = None, simulator: Any = None
+) -> Played:
+    make = remember(memory, Tools(embedder=HashingEmbedder())) if isinstance(memory, str) else memory
+    episodes = BENCH.episodes(
+        walk.domain,
+        None,
+        walk.turns,
+        [],
+        simulator or chat(),
+        walk.probes,  # type: ignore[arg-type]
+    )
+    (played,) = await play_all(episodes, make, BENCH.replier(walk.domain, answering or chat()))
+    return played
+
+
+@pytest.fixture
+async def onpolicy(walked: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]) -> Any:
+    return await walked(ONPOLICY, sample)
+
+
+async def test_a_second_answer_is_really_stored(onpolicy: Any) -> None:
+    played = await live(onpolicy)
+    rounds = BENCH.rounds(ONPOLICY, "bm25_session", [played])
+    assert onpolicy.feedback == []
+    second = [row for row in rounds if row.round == 1]
+    assert second
+    held = [entry.text for entry in played.store if any("feedback/" in each for each in entry.sources)]
+    said = {(line.event.checkpoint, line.message.text) for line in played.lines if line.origin == "assistant"}
+    for row in second:
+        assert any(row.answer in text and row.user_text in text for text in held)
+        assert (row.checkpoint, row.answer) in said
+
+
+async def test_each_step_asks_its_own_cases_three_answers_at_most(onpolicy: Any) -> None:
+    rounds = BENCH.rounds(ONPOLICY, "bm25_session", [await live(onpolicy)])
+    for step in (1, 2, 3):
+        rows = [row for row in rounds if row.checkpoint == step]
+        assert len({row.case_id for row in rows}) == 8
+        assert max(row.round for row in rows) == 2
+    assert {row.assistant for row in rounds} == {"bm25_session"}
+    assert len({(row.checkpoint, row.case_id, row.round) for row in rounds}) == len(rounds)
+
+
+async def test_a_step_is_answered_with_the_memory_of_the_step_before(onpolicy: Any) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def spy(language: str) -> Handler:
+        inner = BENCH.handlers()[f"memorybench/answer_{language}"]
+
+        def spying(request: ChatRequest) -> Any:
+            seen.append((request.fields["question"], request.fields["notes"]))
+            return inner(request)
+
+        return spying
+
+    played = await live(onpolicy, answering=chat(answer_en=spy("en"), answer_zh=spy("zh")))
+    steps: dict[str, set[int]] = {}
+    for line in played.lines:
+        if line.origin == "given" and line.event.checkpoint:
+            steps.setdefault(line.message.text, set()).add(line.event.checkpoint)
+    early = [notes for question, notes in seen if steps[question] == {1}]
+    assert early and not any("feedback" in notes or "user:" in notes for notes in early)
+    late = [notes for question, notes in seen if steps[question] == {3}]
+    assert any("user:" in notes for notes in late)
+
+
+async def test_follow_ups_see_what_was_recalled_for_the_question(onpolicy: Any) -> None:
+    answers: list[str] = []
+    retries: list[str] = []
+    reads: list[str] = []
+
+    class Counting(Lexical):
+        async def read(self, query: str, frozen: bool = True) -> Recall:
+            reads.append(query)
+            return await super().read(query, frozen)
+
+    def spying(seen: list[str], name: str) -> Handler:
+        inner = BENCH.handlers()[f"memorybench/{name}"]
+        return lambda request: (seen.append(request.fields["notes"]), inner(request))[1]
+
+    names = ("answer_en", "answer_zh", "locomo_short", "locomo_date", "locomo_choice")
+    handlers = {name: spying(answers, name) for name in names}
+    retrying = {name: spying(retries, name) for name in ("retry_en", "retry_zh")}
+    await live(
+        onpolicy, lambda store: Counting(store, Tools(), k=5, grain="session"), chat(**handlers, **retrying)
+    )
+    assert len(reads) == 24, "only the first turn queries the memory"
+    assert retries and set(retries) <= set(answers)
+
+
+async def test_the_same_again_remembers_the_same_in_the_same_order(onpolicy: Any) -> None:
+    first, second = await live(onpolicy), await live(onpolicy)
+    assert list(first.store) == list(second.store)
+    assert said_of("d", "a", [first]) == said_of("d", "a", [second])
+
+
+async def test_the_test_set_is_asked_at_every_checkpoint_and_rises(onpolicy: Any) -> None:
+    played, probes = await live(onpolicy), [probe for probe in onpolicy.probes if probe.split == "test"]
+    pasts = pasts_of(entries_of("d", "a", [played]), said_of("d", "a", [played]), probes)
+    make = remember("bm25_session", Tools())
+    replies = await answer_all(BENCH, ONPOLICY, "a", probes, pasts, make, chat())
+    right: dict[int, int] = {}
+    golds = {probe.probe_id: probe.gold for probe in probes}
+    for reply in replies:
+        right[reply.checkpoint] = right.get(reply.checkpoint, 0) + (
+            golds[reply.probe_id] in (reply.parsed or "")
+        )
+    assert list(right) == [0, 1, 2, 3]
+    assert right[0] < right[3]
+
+
+async def test_as_in_the_published_code_no_follow_up_is_answered(onpolicy: Any) -> None:
+    domain = replace(ONPOLICY, parameters={**ONPOLICY.parameters, "follow_ups": "published_code"})
+    rounds = BENCH.rounds(domain, "a", [await live(replace(onpolicy, domain=domain))])
+    assert {row.round for row in rounds} == {0}
+    assert any(row.critique and not row.ended for row in rounds)
+
+
+async def test_failures_are_rows_and_lines_with_their_reasons_and_are_not_remembered(onpolicy: Any) -> None:
+    class Broken(Lexical):
+        async def read(self, query: str, frozen: bool = True) -> Recall:
+            raise RecallFailed("the memory is out")
+
+    played = await live(onpolicy, lambda store: Broken(store, Tools(), k=5, grain="session"))
+    rounds = BENCH.rounds(ONPOLICY, "a", [played])
+    assert len(rounds) == 24 and all("the memory is out" in (row.reason or "") for row in rounds)
+    lost = [line for line in played.lines if line.reason is not None]
+    assert len(lost) == 24
+    assert not any("feedback/" in source for entry in played.store for source in entry.sources)
+
+    simulator = chat(feedback=lambda _: "half a {", feedback_zh=lambda _: "half a {")
+    rounds = BENCH.rounds(ONPOLICY, "a", [await live(onpolicy, simulator=simulator)])
+    assert {bool(row.reason) for row in rounds} == {True, False}
+    assert not any(row.satisfaction or row.liked for row in rounds if row.reason)
+
+
+async def test_no_gold_is_in_what_a_memory_is_given(onpolicy: Any) -> None:
+    played = await live(onpolicy)
+    told = {probe.gold for probe in onpolicy.probes if probe.split == "train"}
+    held_back = {
+        probe.gold
+        for probe in onpolicy.probes
+        if probe.split == "test" and probe.metric == "rouge_l" and probe.gold not in told
+    }
+    assert held_back
+    assert not any(gold in entry.text for entry in played.store for gold in held_back)

@@ -1,0 +1,129 @@
+"""A leak is found wherever it is planted, and what on-policy promises is held against its rows."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.played import EXPECTED
+from memflow.benchmarks.memorybench.probes import case_of, feedback_id
+from memflow.chat.scripted import ScriptedChat
+from memflow.domains import Domain, find
+from memflow.hashing import HashingEmbedder
+from memflow.memories.memory import Tools
+from memflow.memories.registry import remember
+from memflow.play import play_all
+from memflow.records import Record
+from memflow.transcripts import entries_of, said_of
+from resources.expectations import check_rows
+
+Rows = dict[str, list[Any]]
+ENDS = ("", "_stepwise", "_onpolicy", "_training", "_same")
+
+
+def broken(domain: Domain, rows: Rows) -> set[str]:
+    tables = {each.table for each in EXPECTED}
+    return {
+        outcome.name
+        for table in tables
+        for outcome in check_rows(
+            table, rows[table], [each for each in EXPECTED if each.table == table], rows.__getitem__, domain
+        )
+        if not outcome.passed
+    }
+
+
+@pytest.fixture
+def played(
+    walked: Callable[[Domain, list[Record]], Awaitable[Any]], sample: list[Record]
+) -> Callable[[str], Awaitable[tuple[Domain, Rows]]]:
+    async def playing(end: str) -> tuple[Domain, Rows]:
+        bench, domain = MemoryBench(), find(f"memorybench_demo{end}")
+        walk, chat = await walked(domain, sample), ScriptedChat(bench.handlers())
+        episodes = bench.episodes(domain, None, walk.turns, walk.feedback, chat, walk.probes)  # type: ignore[arg-type]
+        make = remember("bm25_message", Tools(embedder=HashingEmbedder()))
+        lived = await play_all(episodes, make, bench.replier(domain, chat))
+        return domain, {
+            "utterance.turns": walk.turns,
+            "question.probes": walk.probes,
+            "memory.transcripts": said_of(domain.name, "a", lived),
+            "memory.indexes": entries_of(domain.name, "a", lived),
+            "memory.feedback": bench.rounds(domain, "a", lived),
+        }
+
+    return playing
+
+
+@pytest.mark.parametrize("end", ENDS)
+async def test_every_protocol_keeps_every_sentence(played: Any, end: str) -> None:
+    domain, rows = await played(end)
+    assert rows["memory.transcripts"]
+    assert broken(domain, rows) == set()
+
+
+@pytest.mark.parametrize("end", ["", "_stepwise", "_onpolicy"])
+async def test_a_planted_gold_is_found(played: Any, end: str) -> None:
+    domain, rows = await played(end)
+    gold = "The sign names celery, the number of bowls, and Bo as the one to ask for seconds."
+    assert any(probe.gold == gold and probe.split == "test" for probe in rows["question.probes"])
+    for table, name in (
+        ("memory.transcripts", "no_message_holds_the_gold_of_a_test_case"),
+        ("memory.indexes", "no_entry_holds_the_gold_of_a_test_case"),
+    ):
+        first, *rest = rows[table]
+        leaking = {**rows, table: [replace(first, text=f"By the way:\n {gold.replace(' ', '  ')}"), *rest]}
+        assert broken(domain, leaking) == {name}
+
+
+async def test_a_gold_inside_a_json_object_is_found(played: Any) -> None:
+    domain, rows = await played("")
+    secret = "Does the letter name the ferry by which the guests arrive?"
+    probes = [
+        replace(probe, gold=f'{{"checklist": ["{secret}"]}}')
+        if "volunteer-mail-test" in probe.probe_id
+        else probe
+        for probe in rows["question.probes"]
+    ]
+    assert broken(domain, {**rows, "question.probes": probes}) == set()
+    first, *rest = rows["memory.indexes"]
+    leaking = {**rows, "question.probes": probes, "memory.indexes": [replace(first, text=secret), *rest]}
+    assert broken(domain, leaking) == {"no_entry_holds_the_gold_of_a_test_case"}
+
+
+async def test_a_test_case_s_dialogue_is_found(played: Any) -> None:
+    domain, rows = await played("_stepwise")
+    first, *rest = rows["memory.transcripts"]
+    planted = feedback_id("sample_open/soup-sign-test", 0)
+    leaking = {**rows, "memory.transcripts": [replace(first, message_id=planted), *rest]}
+    assert broken(domain, leaking) == {"only_training_cases_have_dialogues"}
+    entry, *others = rows["memory.indexes"]
+    leaking = {**rows, "memory.indexes": [replace(entry, sources=[planted]), *others]}
+    assert broken(domain, leaking) == {"no_entry_comes_from_a_test_case"}
+
+
+async def test_a_user_who_was_left_waiting_and_an_answer_that_was_lost_are_found(played: Any) -> None:
+    domain, rows = await played("_onpolicy")
+    rounds = rows["memory.feedback"]
+    waiting = [row for row in rounds if row.round == 0]
+    assert broken(domain, {**rows, "memory.feedback": waiting}) == {"users_who_want_more_get_another_answer"}
+    published = replace(domain, parameters={**domain.parameters, "follow_ups": "published_code"})
+    assert broken(published, {**rows, "memory.feedback": waiting}) == set()
+    last, *rest = reversed(rounds)
+    other = [*reversed(rest), replace(last, answer="what nobody said")]
+    assert broken(domain, {**rows, "memory.feedback": other}) == {"every_answer_is_remembered"}
+
+
+async def test_other_benchmarks_are_none_of_its_business(played: Any) -> None:
+    _, rows = await played("")
+    stranger = find("amemgym_demo")
+    first, *rest = rows["memory.transcripts"]
+    planted = replace(first, message_id=feedback_id("sample_open/soup-sign-test", 0))
+    assert broken(stranger, {**rows, "memory.transcripts": [planted, *rest]}) == set()
+
+
+def test_a_message_names_the_case_of_its_dialogue() -> None:
+    assert case_of(feedback_id("locomo-3/17", 2)) == "locomo-3/17"
+    assert case_of(feedback_id("locomo-3/17", 2, step=4)) == "locomo-3/17"
+    assert case_of("locomo-3/D1:5") is None

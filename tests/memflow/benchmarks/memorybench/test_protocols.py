@@ -1,0 +1,170 @@
+"""What each protocol asks, and what an assistant lives through in it: on the demo, with the scripted chat."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.domains import PROTOCOLS
+from memflow.benchmarks.memorybench.protocols import alone
+from memflow.benchmarks.memorybench.selection import DIALOGUES
+from memflow.chat.scripted import ScriptedChat
+from memflow.domains import Domain, built_in, find
+from memflow.errors import BadSettings
+from memflow.play import Episode
+from memflow.records import Probe, Record
+
+TALK = "memorybench_sample-0"
+CHAT = ScriptedChat(MemoryBench().handlers())
+Walk = Callable[[Domain, list[Record]], Awaitable[Any]]
+
+
+def lived(walk: Any) -> list[Episode]:
+    return MemoryBench().episodes(walk.domain, None, walk.turns, walk.feedback, CHAT, walk.probes)  # type: ignore[arg-type]
+
+
+def of(probes: list[Probe], split: str) -> list[Probe]:
+    return [probe for probe in probes if probe.split == split]
+
+
+def cases(episode: Episode, checkpoint: int) -> list[str]:
+    said = (event.messages[0].message_id for event in episode.events if event.checkpoint == checkpoint)
+    return [
+        each.removeprefix("feedback/").rpartition("/")[0] for each in said if each.startswith("feedback/")
+    ]
+
+
+@pytest.fixture
+def demo_of(walked: Walk, sample: list[Record]) -> Callable[[str], Awaitable[Any]]:
+    async def walking(end: str) -> Any:
+        return await walked(find(f"memorybench_demo_{end}"), sample)
+
+    return walking
+
+
+async def test_off_policy_dialogues_come_in_a_seeded_order_and_corpora_on_top(demo: Any) -> None:
+    shared, talk = lived(demo)
+    order = cases(shared, 0)
+    assert order != [probe.probe_id for probe in of(demo.probes, "train")]
+    assert sorted(order) == sorted(probe.probe_id for probe in of(demo.probes, "train"))
+    assert (talk.episode_id, talk.base) == (TALK, DIALOGUES)
+    other = lived(replace(demo, domain=replace(demo.domain, seed=7)))[0]
+    assert cases(other, 0) != order
+
+
+async def test_stepwise_all_corpora_stand_before_the_batches(demo: Any, demo_of: Any) -> None:
+    walk = await demo_of("stepwise")
+    (episode,) = lived(walk)
+    assert (episode.episode_id, episode.base) == (DIALOGUES, None)
+    assert {turn.base for turn in walk.turns} == {None}
+    assert Counter(event.checkpoint for event in episode.events) == {0: 6, 1: 8, 2: 8, 3: 8}
+    assert cases(episode, 0) == []
+    batches = [cases(episode, step) for step in (1, 2, 3)]
+    assert [case for batch in batches for case in batch] == cases(lived(demo)[0], 0)
+    assert [event.number for event in episode.events] == list(range(30))
+
+
+async def test_by_steps_every_test_case_is_asked_at_every_checkpoint(demo: Any, demo_of: Any) -> None:
+    once = {probe.probe_id: probe for probe in of(demo.probes, "test")}
+    for end in ("stepwise", "onpolicy"):
+        walk = await demo_of(end)
+        asked = of(walk.probes, "test")
+        assert len(asked) == 4 * len(once)
+        for probe in asked:
+            case, _, step = probe.probe_id.rpartition("/")
+            assert (probe.checkpoint, probe.episode_id) == (int(step), DIALOGUES)
+            assert (probe.question, probe.gold, probe.evidence) == (
+                once[case].question,
+                once[case].gold,
+                once[case].evidence,
+            )
+        trained = [replace(probe, domain="") for probe in of(walk.probes, "train")]
+        assert trained == [replace(probe, domain="") for probe in of(demo.probes, "train")]
+
+
+async def test_in_training_what_was_learnt_from_is_asked(demo: Any, demo_of: Any) -> None:
+    walk = await demo_of("training")
+    train = of(walk.probes, "train")
+    asked = of(walk.probes, "test")
+    assert [probe.probe_id for probe in asked] == [f"{probe.probe_id}/again" for probe in train]
+    assert [probe.episode_id for probe in asked] == [probe.episode_id for probe in train]
+    evidence = {probe.probe_id: probe.evidence for probe in asked}
+    assert evidence["sample_legal/lease-notice/again"] == ["feedback/sample_legal/lease-notice/2"]
+    assert evidence[f"{TALK}/1/again"] == [f"{TALK}/D1:5"]
+    assert [(each.episode_id, each.base) for each in lived(walk)] == [(DIALOGUES, None), (TALK, DIALOGUES)]
+
+
+async def test_on_the_same_question_each_case_has_a_memory_of_its_own(demo_of: Any) -> None:
+    walk = await demo_of("same")
+    train, asked = of(walk.probes, "train"), of(walk.probes, "test")
+    assert len(asked) == 2 * len(train)
+    places = {probe.probe_id: (probe.episode_id, probe.checkpoint) for probe in asked}
+    lease, oboe = "sample_legal/lease-notice", f"{TALK}/1"
+    assert places[f"{lease}/without"] == (alone(lease), 0)
+    assert places[f"{lease}/with"] == (alone(lease), 1)
+    assert places[f"{oboe}/without"] == (TALK, 0), "a case about a corpus is asked with it, in either"
+    episodes = {episode.episode_id: episode for episode in lived(walk)}
+    assert episodes.keys() == {TALK, *(alone(probe.probe_id) for probe in train)}
+    assert episodes[alone(oboe)].base == TALK and episodes[alone(lease)].base is None
+    (dialogue,) = episodes[alone(lease)].events
+    assert (dialogue.checkpoint, dialogue.messages[0].message_id) == (1, f"feedback/{lease}/0")
+
+
+@pytest.mark.parametrize(("end", "pressed"), [("liked", "liked"), ("copied", "copied")])
+async def test_only_pressed_answers_are_learnt_from(demo_of: Any, end: str, pressed: str) -> None:
+    walk = await demo_of(end)
+    rounds = [
+        replace(row, **{pressed: row.case_id.endswith("notice") and row.round == 1}) for row in walk.feedback
+    ]
+    chosen = {row.case_id for row in rounds if getattr(row, pressed)}
+    assert chosen == {"sample_legal/lease-notice"}
+    shared = lived(replace(walk, feedback=rounds))[0]
+    assert cases(shared, 0) == list(chosen), "and the whole dialogue is, not the one answer"
+    assert len(shared.events[0].messages) >= 4
+
+
+def test_what_is_liked_is_sought_in_all_that_is_not_test(locomo: list[Record]) -> None:
+    from memflow.benchmarks.memorybench.selection import select
+
+    domain = find("memorybench_open")
+    usual = select(domain, locomo)
+    every = select(replace(domain, parameters={"learn_from": "liked"}), locomo)
+    assert [taken.split.test for taken in every] == [taken.split.test for taken in usual]
+    for taken in every:
+        assert sorted(taken.split.test + taken.split.train) == list(range(len(taken.pool.cases)))
+
+
+def test_every_further_domain_keeps_its_data_sets_and_is_unlisted() -> None:
+    for end, (_, partitions, parameters) in PROTOCOLS.items():
+        for partition in partitions:
+            base, domain = (built_in().get(f"memorybench_{partition}{tail}") for tail in ("", f"_{end}"))
+            assert (base is None) == (domain is None)
+            if base is not None and domain is not None:
+                assert domain.datasets == base.datasets and not domain.listed
+                assert domain.parameters.items() >= parameters.items()
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"protocol": "sideways"},
+        {"batch": 0},
+        {"protocol": "stepwise", "learn_from": "liked"},
+        {"follow_ups": "published_code"},
+    ],
+)
+def test_parameters_that_do_not_go_together_are_refused(parameters: dict[str, Any]) -> None:
+    domain = replace(find("memorybench_demo"), parameters=parameters)
+    with pytest.raises(BadSettings, match=r"memorybench_demo.*(protocol|batch|learn_from|follow_ups)"):
+        MemoryBench().asking(domain)
+
+
+def test_only_where_assistants_lead_the_dialogues_are_users_simulated_in_their_memories() -> None:
+    bench = MemoryBench()
+    stages = {end: bench.simulated(find(f"memorybench_demo_{end}")) for end in PROTOCOLS}
+    assert stages.pop("onpolicy") == {"memory"}
+    assert set(stages.values()) == {frozenset({"feedback"})}
+    assert {end for end in PROTOCOLS if bench.asking(find(f"memorybench_demo_{end}"))} == {"onpolicy", "same"}

@@ -1,0 +1,48 @@
+"""Batches and draws of training cases, and the checkpoints that follow."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks.memorybench.parameters import Parameters
+from memflow.benchmarks.memorybench.steps import batches, checkpoints, draws, shuffled
+
+CASES = st.integers(0, 60).map(range)
+SIZES = st.integers(1, 20)
+SEEDS = st.integers(0, 2**32)
+
+
+@given(CASES, SIZES, SEEDS)
+def test_batches_hold_every_case_once_in_the_shuffled_order(cases: range, size: int, seed: int) -> None:
+    found = batches(cases, size, seed)
+    assert [case for batch in found for case in batch] == shuffled(cases, seed)
+    assert sorted(shuffled(cases, seed)) == list(cases)
+    assert all(len(batch) == size for batch in found[:-1])
+
+
+@given(CASES, SIZES, st.integers(1, 5), SEEDS)
+def test_no_case_is_drawn_twice_in_a_step(cases: range, size: int, steps: int, seed: int) -> None:
+    found = draws(cases, size, steps, seed)
+    assert len(found) == steps
+    assert all(len(set(step)) == len(step) == min(size, len(cases)) for step in found)
+    assert found == draws(cases, size, steps, seed)
+
+
+def test_a_case_may_be_drawn_again_in_a_later_step() -> None:
+    first, second = draws(range(10), 8, 2, 42)
+    assert first != second and set(first) & set(second)
+
+
+@pytest.mark.parametrize(
+    ("given", "training", "expected"),
+    [
+        ({"protocol": "stepwise"}, 1183, 13),
+        ({"protocol": "stepwise", "batch": 8}, 24, 4),
+        ({"protocol": "on_policy"}, 24, 11),
+        ({"protocol": "off_policy"}, 24, 1),
+    ],
+)
+def test_checkpoints_are_steps_and_one_before(given: Any, training: int, expected: int) -> None:
+    assert list(checkpoints(Parameters(**given), training)) == list(range(expected))

@@ -1,0 +1,42 @@
+import pytest
+
+from memflow.metrics.legal.charges import charge, charges, found_guilty
+
+DRUGS = "走私、贩卖、运输、制造毒品罪"
+
+
+@pytest.mark.parametrize(
+    ("name", "whole"),
+    [
+        ("贩卖毒品罪", DRUGS),
+        ("贩卖、运输毒品罪", DRUGS),
+        ("贩卖运输毒品罪", DRUGS),
+        (DRUGS, DRUGS),
+        ("非法持有毒品罪", "非法持有毒品罪"),
+        ("销售有害食品罪", "生产、销售有毒、有害食品罪"),
+        ("掩饰、隐瞒犯罪所得罪", "掩饰、隐瞒犯罪所得、犯罪所得收益罪"),
+        ("窝藏罪", "窝藏、包庇罪"),
+        ("帮助伪造证据罪", "帮助毁灭、伪造证据罪"),
+        ("强制猥亵罪", "强制猥亵、侮辱罪"),
+        ("强制猥亵妇女罪", "强制猥亵、侮辱罪"),
+        ("伪造居民身份证罪", "伪造、变造、买卖身份证件罪"),
+        ("盗窃罪", "盗窃罪"),
+        ("毒品罪", "毒品罪"),
+    ],
+)
+def test_a_selective_charge_is_the_same_charge_whatever_is_chosen(name: str, whole: str) -> None:
+    assert charge(name) == whole
+    assert charge(whole) == whole
+
+
+def test_names_in_a_list_are_told_apart_and_names_with_commas_are_not() -> None:
+    assert charges("抢劫罪、强奸罪和拒不执行判决、裁定罪") == ["抢劫罪", "强奸罪", "拒不执行判决、裁定罪"]
+    assert charges("有“侵犯著作权罪”") == ["侵犯著作权罪"]
+
+
+def test_a_reasoning_names_what_is_made_out_and_not_what_is_denied() -> None:
+    assert found_guilty("其行为已构成诈骗罪、盗窃罪，不构成抢夺罪，尚未构成抢劫罪；又构成赌博罪") == {
+        "诈骗罪",
+        "盗窃罪",
+        "赌博罪",
+    }

@@ -1,0 +1,108 @@
+import pytest
+
+from memflow.metrics.legal.decision import NONE, Sentence, operative, sentences, together
+
+
+@pytest.mark.parametrize(
+    ("term", "months"),
+    [
+        ("有期徒刑三年", 36),
+        ("有期徒刑三年零六个月", 42),
+        ("有期徒刑一年又六个月", 18),
+        ("有期徒刑一年半", 18),
+        ("有期徒刑十一年十一个月", 143),
+        ("有期徒刑1年2个月", 14),
+        ("拘役四个月", 4),
+        ("管制二年", 24),
+        ("无期徒刑", 240),
+        ("死刑，缓期二年执行", 10_001),
+        ("有期徒刑六个月，缓刑一年，剥夺政治权利二年", 6),
+        ("拘役一个月（刑期自2020年1月1日起，有期徒刑九年）", 1),
+    ],
+)
+def test_a_term_is_so_many_months(term: str, months: int) -> None:
+    assert sentences(f"被告人甲犯盗窃罪，判处{term}。") == [Sentence(["盗窃罪"], months)]
+
+
+@pytest.mark.parametrize(
+    ("fine", "yuan"),
+    [
+        ("罚金人民币二万二千元", 22_000),
+        ("罚金3万元", 30_000),
+        ("罚金人民币30，000元", 30_000),
+        ("罚金人民4000元", 4_000),
+        ("罚金人民币壹仟元", 1_000),
+        ("罚金人民币五千元（罚金五千元已缴纳）。罚金限于十日内缴纳。上述罚金五千元上缴", 5_000),
+        ("没收个人财产三千元，追缴违法所得五百元", NONE),
+        ("罚金（数额待定）", NONE),
+    ],
+)
+def test_a_fine_is_so_many_yuan(fine: str, yuan: int) -> None:
+    assert [one.fine for one in sentences(f"被告人甲犯盗窃罪，单处{fine}。")] == [yuan]
+
+
+def test_what_is_served_is_the_total_and_not_the_single_terms() -> None:
+    (one,) = sentences(
+        "被告人甲犯抢劫罪，判处有期徒刑三年，并处罚金三千元；被告人甲犯强奸罪，判处有期徒刑一年。"
+        "决定执行有期徒刑三年六个月，并处罚金三千元。"
+    )
+    assert one == Sentence(["抢劫罪", "强奸罪"], 42, 3_000)
+
+
+def test_a_total_that_cannot_be_read_leaves_the_single_terms() -> None:
+    (one,) = sentences("被告人甲犯贪污罪，免予刑事处罚；犯受贿罪，判处有期徒刑六个月，决定执行有期徒刑六个；")
+    assert (one.months, one.charges) == (6, ["贪污罪", "受贿罪"])
+
+
+def test_a_total_without_a_fine_leaves_the_single_fines() -> None:
+    (one,) = sentences(
+        "被告人甲犯赌博罪，判处拘役一个月，并处罚金二千元；犯盗窃罪，判处拘役二个月，并处罚金一千元；"
+        "决定执行拘役二个月"
+    )
+    assert (one.months, one.fine) == (2, 3_000)
+
+
+def test_two_people_with_the_same_sentence_are_two_people() -> None:
+    people = sentences(
+        "一、被告人甲犯赌博罪，判处拘役五个月，并处罚金一千元。二、被告人乙犯赌博罪，判处拘役五个月，并处罚金一千元。"
+    )
+    assert [(one.months, one.fine) for one in people] == [(5, 1_000), (5, 1_000)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "一、撤销某院刑事判决，即：被告人甲犯赌博罪，判处拘役九个月；罚金一千元。二、上诉人（原审被告人）甲犯盗窃罪，判处拘役一个月。",
+        "撤销某院刑事判决；被告人甲犯盗窃罪，判处拘役一个月。",
+        "被告人甲犯盗窃罪，判处拘役一个月；与原犯赌博罪，判处有期徒刑二年，并罚，决定执行拘役一个月。",
+        "被告人甲犯盗窃罪，判处拘役一个月。其曾因犯赌博罪被判处有期徒刑二年。",
+        "被告人甲犯盗窃罪，判处拘役一个月，前罪有期徒刑二年已执行完毕。",
+        "一、被告人甲犯盗窃罪，判处拘役一个月。二、被告人甲犯罪所得人民币三千元予以追缴。",
+    ],
+)
+def test_what_another_decision_said_is_not_this_one(text: str) -> None:
+    assert sentences(text) == [Sentence(["盗窃罪"], 1)]
+
+
+def test_a_conviction_that_is_upheld_and_its_new_term_are_one_person() -> None:
+    text = (
+        "一、维持某院判决的罚金部分，即被告人甲犯盗窃罪，并处罚金一万元。"
+        "二、撤销有期徒刑的部分，即被告人甲犯盗窃罪，判处有期徒刑三年。三、原审被告人甲犯盗窃罪，判处有期徒刑二年。"
+    )
+    assert sentences(text) == [Sentence(["盗窃罪", "盗窃罪"], 24, 10_000)]
+
+
+def test_a_surname_is_no_earlier_conviction() -> None:
+    assert [
+        one.months
+        for one in sentences("被告人曾某犯盗窃罪，判处拘役一个月。被告人原某犯盗窃罪，判处拘役二个月。")
+    ] == [1, 2]
+
+
+def test_brackets_left_open_hide_nothing() -> None:
+    assert operative("缓刑二个月（并处罚金一千元（（限十日内缴纳）。") == "缓刑二个月（并处罚金一千元（。"
+
+
+def test_what_nobody_has_is_not_summed_as_nothing() -> None:
+    assert NONE == -1
+    assert [together([NONE, NONE]), together([NONE, 3, 4]), together([0]), together([])] == [NONE, 7, 0, NONE]

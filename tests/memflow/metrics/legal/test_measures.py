@@ -1,0 +1,139 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judgments import Convicted, judgment
+
+from memflow.metrics.legal.measures import measures, passages
+from memflow.metrics.legal.numerals import words
+from memflow.metrics.score import Score
+
+NAMES = ["charge_recall", "charge_precision", "statute_recall", "statute_precision", "time", "fine"]
+
+
+def _case(
+    *charges: str, months: int | None = 6, fine: int | None = None, statutes: tuple[str, ...] = ("264",)
+) -> str:
+    """One person, convicted of charges together; no term where `months` is None."""
+    terms = [] if months is None else [f"判处拘役{words(months)}个月"]
+    fines = [] if fine is None else [f"罚金{words(fine)}元"]
+    people = [Convicted(charges=[(charge, "", None) for charge in charges])]
+    decision = (
+        "被告人周小舟" + "，".join([f"犯{'、'.join(charges)}", *terms, *fines]) if charges else "驳回起诉。"
+    )
+    return judgment(*people, statutes=statutes, decision=decision)
+
+
+def test_recall_and_precision_of_charges_and_statutes_by_hand() -> None:
+    found = measures(
+        _case("盗窃罪", "抢劫罪", "赌博罪", statutes=("264", "263", "303", "67")),
+        _case("盗窃罪", "诈骗罪", statutes=("264", "266")),
+    )
+    assert [found[name].value for name in NAMES[:4]] == [1 / 2, 1 / 3, 1 / 2, 1 / 4]
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted", "standard", "published"),
+    [
+        (6, 9, 2 / 3, 2 / 3),
+        (0, 0, 1, 1),
+        (0, 9, 0, 0),
+        (None, 9, 0, None),  # the published reading finds a term among the defendant's earlier ones
+        (9, None, 0, None),
+    ],
+)
+def test_time_is_one_less_the_relative_difference(
+    said: int | None, wanted: int | None, standard: float, published: float | None
+) -> None:
+    answer, gold = _case("盗窃罪", months=said), _case("盗窃罪", months=wanted)
+    assert measures(answer, gold)["time"].value == pytest.approx(standard)
+    if published is not None:
+        assert measures(answer, gold, "published_code")["time"].value == pytest.approx(published)
+
+
+def test_death_is_near_no_other_term() -> None:
+    death, life = (judgment(Convicted(charges=[("故意杀人罪", term, None)])) for term in ("死刑", "无期徒刑"))
+    assert measures(death, life)["time"] == Score(0.0)
+    assert measures(death, death)["time"] == Score(1.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted", "standard", "published"),
+    [
+        (2_000, 5_000, 0.4, 0.4),
+        (20_000, 50_000, 0.4, 0.4),
+        (10_000, 5_000, 0.5, 0.5),
+        (20_000, 5_000, 0.25, 0.0),  # the rule for death sentences, met by a fine
+    ],
+)
+def test_fines_are_compared_alike_whatever_their_size(
+    said: int, wanted: int, standard: float, published: float
+) -> None:
+    answer, gold = _case("盗窃罪", fine=said), _case("盗窃罪", fine=wanted)
+    assert measures(answer, gold)["fine"].value == pytest.approx(standard)
+    assert measures(answer, gold, "published_code")["fine"].value == pytest.approx(published)
+
+
+def test_what_cannot_be_had_has_a_reason_and_no_nought() -> None:
+    nothing, gold = "无法作出判决", _case("盗窃罪", fine=None)
+    found = measures(nothing, gold)
+    assert found == {
+        "charge_recall": Score(0.0),
+        "charge_precision": Score(None, "the answer names no charge"),
+        "statute_recall": Score(0.0),
+        "statute_precision": Score(None, "the answer names no statute"),
+        "time": Score(0.0),
+        "fine": Score(None, "neither the answer nor the gold sets a fine"),
+    }
+    assert measures(gold, nothing)["charge_recall"] == Score(None, "the gold names no charge")
+    published = measures(nothing, gold, "published_code")
+    assert [published[name].value for name in NAMES[:4]] == [0, 0, 0, 0]
+
+
+def test_the_passages_to_compare_are_the_two_documents_sections() -> None:
+    answer, gold = judgment(facts="取走手机"), judgment(facts="取走电脑")
+    found = passages(answer, gold)
+    assert list(found) == ["reasoning", "judgment"]
+    assert "手机" in found["reasoning"][0]
+    assert "电脑" in found["reasoning"][1]
+    assert found["judgment"][0] == found["judgment"][1]
+
+
+def test_a_missing_passage_is_said_to_be_missing_and_ends_both_as_published() -> None:
+    answer, gold = "本院认为，有罪。", judgment()
+    lacking = Score(None, "no judgment is found in the answer")
+    assert passages(answer, gold)["judgment"] == lacking
+    assert passages(answer, gold)["reasoning"][0] == "本院认为，有罪。"
+    assert list(passages(answer, gold, "published_code").values()) == [lacking, lacking]
+
+
+CASES = st.builds(
+    _case,
+    st.sampled_from(["盗窃罪", "诈骗罪", "贩卖毒品罪"]),
+    months=st.none() | st.integers(0, 300),
+    fine=st.none() | st.integers(0, 200_000),
+    statutes=st.lists(st.sampled_from(["264", "266", "347", "133-1", "67"]), min_size=1).map(tuple),
+) | st.just("没有判决")
+VARIANTS = st.sampled_from(["standard", "published_code"])
+
+
+@given(CASES, CASES, VARIANTS)
+def test_a_measure_is_a_share_or_missing_with_a_reason_and_no_side_is_favoured(
+    answer: str, gold: str, variant
+) -> None:
+    found, turned = measures(answer, gold, variant), measures(gold, answer, variant)
+    assert list(found) == NAMES
+    for value, reason in found.values():
+        assert (value is None) == (reason is not None)
+        assert value is None or 0 <= value <= 1
+    for name, other in (
+        ("charge_recall", "charge_precision"),
+        ("statute_recall", "statute_precision"),
+        ("time", "time"),
+        ("fine", "fine"),
+    ):
+        assert found[name].value == turned[other].value
+
+
+@given(CASES)
+def test_the_same_document_scores_one_wherever_it_has_a_score(document: str) -> None:
+    assert {score.value for score in measures(document, document).values()} <= {1.0, None}

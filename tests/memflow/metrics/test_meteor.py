@@ -1,0 +1,145 @@
+"""meteor.py, against nltk's meteor_score."""
+
+import os
+import shutil
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.translate.meteor_score import meteor_score
+
+from memflow.errors import BadSettings
+from memflow.metrics.meteor import METEOR, METEOR_NOWORDNET, meteor, meteor_of_words, metric_name
+
+HYPOTHESIS = "It is a guide to action which ensures that the military always obeys the commands of the party"
+REFERENCE = "It is a guide to action that ensures that the military will forever heed Party commands"
+NO_WORDNET = SimpleNamespace(synsets=lambda _: [])
+
+
+class Said:
+    """Synonyms by hand."""
+
+    def __init__(self, **synonyms: str) -> None:
+        self.synonyms = {word: frozenset(said.split()) for word, said in synonyms.items()}
+
+    def of(self, word: str) -> frozenset[str]:
+        return self.synonyms.get(word, frozenset())
+
+
+def test_nltk_s_own_example() -> None:
+    # 14 of 18 and 16 words; published in nltk's documentation as 0.6944
+    score = meteor_of_words(HYPOTHESIS.split(), REFERENCE.split(), "published_code")
+    assert score == pytest.approx(0.6944, abs=5e-5)
+
+
+def test_a_score_by_hand() -> None:
+    # Matches: the, cat (exact), sat (stem of "sat" and "sat"), in runs "the cat" and "sat": 3 matches, 2 runs.
+    # P = 3/4, R = 3/3, F = PR / (.9 P + .1 R) = .75 / .775; penalty .5 (2/3)^3.
+    score = meteor_of_words(["the", "cat", "then", "sat"], ["the", "cat", "sat"])
+    assert score == pytest.approx((1 - 0.5 * (2 / 3) ** 3) * 0.75 / 0.775)
+    assert (
+        meteor_of_words(["dog"], ["cat"]) == meteor_of_words([], ["cat"]) == meteor_of_words(["a"], []) == 0
+    )
+
+
+VOCABULARY = "a the cat cats dog dogs running runs ran house houses big biggest large home quick fast"
+WORDS = st.lists(st.sampled_from(VOCABULARY.split()), max_size=25)
+
+
+@settings(max_examples=300, deadline=None)
+@given(said=WORDS, wanted=WORDS)
+def test_without_wordnet_it_is_nltk_s_to_the_last_bit(said: list[str], wanted: list[str]) -> None:
+    theirs = meteor_score([wanted], said, wordnet=NO_WORDNET)
+    assert meteor_of_words(said, wanted, "published_code") == theirs
+    assert meteor_of_words(said, wanted, "standard") == theirs  # the variants differ in synonyms alone
+
+
+@settings(max_examples=300, deadline=None)
+@given(said=WORDS, wanted=WORDS)
+def test_with_synonyms_it_is_nltk_s_to_the_last_bit(said: list[str], wanted: list[str]) -> None:
+    synonyms = Said(cat="dog kitti", dog="cat", hous="home big", big="larg fast", fast="quick cat", the="a")
+
+    def synsets(word: str) -> list[Any]:
+        lemmas = [SimpleNamespace(name=lambda name=name: name) for name in synonyms.of(word)]
+        return [SimpleNamespace(lemmas=lambda: lemmas)]
+
+    theirs = meteor_score([wanted], said, wordnet=SimpleNamespace(synsets=synsets))
+    assert meteor_of_words(said, wanted, "published_code", synonyms) == theirs
+
+
+def test_the_published_code_looks_synonyms_up_for_stems_and_the_standard_for_words() -> None:
+    words = Said(house="home")
+    assert meteor_of_words(["house"], ["home"], "published_code", words) == 0
+    assert meteor_of_words(["house"], ["home"], "standard", words) == 0.5
+    stems = Said(hous="home")
+    assert meteor_of_words(["house"], ["home"], "published_code", stems) == 0.5
+    assert meteor_of_words(["house"], ["home"], "standard", stems) == 0
+
+
+def test_the_name_says_whether_synonyms_were_looked_up() -> None:
+    assert metric_name("en", None) == METEOR_NOWORDNET
+    assert metric_name("en", Said()) == metric_name("zh", None) == METEOR
+
+
+def test_chinese_is_matched_by_words_without_synonyms() -> None:
+    # 判处 有期徒刑 三年 against 判处 有期徒刑 五年: 2 of 3 words in one run
+    mean = (2 / 3) ** 2 / (2 / 3)
+    expected = (1 - 0.5 * (1 / 2) ** 3) * mean
+    assert meteor("判处有期徒刑三年", "判处 有期徒刑 五年", "zh") == pytest.approx(expected)
+    assert meteor("三年", "五年", "zh", synonyms=Said(三年="五年")) == 0
+
+
+def test_english_texts_are_cut_at_sentences_and_punctuation() -> None:
+    assert meteor("We met. You left.", "we met . you left .") == pytest.approx(1 - 0.5 / 6**3)
+
+
+def test_what_there_is_not_is_refused() -> None:
+    with pytest.raises(BadSettings, match="language 'fr'"):
+        meteor("un", "un", "fr")  # type: ignore[arg-type]
+    with pytest.raises(BadSettings, match="variant 'nltk'"):
+        meteor("a", "a", variant="nltk")  # type: ignore[arg-type]
+
+
+def test_with_wordnet_it_is_nltk_s_to_the_last_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = os.environ.get("MEMFLOW_WORDNET")
+    if not folder:
+        pytest.skip("set MEMFLOW_WORDNET to a folder of WordNet (Debian's wordnet-base: /usr/share/wordnet)")
+    import nltk
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    from resources.wordnet import WordNet
+
+    ours = WordNet(folder)
+    theirs = tmp_path / "corpora" / "wordnet"
+    shutil.copytree(ours.folder, theirs)
+    # nltk asks for two files more, of which METEOR uses nothing.
+    (theirs / "lexnames").write_text("".join(f"{n:02}\tname{n}\t1\n" for n in range(45)))
+    if not (theirs / "index.sense").is_file():
+        (theirs / "index.sense").touch()
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of languages it has not
+        reader = WordNetCorpusReader(str(theirs), None)
+
+    texts = [
+        HYPOTHESIS,
+        REFERENCE,
+        "It is to insure the troops forever hearing the activity guidebook that party direct",
+        "The physician purchased a large automobile and quickly drove his kids to their dwelling",
+        "The doctor bought a big car and rapidly drove the children home , better than 2 houses",
+        "Two women were happier about the oxen ; abaci and geese were lying in the grass",
+    ]
+    differs = 0
+    for said in texts:
+        for gold in texts:
+            expected = meteor_score([gold.split()], said.split(), wordnet=reader)
+            assert meteor_of_words(said.split(), gold.split(), "published_code", ours) == expected
+            differs += expected != meteor_score([gold.split()], said.split(), wordnet=NO_WORDNET)
+    assert differs > 3
+    for word in ("house", "hous", "children", "better", "OXEN", "2", "abaci", "lying", "zzz", "larger"):
+        lemmas = [lemma.name() for synset in reader.synsets(word) for lemma in synset.lemmas()]
+        assert ours.of(word) == {name for name in lemmas if "_" not in name}

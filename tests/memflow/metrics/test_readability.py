@@ -1,0 +1,55 @@
+"""readability.py: figures by hand, and textstat's own."""
+
+import importlib
+
+import pytest
+import textstat
+
+from memflow.metrics.readability import coleman_liau, dale_chall, flesch_kincaid
+
+# 9 words in 2 sentences, 33 letters, 12 syllables; "astronomers" is not on Dale and Chall's list.
+TEXT = "The cat sat on the mat. Astronomers saw it."
+SYLLABLES = {"the": 1, "cat": 1, "sat": 1, "on": 1, "mat": 1, "saw": 1, "it": 1, "astronomers": 4}
+
+
+def test_the_three_figures_by_hand() -> None:
+    letters, words, sentences, syllables = 33, 9, 2, 12
+    expected = 0.058 * 100 * letters / words - 0.296 * 100 * sentences / words - 15.8
+    assert coleman_liau(TEXT).value == pytest.approx(expected)
+    expected = 0.39 * words / sentences + 11.8 * syllables / words - 15.59
+    assert flesch_kincaid(TEXT, SYLLABLES).value == pytest.approx(expected)
+    expected = 0.1579 * 100 / words + 0.0496 * words / sentences + 3.6365
+    assert dale_chall(TEXT).value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        "One. Two. Three.",  # sentences of two words or fewer do not count
+        "Don't 2023 'tis x-ray e.g. naïve it. Well-known dogs walked; 中文 too!",
+        "She carefully watered the gardens. Children were laughing, and 1,024 birds sang?",
+        " ",
+        "...",
+    ],
+)
+def test_they_are_textstat_s(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # textstat's dictionary, made of ours: of a word its first pronunciation, whose vowels end with their stress.
+    pronounced = {word: [["AH0"] * count] for word, count in SYLLABLES.items()}
+    counting = importlib.import_module("textstat.backend.counts._count_syllables")
+    monkeypatch.setattr(counting, "get_cmudict", lambda lang: pronounced)
+    counting.count_syllables.cache_clear()
+    assert coleman_liau(text).value == textstat.coleman_liau_index(text)
+    assert flesch_kincaid(text, SYLLABLES).value == textstat.flesch_kincaid_grade(text)
+    assert dale_chall(text).value == textstat.dale_chall_readability_score(text)
+
+
+def test_a_chinese_text_has_none_and_says_why() -> None:
+    for score in (coleman_liau("一", "zh"), flesch_kincaid("一", SYLLABLES, "zh"), dale_chall("一", "zh")):
+        assert score.value is None and score.reason is not None and "English" in score.reason
+
+
+def test_without_a_dictionary_only_the_grade_of_syllables_is_missing() -> None:
+    score = flesch_kincaid(TEXT, None)
+    assert score.value is None and score.reason is not None and "MEMFLOW_CMUDICT" in score.reason
+    assert coleman_liau(TEXT).value is not None and dale_chall(TEXT).value is not None

@@ -1,0 +1,115 @@
+"""encoder.py, with a tiny model of random weights that the test makes."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memflow.errors import BadSettings, MissingData
+from memflow.metrics.bertscore import bertscores, metric_name
+from resources.encoder import LAYERS, FolderEncoder
+
+WORDS = ("the", "cat", "sat", "on", "a", "mat", "dog", "ran", "home")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of 3 layers with random weights, as transformers writes one."""
+    torch = pytest.importorskip("torch", reason="torch is not installed (the extra bert)")
+    transformers = pytest.importorskip(
+        "transformers", reason="transformers is not installed (the extra bert)"
+    )
+    folder = tmp_path_factory.mktemp("encoders") / "tiny"
+    folder.mkdir()
+    (folder / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]) + "\n"
+    )
+    torch.manual_seed(7)
+    config = transformers.BertConfig(
+        vocab_size=5 + len(WORDS),
+        hidden_size=16,
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=12,
+    )
+    transformers.BertModel(config).save_pretrained(folder)
+    transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder
+
+
+def states(folder: Path, text: str, layer: int) -> Any:
+    """What the whole model has at a layer, from unit to unit."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    batch = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")
+    with torch.inference_mode():
+        model = AutoModel.from_pretrained(folder).eval()
+        found = model(**batch, output_hidden_states=True).hidden_states[layer][0].numpy()
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("layer", [1, 2, 3])
+def test_it_gives_the_unit_vectors_of_the_layer(folder: Path, layer: int) -> None:
+    encoder = FolderEncoder(folder, layer=layer)
+    texts = ["the cat sat on a mat", "a dog", " the cat ran home\n", ""]
+    vectors = asyncio.run(encoder.encode(texts))
+    assert [len(one) for one in vectors] == [8, 4, 6, 2]  # words, [CLS], [SEP]
+    for text, one in zip(texts, vectors, strict=True):
+        assert one.dtype == np.float32
+        np.testing.assert_allclose(np.linalg.norm(one, axis=1), 1, rtol=1e-5)
+        np.testing.assert_allclose(one, states(folder, text, layer), atol=1e-5)
+
+
+def test_a_text_too_long_for_the_model_is_cut(folder: Path) -> None:
+    encoder = FolderEncoder(folder, layer=1)
+    assert [len(one) for one in asyncio.run(encoder.encode(["cat " * 40, "cat"]))] == [12, 3]
+
+
+def test_bertscore_of_a_text_with_itself_is_1(folder: Path) -> None:
+    encoder = FolderEncoder(folder, name="tiny", layer=2)
+    same, other, empty = asyncio.run(
+        bertscores(
+            encoder, [("the cat ran", "the cat ran"), ("a dog", "the cat sat on a mat"), ("", "a dog")]
+        )
+    )
+    assert same.value == pytest.approx(1, abs=1e-5)
+    assert other.value is not None and -1 < other.value < 1
+    assert empty.value == 0
+    assert metric_name(encoder) == "bertscore[tiny,L2]"
+
+
+def test_a_layer_that_the_model_does_not_have_is_refused(folder: Path) -> None:
+    with pytest.raises(BadSettings, match="has 3 layers, not 9"):
+        asyncio.run(FolderEncoder(folder, name="bert-base-uncased", layer=9).encode(["cat"]))
+
+
+def test_known_models_have_their_layer_and_others_must_be_told(tmp_path: Path) -> None:
+    for name in LAYERS:
+        (tmp_path / name).mkdir()
+        assert FolderEncoder(tmp_path / name).layer == LAYERS[name]
+    assert (LAYERS["roberta-base"], LAYERS["bert-base-chinese"], LAYERS["deberta-xlarge-mnli"]) == (10, 8, 40)
+    assert FolderEncoder(tmp_path, name="roberta-base").name == "roberta-base"
+    with pytest.raises(BadSettings, match="which layer"):
+        FolderEncoder(tmp_path)
+    with pytest.raises(MissingData, match="is not there"):
+        FolderEncoder(tmp_path / "none")
+
+
+def test_other_weights_or_another_layer_have_another_fingerprint(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_text("weights")
+    one = FolderEncoder(tmp_path, layer=1).fingerprint
+    assert FolderEncoder(tmp_path, name="renamed", layer=1).fingerprint == one
+    assert FolderEncoder(tmp_path, layer=2).fingerprint != one
+    (tmp_path / "model.safetensors").write_text("others")
+    assert FolderEncoder(tmp_path, layer=1).fingerprint != one
+
+
+async def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(BadSettings, match=r"memflow\[bert\]"):
+        await FolderEncoder(tmp_path, layer=1).encode(["a"])

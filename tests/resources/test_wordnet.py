@@ -1,0 +1,93 @@
+"""wordnet.py, on a small database of our own in WordNet's format."""
+
+from pathlib import Path
+
+import pytest
+
+from memflow.errors import BadInput, MissingData
+from resources.wordnet import PARTS, WordNet
+
+LICENCE = "  1 This is no part of the data.  \n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """house: two senses as a noun, one as a verb; child, with an irregular plural; big, marked (a)."""
+    data = {
+        "noun": [
+            "06 n 02 house 0 home 1 000 | where one lives",
+            "14 n 02 house 2 House_of_Commons 0 000 | who debate",
+            "18 n 02 child 0 kid 0 000 | young",
+        ],
+        "verb": ["41 v 02 house 0 Put_up 0 000 01 + 08 00 | give room", "41 v 02 bake 0 Cook 0 000 | heat"],
+        "adj": ["00 a 02 big(a) 0 large(ip) 0 000 | not small"],
+        "adv": [],
+    }
+    words = {
+        "noun": {"house": [0, 1], "child": [2]},
+        "verb": {"house": [0], "bake": [1]},
+        "adj": {"big": [0]},
+        "adv": {},
+    }
+    exceptions = {"noun": "children child\n", "verb": "", "adj": "bigger big\n", "adv": ""}
+    for part in PARTS:
+        text, offsets = LICENCE, []
+        for line in data[part]:
+            offsets.append(len(text))
+            text += f"{len(text):08} {line}  \n"
+        (tmp_path / f"data.{part}").write_text(text)
+        index = "".join(
+            f"{word} {part[0]} {len(at)} 1 @ {len(at)} 0 {' '.join(f'{offsets[n]:08}' for n in at)}  \n"
+            for word, at in words[part].items()
+        )
+        (tmp_path / f"index.{part}").write_text(LICENCE + index)
+        (tmp_path / f"{part}.exc").write_text(exceptions[part])
+    return tmp_path
+
+
+def test_synonyms_are_the_single_words_of_every_sense(folder: Path) -> None:
+    wordnet = WordNet(folder)
+    assert wordnet.of("house") == {"house", "home"}
+    assert wordnet.of("big") == {"big", "large"}
+    assert wordnet.of("hous") == wordnet.of("") == frozenset()
+
+
+def test_inflected_forms_lead_to_their_base(folder: Path) -> None:
+    wordnet = WordNet(folder)
+    assert wordnet.of("Houses") == {"house", "home"}
+    assert wordnet.of("baking") == wordnet.of("bakes") == {"bake", "Cook"}
+    assert wordnet.of("children") == {"child", "kid"}
+    assert wordnet.of("bigger") == {"big", "large"}
+
+
+def test_an_nltk_data_folder_is_found_too(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    nltk_data = tmp_path_factory.mktemp("nltk_data")
+    (nltk_data / "corpora").mkdir()
+    (nltk_data / "corpora" / "wordnet").symlink_to(folder)
+    there = WordNet(nltk_data)
+    assert there.of("child") == {"child", "kid"}
+    assert there.fingerprint == WordNet(folder).fingerprint
+
+
+def test_its_fingerprint_is_of_what_it_says(folder: Path) -> None:
+    before = WordNet(folder).fingerprint
+    (folder / "README").write_text("no data")
+    assert WordNet(folder).fingerprint == before
+    with (folder / "noun.exc").open("a") as file:
+        file.write("oxen ox\n")
+    assert WordNet(folder).fingerprint != before
+
+
+def test_a_folder_without_wordnet_is_refused_with_what_to_do(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(MissingData, match="wordnet-base"):
+        WordNet(tmp_path / "none")
+    (folder / "verb.exc").unlink()
+    with pytest.raises(MissingData, match=r"verb\.exc is missing"):
+        WordNet(folder)
+
+
+def test_a_damaged_index_is_named_with_its_line(folder: Path) -> None:
+    with (folder / "index.adv").open("a") as file:
+        file.write("well r many\n")
+    with pytest.raises(BadInput, match=r"index\.adv, line 2"):
+        WordNet(folder).of("well")
