@@ -1,6 +1,7 @@
 """answer: every probe asked of the memory as it was at the probe's checkpoint."""
 
 from collections.abc import Sequence
+from time import perf_counter
 
 import dagster as dg
 
@@ -48,9 +49,8 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             memory = remember(assistant.partition("@")[0], tools, settings.own_memories())
             benchmark = registry.benchmark(domain.benchmark)
             answered = chats.expect(len(probes))
-            return await answer_all(
-                benchmark, domain, assistant, probes, pasts, memory, chat, answered=answered
-            )
+            asked = (benchmark, domain, assistant, probes, pasts, memory, chat)
+            return await answer_all(*asked, answered=answered, clock=perf_counter)
 
         rows = models.run(account(context, "answer"), work)
         recipe = recipes.assistant("answer.replies", name, assistant)

@@ -2,6 +2,7 @@
 made of the answers while it was played."""
 
 from collections.abc import Iterator, Sequence
+from time import perf_counter
 from typing import Any
 
 import dagster as dg
@@ -71,7 +72,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             lived = chats.expect(events(recipe, benchmark, episodes))
             world = Environment(benchmark, domain, assistant, answering, tools.chat, turns, probes)
             factory, replier = recipe.remember(tools), benchmark.replier(domain, answering)
-            return await live(world, recipe, episodes, factory, replier, lived=lived)
+            return await live(world, recipe, episodes, factory, replier, lived=lived, clock=perf_counter)
 
         played = models.run(account(context, "memory"), work) if recipe.system.plays else []
         entries = entries_of(name, assistant, played)

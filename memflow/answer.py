@@ -16,6 +16,7 @@ from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall
 from memflow.memories.oracle import Oracle
 from memflow.records import Probe, Reply
+from memflow.timing import Clock, measured
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,13 @@ async def answer_all(
     chat: Chat,
     *,
     answered: Callable[[], None] = lambda: None,
+    clock: Clock | None = None,
 ) -> list[Reply]:
     """Every probe asked, in the order of `probes`; all at once, bounded by the chat's own limit.
 
     Probes are begun one by one, so that answers are taken in while others are still prepared. `answered` is called
     after every probe. Probes of one checkpoint share one restored memory. A probe whose memory fails is a reply with
-    its reason.
+    its reason. With a `clock`, reading is measured.
     """
     turn = asyncio.Lock()
     memories: dict[tuple[str, int], Memory] = {}
@@ -65,7 +67,7 @@ async def answer_all(
         except (MemflowError, KeyError) as wrong:
             reply = _failed(domain, assistant, probe, wrong)
         else:
-            reply = await answer_one(benchmark, domain, assistant, probe, memory, chat)
+            reply = await answer_one(benchmark, domain, assistant, probe, memory, chat, clock)
         answered()
         return reply
 
@@ -73,11 +75,17 @@ async def answer_all(
 
 
 async def answer_one(
-    benchmark: Benchmark, domain: Domain, assistant: str, probe: Probe, memory: Memory, chat: Chat
+    benchmark: Benchmark,
+    domain: Domain,
+    assistant: str,
+    probe: Probe,
+    memory: Memory,
+    chat: Chat,
+    clock: Clock | None = None,
 ) -> Reply:
     """One probe asked of a memory, restored or alive: nothing of it changes."""
     try:
-        return await _answer(benchmark, domain, assistant, probe, memory, chat)
+        return await _answer(benchmark, domain, assistant, probe, memory, chat, clock)
     except (BudgetSpent, EndpointDown):
         raise
     except (MemflowError, KeyError) as wrong:
@@ -90,15 +98,24 @@ def _failed(domain: Domain, assistant: str, probe: Probe, wrong: Exception) -> R
 
 
 async def _answer(
-    benchmark: Benchmark, domain: Domain, assistant: str, probe: Probe, memory: Memory, chat: Chat
+    benchmark: Benchmark,
+    domain: Domain,
+    assistant: str,
+    probe: Probe,
+    memory: Memory,
+    chat: Chat,
+    clock: Clock | None,
 ) -> Reply:
     if probe.reason is not None:
         return _reply(domain, assistant, probe, Recall(), reason=f"the probe is quarantined: {probe.reason}")
     told = probe.revealed if isinstance(memory, Oracle) else None
-    recall = await memory.read(benchmark.question(domain, probe, Recall(), told).query)
+    query = benchmark.question(domain, probe, Recall(), told).query
+    recall, took = await measured(memory.read(query), clock)
     question = benchmark.question(domain, probe, recall, told)
     answer = await ask(chat, question.prompt, question.fields, recall.messages)
     reply = _reply(domain, assistant, probe, recall, reason=answer.reason)
+    if took is not None:
+        reply = replace(reply, models_s=took.models, own_s=took.own)
     prompt = question.prompt
     reply = replace(reply, prompt=f"{prompt.name}@{prompt.digest[:8]}", model=chat.fingerprint)
     completion = answer.completion

@@ -28,6 +28,7 @@ from memflow.memories.registry import Recipe
 from memflow.metrics.instruments import Instruments
 from memflow.play import Episode, Event, Played, Reached, Replier, play, play_all
 from memflow.records import Probe, Reply, Turn
+from memflow.timing import Clock
 
 
 @dataclass(frozen=True)
@@ -71,15 +72,16 @@ async def live(
     replier: Replier | None,
     *,
     lived: Callable[[], None] = lambda: None,
+    clock: Clock | None = None,
 ) -> list[Played]:
     """All episodes lived by one assistant, evolving where its memory does; as play.play_all in everything else."""
     if not evolves(recipe, environment.benchmark):
-        return await play_all(episodes, remember, replier, lived=lived)
+        return await play_all(episodes, remember, replier, lived=lived, clock=clock)
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(f"a memory cannot evolve in an episode that is built on another: {based[0]}")
     asked = environment.asked()
-    runs = (_Evolution(environment, recipe, asked, remember, replier, lived).run(one) for one in episodes)
-    return list(await asyncio.gather(*runs))
+    given = (environment, recipe, asked, remember, replier, lived, clock)
+    return list(await asyncio.gather(*(_Evolution(*given).run(one) for one in episodes)))
 
 
 def _cycles(recipe: Recipe) -> int:
@@ -96,6 +98,7 @@ class _Evolution:
     remember: Callable[[EntryStore], Memory]
     replier: Replier | None
     lived: Callable[[], None]
+    clock: Clock | None = None
     steps: list[Step] = field(default_factory=list)
 
     async def run(self, episode: Episode) -> Played:
@@ -115,7 +118,7 @@ class _Evolution:
         if not self.steps:
             self.steps.append(Step(memory.first))
         memory.follow(self.steps)
-        return await play(episode, memory, self.replier, self.lived)
+        return await play(episode, memory, self.replier, self.lived, self.clock)
 
     def _between(self, episode: str, checkpoint: int) -> Reached:
         async def reached(living: Memory) -> None:

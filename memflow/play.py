@@ -8,7 +8,7 @@ the memory reaches an event of kind `checkpoint` (evolution.py).
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from memflow.chat.requests import Chat
 from memflow.errors import BadInput, RecallFailed
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Message, Recall
+from memflow.timing import Clock, measured
 
 Origin = Literal["given", "assistant", "simulator"]
 FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
@@ -80,7 +81,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class Line:
-    """One message as it was played."""
+    """One message as it was played; the last of a write has the seconds that the write took (timing.py)."""
 
     message: Message
     event: Event
@@ -89,6 +90,8 @@ class Line:
     origin: Origin
     completion: str | None = None
     reason: str | None = None
+    models_s: float | None = None
+    own_s: float | None = None
 
 
 @dataclass
@@ -122,6 +125,7 @@ class _Stage:
     episode: Episode
     memory: Memory
     replier: Replier | None
+    clock: Clock | None = None
     lines: list[Line] = field(default_factory=list)
     kept: list[Any] = field(default_factory=list)
 
@@ -209,7 +213,9 @@ class _Stage:
             line = Line(one.message, event, first + index, tick + index, one.origin, one.completion)
             self.lines.append(line)
         self.memory.store.advance(len(round_) - counted)
-        await self.memory.write([one.message for one in round_])
+        _, took = await measured(self.memory.write([one.message for one in round_]), self.clock)
+        if took is not None:
+            self.lines[-1] = replace(self.lines[-1], models_s=took.models, own_s=took.own)
 
     def _lose(self, event: Event, lost: Spoken, position: int) -> None:
         tick = self.memory.store.tick
@@ -229,10 +235,15 @@ class _Stage:
 
 
 async def play(
-    episode: Episode, memory: Memory, replier: Replier | None, lived: Callable[[], None] = lambda: None
+    episode: Episode,
+    memory: Memory,
+    replier: Replier | None,
+    lived: Callable[[], None] = lambda: None,
+    clock: Clock | None = None,
 ) -> Played:
-    """Live through one episode, strictly in order. `lived` is called after every event but checkpoints."""
-    stage = _Stage(episode, memory, replier)
+    """Live through one episode, strictly in order. `lived` is called after every event but checkpoints. With a
+    `clock`, writing is measured."""
+    stage = _Stage(episode, memory, replier, clock)
     for (kind, _), events in groupby(episode.events, key=lambda event: (event.kind, event.checkpoint)):
         if kind == "dialogue":
             await stage.lead(list(events), lived)
@@ -250,11 +261,12 @@ async def play_all(
     replier: Replier | None,
     *,
     lived: Callable[[], None] = lambda: None,
+    clock: Clock | None = None,
 ) -> list[Played]:
     """All episodes at once in this event loop; what bounds the requests in flight is the chat's own limit.
 
     An episode with a base waits for it and goes on from a fork of its final store. `remember` makes the memory on a
-    store. Results come in the order of `episodes`.
+    store. Results come in the order of `episodes`. With a `clock`, writing is measured.
     """
     episodes = list(episodes)
     running: dict[str, asyncio.Task[Played]] = {}
@@ -265,7 +277,7 @@ async def play_all(
             if episode.base not in running:
                 raise BadInput(f"episode {episode.episode_id} is built on {episode.base}, which is not there")
             store = (await running[episode.base]).store.fork()
-        return await play(episode, remember(store), replier, lived)
+        return await play(episode, remember(store), replier, lived, clock)
 
     for episode in episodes:
         running[episode.episode_id] = asyncio.ensure_future(run(episode))

@@ -178,6 +178,11 @@ class Said:
     origin: Annotated[str, "`given`, `assistant` or `simulator`: who made it."]
     completion: Annotated[str | None, "The ledger's digest of the completion that made it."] = None
     reason: Reason = None
+    models_s: Annotated[
+        float | None,
+        "Seconds of the models that were asked to write what arrived with this message, its last.",
+    ] = None
+    own_s: Annotated[float | None, "Seconds that the memory itself computed to write it."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +249,8 @@ class Reply:
     prompt: Annotated[str | None, "The answer prompt as `name@digest`; null where nothing was asked."] = None
     model: Annotated[str | None, "Fingerprint of the chat model that was asked."] = None
     reason: Reason = None
+    models_s: Annotated[float | None, "Seconds of the models that the memory asked to recall."] = None
+    own_s: Annotated[float | None, "Seconds that the memory itself computed to recall."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,7 +390,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 """What identifies a row of each table."""
 
-MEASURED = frozenset({"latency_s", "completion", "prompt_tokens", "completion_tokens"})
+MEASURED = frozenset({"latency_s", "models_s", "own_s", "completion", "prompt_tokens", "completion_tokens"})
 """Columns that measure a run; they are no part of a table's content digest."""
 
 

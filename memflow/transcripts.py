@@ -36,6 +36,8 @@ def said_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Said]
             origin=line.origin,
             completion=line.completion,
             reason=line.reason,
+            models_s=line.models_s,
+            own_s=line.own_s,
         )
         for episode in played
         for line in episode.lines

@@ -5,6 +5,7 @@ The hashing embedder, which needs nothing, is memflow/hashing.py.
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ import numpy as np
 from memflow.errors import BadInput, BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
+from memflow.timing import took
 from resources.endpoint import Endpoint
 from resources.folders import sums
 
@@ -92,7 +94,8 @@ class EndpointEmbedder:
 
     async def _batch(self, keys: list[str], text_of: dict[str, str]) -> dict[str, Vector]:
         sent = {"model": self.model, "input": [text_of[key] for key in keys], "encoding_format": "float"}
-        answer, _ = await self.endpoint.post("/embeddings", sent)
+        answer, latency = await self.endpoint.post("/embeddings", sent)
+        took(latency)
         data = sorted(answer.get("data") or (), key=lambda one: one["index"])
         if len(data) != len(keys):
             raise BadInput(
@@ -127,9 +130,12 @@ class FolderEmbedder:
             self.dimensions = int(self._loaded.get_sentence_embedding_dimension())
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        vectors = await asyncio.to_thread(
-            self._loaded.encode, list(texts), normalize_embeddings=True, show_progress_bar=False
-        )
+        return await asyncio.to_thread(self._embed, list(texts))
+
+    def _embed(self, texts: list[str]) -> Vector:
+        began = time.perf_counter()
+        vectors = self._loaded.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+        took(time.perf_counter() - began)
         return np.asarray(vectors, dtype=np.float32)
 
     def _load(self) -> Any:

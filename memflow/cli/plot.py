@@ -1,25 +1,44 @@
-"""`memflow plot`: the figures of a domain by period, as pictures in files. What they show is memflow/plots/."""
+"""`memflow plot`: what was measured, as pictures in files. What they show is memflow/plots/, and for one benchmark
+alone benchmarks/<name>/plots.py."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memflow.cli.output import Format, FormatOption, answer, note, table
 from memflow.cli.selection import front_of
+from memflow.cli.times import answered, known, measured_times
 from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from memflow.plots.shapes import Drawable
+    from memflow.records import Figure
+    from resources.lake import Lake
+    from resources.settings import Settings
+
+BENCHMARK = "memorybench"
+"""In place of a domain: what is drawn over several of its domains."""
+TIMES = "times"
 
 
 def plot(
     ctx: typer.Context,
-    domain: Annotated[str, typer.Argument(help="The domain whose figures to draw.")],
+    domain: Annotated[
+        str,
+        typer.Argument(
+            help="The domain whose figures to draw; or memorybench, for scores by partition, times by task format and "
+            "the effect of noise, which go over several domains."
+        ),
+    ],
     metric: Annotated[
         list[str] | None,
         typer.Option(
             "--metric",
             metavar="NAME",
-            help="accuracy, memory_score, failures, factual_recall, cycles, or any metric with figures by period; "
-            "may be repeated. [all of these that there are]",
+            help="accuracy, memory_score, failures, factual_recall, min_max, cycles, or any metric with figures by "
+            "period; times (MemoryBench); may be repeated. [all of these that there are]",
         ),
     ] = None,
     out: Annotated[
@@ -28,23 +47,20 @@ def plot(
     form: FormatOption = Format.text,
 ) -> None:
     """Draw figures by period, with their intervals, as SVG and PNG; failures are stacked, and an evolution by episode
-    is drawn by cycle.
+    is drawn by cycle. MemoryBench's times are stacked, and its scores by partition stand side by side.
 
     Needs matplotlib: pip install 'memflow[plots]'. What is there already under a picture's name is replaced.
     """
-    from memflow.plots.charts import chart, charts
     from memflow.plots.drawing import drawn
     from resources.lake import Lake
 
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
     figures = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
-    there = sorted({figure.domain for figure in figures})
-    if domain not in there:
-        raise BadInput(f"the leaderboard has no domain {domain!r}; it has {', '.join(there) or 'none'}")
-    wanted = {name: chart(figures, domain, name) for name in metric} if metric else charts(figures, domain)
-    if not wanted:
-        raise BadInput(f"{domain} has no figures over several periods to draw")
+    if domain == BENCHMARK:
+        wanted = _named(_over_domains(settings, lake, figures), metric)
+    else:
+        wanted = _of_domain(settings, lake, figures, domain, metric)
     folder = out or settings.home / "plots" / domain
     written = []
     for name, each in wanted.items():
@@ -61,3 +77,58 @@ def plot(
         table("", ("metric", "file", "bytes"), [tuple(row.values()) for row in written], right=("bytes",)),
         *(note(f"Labelled on the pictures: {label}.") for label in labels),
     )
+
+
+def _of_domain(
+    settings: "Settings", lake: "Lake", figures: Sequence["Figure"], domain: str, metric: list[str] | None
+) -> dict[str, "Drawable"]:
+    from memflow.plots.charts import chart, charts
+
+    there = sorted({figure.domain for figure in figures})
+    if domain not in there:
+        raise BadInput(f"the leaderboard has no domain {domain!r}; it has {', '.join(there) or 'none'}")
+    beside: dict[str, Drawable] = {}
+    if not metric or TIMES in metric:
+        beside = _times(settings, lake, [domain], f"Time consumption, {domain}")
+    if metric:
+        return {name: beside.get(name) or chart(figures, domain, name) for name in metric}
+    wanted = {**charts(figures, domain), **beside}
+    if not wanted:
+        raise BadInput(f"{domain} has no figures over several periods to draw")
+    return wanted
+
+
+def _over_domains(settings: "Settings", lake: "Lake", figures: Sequence["Figure"]) -> dict[str, "Drawable"]:
+    """What is drawn over several domains of MemoryBench, by name."""
+    from memflow.benchmarks.memorybench.partitions import cells, partitions
+    from memflow.benchmarks.memorybench.plots import noise_charts, partition_columns
+
+    domains = known(settings, dict.fromkeys(figure.domain for figure in figures))
+    scores = partition_columns(cells(figures, partitions(domains)))
+    names = [domain.name for domain in partitions(domains)]
+    return {
+        **({} if scores is None else {"partitions": scores}),
+        **_times(settings, lake, names, "Time consumption by task format"),
+        **noise_charts(figures, domains),
+    }
+
+
+def _times(settings: "Settings", lake: "Lake", names: Sequence[str], title: str) -> dict[str, "Drawable"]:
+    """The bars of the MemoryBench domains of those names; none, where there is nothing to draw."""
+    from memflow.benchmarks.memorybench.plots import time_bars
+
+    domains = [domain for domain in answered(lake, settings) if domain.name in names]
+    bars = time_bars(measured_times(lake, domains), title)
+    return {} if bars is None else {TIMES: bars}
+
+
+def _named(found: dict[str, "Drawable"], metric: list[str] | None) -> dict[str, "Drawable"]:
+    there = ", ".join(found)
+    if not found:
+        raise BadInput(f"nothing was measured yet that is drawn over several domains of {BENCHMARK}")
+    for name in metric or ():
+        if name not in found:
+            raise BadInput(
+                f"there is no picture {name!r} over several domains of {BENCHMARK}; there are {there}"
+            )
+    return {name: found[name] for name in metric} if metric else found

@@ -13,9 +13,11 @@ from memflow.cli.evidence import evidence, told_by_evidence
 from memflow.cli.made import made
 from memflow.cli.memory import memory
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
+from memflow.cli.partitions import partitions
 from memflow.cli.policies import policies
 from memflow.cli.probe import probe
 from memflow.cli.selection import front_of
+from memflow.cli.times import times
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -31,7 +33,9 @@ show.command("probe")(probe)
 show.command("costs")(costs)
 show.command("made")(made)
 show.command("memory")(memory)
+show.command("partitions")(partitions)
 show.command("policies")(policies)
+show.command("times")(times)
 
 DomainFilter = Annotated[
     list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")
@@ -58,7 +62,8 @@ def leaderboard(
     ] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show the figures: value, 95 % interval (bootstrap over episodes), n, episodes and coverage.
+    """Show the figures: value, 95 % interval (bootstrap over episodes; MemoryBench's from the variance between draws),
+    n, episodes and coverage, and with --slices the deviation of the probes' values, where it is told.
 
     Coverage is the share of the probes asked that have a verdict. A figure without a value says why.
     """
@@ -165,7 +170,9 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
             )
         )
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
-        columns += ["assistant", "model", "value", "95 % interval", "n", "episodes", "coverage", ""]
+        told = slices and any(figure.deviation is not None for figure in of_domain)
+        columns += ["assistant", "model", "value", *(["deviation"] if told else [])]
+        columns += ["95 % interval", "n", "episodes", "coverage", ""]
         rows: list[list[Any]] = []
         last: list[Any] = []
         for figure in of_domain:
@@ -176,10 +183,12 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
             ]
             head = group if group != last else ["" for _ in group]
             last = group
-            rows.append([*head, figure.assistant, figure.model, figure.value, *_rest(figure)])
+            value = [figure.value, *([figure.deviation] if told else [])]
+            rows.append([*head, figure.assistant, figure.model, *value, *_rest(figure)])
         yield heading(domain)
         if rows:
-            yield table("", columns, rows, right=("value", "95 % interval", "n", "episodes", "coverage"))
+            numbers = ("value", "deviation", "95 % interval", "n", "episodes", "coverage")
+            yield table("", columns, rows, right=numbers)
         yield from beside
 
 

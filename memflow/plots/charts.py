@@ -1,16 +1,15 @@
 """Leaderboard figures to charts: plain data by checkpoint, with what their captions say. How they look is drawing.py.
 
-A chart takes any curve over checkpoints, so that what is no figure of the leaderboard can be drawn alike.
+A chart takes any curve over checkpoints, so that what is no figure of the leaderboard can be drawn alike; bars and
+columns stand beside it. What one benchmark alone draws lies with it.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from itertools import pairwise
 
-from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput
+from memflow.plots.shapes import Bars, Chart, Curve, Panel, Point, best_first
 from memflow.records import Figure
 
 SLICE = re.compile(r"(period|checkpoint|cycle) (\d+)")
@@ -28,77 +27,17 @@ NAMES = {
     "memory_score": "Memory score",
     "failures": "Failure rates",
     "factual_recall": "Factual recall",
+    "min_max": "Min-max score",
     "cycles": "Overall accuracy",
 }
 """What is drawn by default, by metric (`cycles`: the accuracy of each cycle of an evolution), and its title."""
 COUNTED = {"factual_recall": "claims"}
 """What a metric's figures rest on, where it is not probes."""
+VARIANTS = {"standard": "", "pooled": "; measured against all that was run in the domain"}
+"""The variants that are drawn, the first that there is, and what captions say of them."""
 
 BOUNDS = {"random": "chance", "upper_bound": "upper bound"}
 """Figures that stand beside the accuracy as dashed lines: those that are the same for all memories of a model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A value at a checkpoint, and its 95 % interval where there is one."""
-
-    at: int
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One line of a chart. `scripted`: a scripted chat, not a language model, stands behind it."""
-
-    name: str
-    points: tuple[Point, ...]
-    scripted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """Curves over the checkpoints `at`. `beside` are dashed: bounds that say how good the curves are."""
-
-    title: str
-    x: str
-    y: str
-    at: tuple[int, ...]
-    curves: tuple[Curve, ...]
-    caption: str
-    beside: tuple[Curve, ...] = ()
-
-    @property
-    def label(self) -> str | None:
-        """What has to be said on the picture itself; None where language models stand behind all of it."""
-        return _label([(curve.name, curve.scripted) for curve in self.curves])
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """The parts of one assistant's bars: by part, its value at each checkpoint."""
-
-    name: str
-    parts: Mapping[str, Mapping[int, float]]
-    scripted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """Stacked bars over the checkpoints `at`, a panel for each assistant."""
-
-    title: str
-    x: str
-    y: str
-    at: tuple[int, ...]
-    panels: tuple[Panel, ...]
-    caption: str
-
-    @property
-    def label(self) -> str | None:
-        """As a chart's."""
-        return _label([(panel.name, panel.scripted) for panel in self.panels])
 
 
 def charts(figures: Sequence[Figure], domain: str) -> dict[str, Chart | Bars]:
@@ -125,12 +64,14 @@ def chart(figures: Iterable[Figure], domain: str, metric: str) -> Chart | Bars:
             f"{domain} has no figure of {metric} by period; it has {', '.join(have) or 'none of any metric'}"
         )
     kind = _place(shown[0])[0]
-    title = f"{NAMES.get(metric, metric.replace('_', ' ').capitalize())} by {kind}, {domain}"
+    name = NAMES.get(metric, metric.replace("_", " ").capitalize())
+    title = f"{name} by {kind}, {domain}"
     at = {_place(each)[1] for each in mine if each.metric in metrics and _is_of(each, cycles)}
     caption = _caption(shown, kind, at, drawn=metric != "failures", what=COUNTED.get(metric, "probes"))
     x, places = kind.capitalize(), tuple(sorted(at))
     if metric == "failures":
-        return Bars(title, x, "share of questions", places, tuple(_panels(shown)), caption)
+        panels = tuple(_panels(shown))
+        return Bars(title, x, "share of questions", places, panels, caption, what="failure")
     beside = _beside(mine) if metric == "accuracy" else ()
     y = next(iter(metrics)).replace("_", " ")
     return Chart(title, x, y, places, tuple(_curves(shown)), caption, beside)
@@ -150,15 +91,17 @@ def _is_of(figure: Figure, cycles: bool) -> bool:
 
 
 def _shown(figures: Iterable[Figure], metrics: Iterable[str] | None, cycles: bool = False) -> list[Figure]:
+    """The figures of one variant that have a value at a checkpoint, or at a cycle."""
     wanted = None if metrics is None else set(metrics)
-    return [
+    found = [
         figure
         for figure in figures
-        if (wanted is None or figure.metric in wanted)
-        and figure.variant == "standard"
-        and figure.value is not None
-        and _is_of(figure, cycles)
+        if (wanted is None or figure.metric in wanted) and figure.value is not None and _is_of(figure, cycles)
     ]
+    for variant in VARIANTS:
+        if held := [figure for figure in found if figure.variant == variant]:
+            return held
+    return []
 
 
 def _place(figure: Figure) -> tuple[str, int]:
@@ -175,11 +118,10 @@ def _curves(figures: Iterable[Figure]) -> list[Curve]:
     by_assistant: dict[str, list[Figure]] = {}
     for figure in figures:
         by_assistant.setdefault(figure.assistant, []).append(figure)
-    curves = [
+    return best_first(
         Curve(name, tuple(sorted(map(_point, rows), key=lambda point: point.at)), rows[0].scripted)
         for name, rows in by_assistant.items()
-    ]
-    return sorted(curves, key=lambda curve: -sum(point.value for point in curve.points) / len(curve.points))
+    )
 
 
 def _beside(figures: Sequence[Figure]) -> tuple[Curve, ...]:
@@ -211,37 +153,29 @@ def _panels(figures: Iterable[Figure]) -> list[Panel]:
 def _caption(figures: Sequence[Figure], kind: str, at: AbstractSet[int], *, drawn: bool, what: str) -> str:
     """On how much the figures rest, what their intervals are (and where they are not drawn, how wide), and at which
     checkpoints there is none."""
-    probes, episodes = (_range({each.n for each in figures}), _range({each.n_episodes for each in figures}))
-    said = f"{probes} {what} of {episodes} episodes a {kind}"
-    widths = [each.high - each.low for each in figures if each.low is not None and each.high is not None]
-    if not widths:
-        said += "; no interval, which takes two episodes"
-    else:
-        wide = "" if drawn else f" are at most {max(widths):.2f} wide"
-        said += f"; 95 % intervals by bootstrap over episodes{wide}"
+    said = f"{resting(figures, what)} a {kind}; {intervals(figures, drawn=drawn)}"
+    said += VARIANTS[figures[0].variant]
     lacking = sorted(at - {_place(each)[1] for each in figures})
     return f"{said}; no figure at {kind} {', '.join(map(str, lacking))}" if lacking else said
+
+
+def resting(figures: Sequence[Figure], what: str = "probes") -> str:
+    """On how many probes and episodes each of the figures rests."""
+    probes, episodes = ({each.n for each in figures}, {each.n_episodes for each in figures})
+    return f"{_range(probes)} {what} of {_range(episodes)} episode{'' if episodes == {1} else 's'}"
+
+
+def intervals(figures: Sequence[Figure], *, drawn: bool = True) -> str:
+    """What the intervals of the figures are; where they are not drawn, how wide."""
+    widths = [each.high - each.low for each in figures if each.low is not None and each.high is not None]
+    by_variance = any(each.deviation is not None for each in figures)  # who tells it has intervals of it
+    if not widths:
+        return f"no interval, which takes two {'independent draws' if by_variance else 'episodes'}"
+    wide = "" if drawn else f" are at most {max(widths):.2f} wide"
+    how = "from the variance between independent draws" if by_variance else "by bootstrap over episodes"
+    return f"95 % intervals {how}{wide}"
 
 
 def _range(numbers: AbstractSet[int]) -> str:
     low, high = min(numbers), max(numbers)
     return str(low) if low == high else f"{low} to {high}"
-
-
-def _label(drawn: Sequence[tuple[str, bool]]) -> str | None:
-    scripted = [name for name, is_scripted in drawn if is_scripted]
-    if not scripted:
-        return None
-    return LABEL if len(scripted) == len(drawn) else f"{LABEL}: {', '.join(scripted)}"
-
-
-def gaps(points: Sequence[Point]) -> list[tuple[Point, ...]]:
-    """The points in stretches without a missing checkpoint between: a line is never drawn over what is not known."""
-    if not points:
-        return []
-    stretches = [[points[0]]]
-    for before, point in pairwise(points):
-        if point.at != before.at + 1:
-            stretches.append([])
-        stretches[-1].append(point)
-    return [tuple(stretch) for stretch in stretches]

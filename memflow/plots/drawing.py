@@ -1,17 +1,18 @@
 """A chart to SVG or PNG, with matplotlib. It is an extra, and imported when something is drawn.
 
 The colours can be told apart by the colour-blind (Okabe and Ito); markers and lightness tell the same again. What
-is drawn is charts.py's business. The same chart gives the same bytes with the same matplotlib.
+is drawn is shapes.py's business. The same chart gives the same bytes with the same matplotlib.
 """
 
 import base64
 import io
+from collections.abc import Sequence
 from importlib.util import find_spec
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from memflow.errors import BadSettings
-from memflow.plots.charts import FAILURES, Bars, Chart, Curve, Panel, gaps
+from memflow.plots.shapes import Bars, Chart, Columns, Curve, Drawable, Panel, gaps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +22,8 @@ Form = Literal["svg", "png"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
-PARTS = dict(zip(FAILURES.values(), ("#D55E00", "#56B4E9", "#F0E442"), strict=True))
-"""The colour of each kind of failure: they differ in lightness as well."""
+PARTS = ("#D55E00", "#56B4E9", "#F0E442")
+"""The colours of the parts of bars, from below: they differ in lightness as well."""
 GREY = "#555555"
 EDGE: Any = {"edgecolor": "#666666", "linewidth": 0.4}
 WIDTH, HEIGHT, DOTS = 7.6, 4.2, 110
@@ -54,27 +55,37 @@ def can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def drawn(chart: Chart | Bars, form: Form = "svg") -> bytes:
+def drawn(chart: Drawable, form: Form = "svg") -> bytes:
     """The picture's bytes. Raises BadSettings, with what to install, where there is no matplotlib."""
     if not can_draw():
         raise BadSettings(MISSING)
     import matplotlib as mpl
 
     with mpl.rc_context({**mpl.rcParamsDefault, **STYLE}):
-        figure = _chart(chart) if isinstance(chart, Chart) else _bars(chart)
+        figure = _picture(chart)
         written = io.BytesIO()
         undated = {"Date": None} if form == "svg" else {"Software": None}
         figure.savefig(written, format=form, dpi=DOTS, metadata=undated)
     return written.getvalue()
 
 
-def markdown(chart: Chart | Bars) -> str:
+def markdown(chart: Drawable) -> str:
     """The picture as Markdown that holds it whole."""
     image = base64.b64encode(drawn(chart)).decode()
     return f"![{chart.title}](data:image/svg+xml;base64,{image})"
 
 
-def _figure(chart: Chart | Bars, height: float) -> "Figure":
+def _picture(chart: Drawable) -> "Figure":
+    match chart:
+        case Chart():
+            return _chart(chart)
+        case Bars():
+            return _bars(chart)
+        case Columns():
+            return _columns(chart)
+
+
+def _figure(chart: Drawable, height: float) -> "Figure":
     """An empty figure with title, caption, and the label where a scripted chat stands behind it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -103,25 +114,57 @@ def _chart(chart: Chart) -> "Figure":
     axes = figure.subplots()
     styles = zip(cycle(COLOURS), cycle(MARKERS), strict=False)
     count = len(chart.curves)
+    step = min((after - before for before, after in pairwise(sorted(chart.at))), default=1)
     for place, (curve, (colour, marker)) in enumerate(zip(chart.curves, styles, strict=False)):
-        aside = (place - (count - 1) / 2) * min(0.09, 0.5 / max(1, count))
+        aside = (place - (count - 1) / 2) * min(0.09, 0.5 / max(1, count)) * step
         dashed = place >= len(COLOURS)
-        _line(axes, curve, aside, color=colour, marker=marker, linestyle="--" if dashed else "-")
+        style: Any = {"color": colour, "marker": marker, "linestyle": "--" if dashed else "-"}
+        _line(axes, curve, chart.at, aside, **style)
     for curve, dots in zip(chart.beside, cycle((":", (0, (6, 3)), "-.")), strict=False):
-        _line(axes, curve, 0.0, color=GREY, linestyle=dots, linewidth=1.2, bare=True)
+        _line(axes, curve, chart.at, 0.0, color=GREY, linestyle=dots, linewidth=1.2, bare=True)
     axes.set_xticks(chart.at)
-    axes.set_xlim(min(chart.at) - 0.5, max(chart.at) + 0.5)
+    axes.set_xlim(min(chart.at) - 0.5 * step, max(chart.at) + 0.5 * step)
     axes.set_xlabel(chart.x)
     axes.set_ylabel(chart.y)
     axes.grid(axis="x", visible=False)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=9, borderaxespad=0)
+    _legend(axes)
     return figure
 
 
-def _line(axes: "Axes", curve: Curve, aside: float, *, bare: bool = False, **style: Any) -> None:
-    """A curve, a little aside of its checkpoints, so that intervals do not hide each other."""
+def _legend(axes: "Axes") -> None:
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=9, borderaxespad=0)
+
+
+def _columns(columns: Columns) -> "Figure":
+    figure = _figure(columns, HEIGHT)
+    axes = figure.subplots()
+    count = len(columns.curves)
+    width = 0.8 / max(1, count)
+    for place, (curve, colour) in enumerate(zip(columns.curves, cycle(COLOURS), strict=False)):
+        aside = (place - (count - 1) / 2) * width
+        at = [point.at + aside for point in curve.points]
+        hatch = "//" if place >= len(COLOURS) else None
+        heights = [point.value for point in curve.points]
+        axes.bar(at, heights, width=width, color=colour, label=curve.name, hatch=hatch, **EDGE)
+        for point in curve.points:
+            if point.low is not None and point.high is not None:
+                middle = point.at + aside
+                axes.plot([middle, middle], [point.low, point.high], color="#222222", linewidth=1, alpha=0.7)
+    axes.axhline(0, color="#888888", linewidth=0.8)
+    axes.set_xticks(range(len(columns.ticks)), columns.ticks)
+    axes.set_xlim(-0.5, len(columns.ticks) - 0.5)
+    axes.set_ylabel(columns.y)
+    axes.grid(axis="x", visible=False)
+    _legend(axes)
+    return figure
+
+
+def _line(
+    axes: "Axes", curve: Curve, places: Sequence[float], aside: float, *, bare: bool = False, **style: Any
+) -> None:
+    """A curve, a little aside of its places, so that intervals do not hide each other."""
     label: str | None = curve.name
-    for stretch in gaps(curve.points):
+    for stretch in gaps(curve.points, places):
         at = [point.at + aside for point in stretch]
         axes.plot(at, [point.value for point in stretch], markersize=4.5, label=label, **style)
         label = None
@@ -142,16 +185,19 @@ def _bars(bars: Bars) -> "Figure":
         axes.set_visible(False)
     highest = 0.0
     for number, (axes, panel) in enumerate(zip(grid.flat, bars.panels, strict=False)):
-        highest = max(highest, _stack(axes, panel))
-        axes.set_xticks(bars.at)
+        highest = max(highest, _stack(axes, panel, bars.what))
+        if bars.ticks:
+            axes.set_xticks(bars.at, bars.ticks, rotation=30, horizontalalignment="right")
+        else:
+            axes.set_xticks(bars.at)
         if number + across >= len(bars.panels):  # nothing stands below it
             axes.set_xlabel(bars.x)
             axes.tick_params(axis="x", labelbottom=True)
         if number % across == 0:
             axes.set_ylabel(bars.y)
     grid.flat[0].set_ylim(0, 1.05 * highest or 1)
-    handles = [Patch(facecolor=colour, **EDGE) for colour in PARTS.values()]
-    names = [f"{name} failure" for name in PARTS]
+    names = [f"{name} {bars.what}".strip() for name in bars.panels[0].parts]
+    handles = [Patch(facecolor=colour, **EDGE) for _, colour in zip(names, PARTS, strict=False)]
     figure.legend(
         handles,
         names,
@@ -164,17 +210,18 @@ def _bars(bars: Bars) -> "Figure":
     return figure
 
 
-def _stack(axes: "Axes", panel: Panel) -> float:
+def _stack(axes: "Axes", panel: Panel, what: str) -> float:
     """One panel; how high its bars reach."""
     below: dict[int, float] = {}
-    for name, values in panel.parts.items():
+    for values, colour in zip(panel.parts.values(), PARTS, strict=False):
         there = sorted(values)
         heights, bottoms = [values[at] for at in there], [below.get(at, 0.0) for at in there]
-        axes.bar(there, heights, bottom=bottoms, width=0.8, color=PARTS[name], **EDGE)
+        axes.bar(there, heights, bottom=bottoms, width=0.8, color=colour, **EDGE)
         below |= {at: below.get(at, 0.0) + values[at] for at in there}
     axes.set_title(panel.name, fontsize=10, loc="left")
     axes.grid(axis="x", visible=False)
     axes.tick_params(axis="both", labelsize=8)
     if not any(below.values()):
-        axes.text(0.5, 0.5, "no failures", ha="center", transform=axes.transAxes, color=GREY, fontsize=9)
+        said = f"no {what}s" if what else "nothing measured"
+        axes.text(0.5, 0.5, said, ha="center", transform=axes.transAxes, color=GREY, fontsize=9)
     return max(below.values(), default=0.0)

@@ -12,6 +12,7 @@ from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput, RequestRefused
 from memflow.memories.memory import Memory, Message, Recall
 from memflow.play import Episode, Event, Led, Read, Replier, Spoken, play, play_all
+from memflow.timing import asked
 
 PROMPT = parse("---\nname: test/reply\nfields: [text]\n---\n# user\n$text\n", "memflow.chat", "here")
 
@@ -167,3 +168,25 @@ async def test_a_dialogue_cannot_change_the_memory_it_reads() -> None:
 async def test_dialogues_without_a_model_say_so() -> None:
     with pytest.raises(BadInput, match="no answering model"):
         await play(Episode("d", (dialogue(0, "hello"),)), Notebook(), None)
+
+
+async def test_the_last_message_of_a_write_has_the_seconds_that_it_took() -> None:
+    now = 0.0
+
+    @dataclass
+    class Slow(Notebook):
+        async def write(self, messages: Sequence[Message]) -> None:
+            nonlocal now
+            now += len(messages)
+            await asked(Thinking().complete())
+
+    class Thinking:
+        async def complete(self) -> Completion:
+            return Completion("yes", latency_s=7.0)
+
+    messages = tuple(Message(f"s/{index}", "user", str(index)) for index in range(3))
+    episode = Episode("s", (Event(0, 0, "given", messages, together=2),))
+    played = await play(episode, Slow(), None, clock=lambda: now)
+    assert [(line.models_s, line.own_s) for line in played.lines] == [(None, None), (7.0, 2.0), (7.0, 1.0)]
+    unmeasured = await play(episode, Slow(), None)
+    assert {line.own_s for line in unmeasured.lines} == {None}

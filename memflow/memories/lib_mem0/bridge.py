@@ -8,6 +8,7 @@ providers.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from memflow.chat.requests import Chat, ChatMessage, ChatRequest
 from memflow.errors import BudgetSpent, ChatError, EndpointDown
 from memflow.memories.entries import Vector
 from memflow.memories.lib_mem0.answers import Facts, Operations
+from memflow.timing import asked
 
 T = TypeVar("T")
 
@@ -47,7 +49,8 @@ class Bridge:
         self.wrong, self.wanted, self.ended = [], 0, None
         thread = ThreadPoolExecutor(1)
         try:
-            return await self._loop.run_in_executor(thread, work)
+            # What it takes is counted where it is asked for (memflow/timing.py): the thread is told of it.
+            return await self._loop.run_in_executor(thread, copy_context().run, work)
         finally:
             self._loop = None
             thread.shutdown(wait=False)
@@ -82,7 +85,7 @@ class Bridge:
             Facts if extracts else Operations,
         )
         try:
-            completion = await self.chat.complete(request)
+            completion = await asked(self.chat.complete(request))
         except ChatError as error:
             self.wrong.append(f"{request.prompt}: {error}")
             if isinstance(error, BudgetSpent | EndpointDown):

@@ -21,5 +21,7 @@ CREATE TABLE IF NOT EXISTS answer.replies (
     prompt VARCHAR,
     model VARCHAR,
     reason VARCHAR,
+    models_s DOUBLE,
+    own_s DOUBLE,
     PRIMARY KEY (domain, assistant, probe_id)
 );

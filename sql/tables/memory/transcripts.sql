@@ -17,5 +17,7 @@ CREATE TABLE IF NOT EXISTS memory.transcripts (
     origin VARCHAR NOT NULL,
     completion VARCHAR,
     reason VARCHAR,
+    models_s DOUBLE,
+    own_s DOUBLE,
     PRIMARY KEY (domain, assistant, episode_id, message_id)
 );

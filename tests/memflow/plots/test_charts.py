@@ -6,7 +6,8 @@ import pytest
 
 from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput
-from memflow.plots.charts import Bars, Chart, Curve, Point, chart, charts, gaps
+from memflow.plots.charts import chart, charts
+from memflow.plots.shapes import Bars, Chart, Curve, Point, gaps
 from memflow.records import Figure
 
 FIGURE = Figure(
@@ -75,8 +76,8 @@ def test_a_period_without_a_figure_is_said_and_not_drawn_over():
     drawn = chart(rows, "d", "accuracy")
     assert drawn.caption.endswith("; no figure at period 1")
     assert drawn.at == (0, 1, 2)
-    assert [[point.at for point in each] for each in gaps(drawn.curves[0].points)] == [[0], [2]]
-    assert gaps(()) == []
+    assert [[point.at for point in each] for each in gaps(drawn.curves[0].points, drawn.at)] == [[0], [2]]
+    assert gaps((), ()) == []
 
 
 def test_scripted_assistants_are_labelled():
@@ -153,3 +154,15 @@ def test_cycles_of_an_evolution_are_drawn_by_themselves():
 
 def test_factual_recall_rests_on_claims():
     assert chart(board("factual_recall"), "d", "factual_recall").caption.startswith("10 claims of 2 episodes")
+
+
+def test_scores_without_published_figures_are_drawn_as_pooled_and_the_caption_says_so():
+    pooled = board("min_max", variant="pooled", deviation=0.2)
+    drawn = chart(pooled, "d", "min_max")
+    assert drawn.title == "Min-max score by period, d"
+    assert drawn.caption == (
+        "10 probes of 2 episodes a period; 95 % intervals from the variance between independent draws; "
+        "measured against all that was run in the domain"
+    )
+    standard = board("min_max", deviation=0.2)
+    assert chart([*pooled, *standard], "d", "min_max") == chart(standard, "d", "min_max")

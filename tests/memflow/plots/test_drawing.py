@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from memflow.errors import BadSettings
-from memflow.plots.charts import Bars, Chart, Curve, Panel, Point
 from memflow.plots.drawing import COLOURS, can_draw, drawn, markdown
+from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point
 
 LINES = Chart(
     "Evolution, d",
@@ -26,7 +26,33 @@ LINES = Chart(
 PARTS = {"write": {0: 0.1, 1: 0.2}, "read": {0: 0.0, 1: 0.1}, "utilisation": {0: 0.3, 1: 0.0}}
 NOTHING = {name: {0: 0.0, 1: 0.0} for name in PARTS}
 BARS = Bars(
-    "Failures, d", "Period", "share", (0, 1), (Panel("rag", PARTS), Panel("oracle", NOTHING)), "a caption"
+    "Failures, d",
+    "Period",
+    "share",
+    (0, 1),
+    (Panel("rag", PARTS), Panel("oracle", NOTHING)),
+    "a caption",
+    what="failure",
+)
+TIMES = Bars(
+    "Times, d",
+    "",
+    "seconds",
+    (0, 1),
+    (
+        Panel("LiSo", {"memory": {0: 1.0}, "predict": {0: 2.0, 1: 3.0}}),
+        Panel("SiSo", {"memory": {}, "predict": {}}),
+    ),
+    "a caption",
+    ("rag", "none"),
+    "time",
+)
+COLUMNS = Columns(
+    "Scores, d",
+    "score",
+    ("open", "legal"),
+    tuple(Curve(f"memory {n}", (Point(0, n / 10, 0.0, 1.0), Point(1, -0.1)), n == 8) for n in range(9)),
+    "a caption",
 )
 
 
@@ -63,13 +89,27 @@ class TestDrawn:
             assert part in text
         assert "scripted" not in text
 
-    @pytest.mark.parametrize("chart", [LINES, BARS], ids=["lines", "bars"])
+    def test_bars_whose_places_have_names_say_them(self):
+        text = said(TIMES)
+        for part in ("memory time", "predict time", "rag", "none", "LiSo", "no times"):
+            assert part in text
+        assert "failure" not in text
+
+    def test_columns_say_their_places_and_who_is_scripted(self):
+        text = said(COLUMNS)
+        for part in ("Scores, d", "open", "legal", "memory 0", "memory 8", "a caption"):
+            assert part in text
+        assert "scripted, not a language model: memory 8" in text
+
+    @pytest.mark.parametrize(
+        "chart", [LINES, BARS, TIMES, COLUMNS], ids=["lines", "bars", "times", "columns"]
+    )
     @pytest.mark.parametrize("form", ["svg", "png"])
     def test_the_same_chart_gives_the_same_bytes(self, chart, form):
         assert drawn(chart, form) == drawn(chart, form)
 
     def test_a_png_fits_the_ui(self):
-        for chart in (LINES, BARS):
+        for chart in (LINES, BARS, TIMES, COLUMNS):
             width, height = struct.unpack(">II", drawn(chart, "png")[16:24])
             assert 700 <= width <= 900 and 300 <= height <= 900
 

@@ -1,0 +1,163 @@
+"""What MemoryBench's paper plots beyond curves over checkpoints: times (Figure 4), scores by partition, noise (Figures
+13 and 14), as plain data. Curves over steps are memflow/plots/charts.py's.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.memorybench.partitions import Cell
+from memflow.benchmarks.memorybench.times import Times
+from memflow.domains import Domain
+from memflow.plots.charts import intervals, resting
+from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point, best_first
+from memflow.records import Figure
+
+NOISES = {
+    "noise": "standard deviation of the noise on satisfaction, in points",
+    "like_midpoint": "S0_L, the satisfaction at which half of the likes are pressed",
+}
+"""The parameters by which users are made noisy (paper, A.3.9), and how an axis names them."""
+
+
+def time_bars(times: Sequence[Times], title: str) -> Bars | None:
+    """Memory and predict time of each assistant, a panel for each task format; None where nothing was measured.
+
+    Where a format was measured in several domains, those of the first stand for it.
+    """
+    domains: dict[str, str] = {}
+    for row in times:
+        if row.predict_s is not None:
+            domains.setdefault(row.format, row.domain)
+    rows = [row for row in times if domains.get(row.format) == row.domain]
+    if not domains:
+        return None
+    assistants = tuple(dict.fromkeys(row.assistant for row in rows))
+    panels = []
+    for format_ in domains:
+        held = {assistants.index(row.assistant): row for row in rows if row.format == format_}
+        parts = {
+            "memory": {at: row.memory_s for at, row in held.items() if row.memory_s is not None},
+            "predict": {at: row.predict_s for at, row in held.items() if row.predict_s is not None},
+        }
+        panels.append(Panel(format_, parts, any(row.scripted for row in held.values())))
+    said = (
+        f"{_range([row.dialogues for row in rows])} dialogues and {_range([row.cases for row in rows])} cases a bar; "
+        "recorded seconds of models, and a memory's own computing"
+    )
+    return Bars(
+        title,
+        "",
+        "seconds per case",
+        tuple(range(len(assistants))),
+        tuple(panels),
+        said,
+        ticks=assistants,
+        what="time",
+    )
+
+
+def partition_columns(cells: Sequence[Cell]) -> Columns | None:
+    """Min-max scores of each assistant by partition; None where there is no score."""
+    shown = [(cell, cell.min_max) for cell in cells if cell.min_max is not None]
+    shown = [(cell, figure) for cell, figure in shown if figure.value is not None]
+    if not shown:
+        return None
+    domains = [name for name in dict.fromkeys(cell.domain for cell in cells)]
+    domains = [name for name in domains if any(cell.domain == name for cell, _ in shown)]
+    partition = {cell.domain: cell.partition for cell in cells}
+    names = [partition[name] for name in domains]
+    ticks = [name if names.count(name) == 1 else domain for name, domain in zip(names, domains, strict=True)]
+    points: dict[str, list[Point]] = {}
+    for cell, figure in sorted(shown, key=lambda one: domains.index(one[0].domain)):
+        place = domains.index(cell.domain)
+        points.setdefault(cell.assistant, []).append(_point(place, figure))
+    scripted = {cell.assistant for cell, _ in shown if cell.scripted}
+    curves = [Curve(name, tuple(held), name in scripted) for name, held in points.items()]
+    figures = [figure for _, figure in shown]
+    lacking = len(cells) - len(shown)
+    missing = f"; {lacking} without a score: see `memflow show partitions`" if lacking else ""
+    caption = f"{resting(figures)} a column; {intervals(figures)}{missing}"
+    return Columns(
+        "Min-max scores by partition", "min-max score", tuple(ticks), tuple(best_first(curves)), caption
+    )
+
+
+def noise_charts(figures: Sequence[Figure], domains: Iterable[Domain]) -> dict[str, Chart]:
+    """A chart for each set of domains that differ in nothing but how noisy their users are, by a name.
+
+    It shows min-max scores where they are measured against the published figures; those against what was run in each
+    domain cannot be compared. Otherwise the metric that most probes have in all of the domains.
+    """
+    found: dict[str, Chart] = {}
+    for parameter, held in _differing(domains):
+        chart = _noise_chart(figures, parameter, held)
+        if chart is not None:
+            first = held[min(held)]
+            found[f"{parameter}_{first.name}"] = chart
+    return found
+
+
+def _differing(domains: Iterable[Domain]) -> Iterator[tuple[str, Mapping[float, Domain]]]:
+    """A parameter, and the domains that differ in it alone, by its value: two at least."""
+    every = [domain for domain in domains if domain.benchmark == "memorybench"]
+    for parameter in NOISES:
+        alike: dict[str, dict[float, Domain]] = {}
+        for domain in every:
+            values = parameters_of(domain).model_dump(mode="json")
+            at = (values if parameter in values else values["actions"]).pop(parameter)
+            key = json.dumps([values, domain.datasets, domain.seed, domain.limit], sort_keys=True)
+            alike.setdefault(key, {}).setdefault(at, domain)
+        for held in alike.values():
+            if len(held) > 1:
+                yield parameter, held
+
+
+def _noise_chart(figures: Sequence[Figure], parameter: str, domains: Mapping[float, Domain]) -> Chart | None:
+    place = {domain.name: at for at, domain in domains.items()}
+    mine = [
+        figure
+        for figure in figures
+        if figure.domain in place
+        and figure.variant == "standard"
+        and figure.slice == "all"
+        and figure.value is not None
+    ]
+    metric = _metric(mine, len(place))
+    if metric is None:
+        return None
+    shown = [figure for figure in mine if figure.metric == metric]
+    points: dict[str, list[Point]] = {}
+    for figure in sorted(shown, key=lambda one: place[one.domain]):
+        points.setdefault(figure.assistant, []).append(_point(place[figure.domain], figure))
+    scripted = {figure.assistant for figure in shown if figure.scripted}
+    curves = [Curve(name, tuple(held), name in scripted) for name, held in points.items()]
+    first = domains[min(domains)]
+    name = metric.replace("_", " ")
+    title = f"{name.capitalize()} with noisy users, {first.name} and {len(place) - 1} like it"
+    caption = f"{resting(shown)} a point; {intervals(shown)}"
+    return Chart(title, NOISES[parameter], name, tuple(sorted(domains)), tuple(best_first(curves)), caption)
+
+
+def _metric(figures: Sequence[Figure], domains: int) -> str | None:
+    """Min-max where all domains have it, else the metric of most probes that all have; None where there is none."""
+    by_metric: dict[str, list[Figure]] = {}
+    for figure in figures:
+        by_metric.setdefault(figure.metric, []).append(figure)
+    everywhere = {
+        metric: sum(figure.n for figure in held)
+        for metric, held in by_metric.items()
+        if len({figure.domain for figure in held}) == domains
+    }
+    if "min_max" in everywhere:
+        return "min_max"
+    return max(everywhere, key=lambda metric: everywhere[metric], default=None)
+
+
+def _point(at: float, figure: Figure) -> Point:
+    return Point(at, figure.value or 0.0, figure.low, figure.high)
+
+
+def _range(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"

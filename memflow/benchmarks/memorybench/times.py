@@ -1,0 +1,114 @@
+"""How long memories take (paper, A.3.8: Table 19 and Figure 4): transcripts and replies -> seconds per case, by format.
+
+Memory time is what writing a training dialogue takes, predict time what a test case takes from its question to its
+answer: recalling, and the model's answer. Models count with their recorded seconds, a memory's own computing as it was
+measured (memflow/timing.py); waiting counts as neither. What writing a corpus takes stands apart, as in the paper.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memflow.benchmarks.memorybench.domains import FORMATS
+from memflow.benchmarks.memorybench.probes import case_of
+from memflow.benchmarks.memorybench.selection import DIALOGUES
+from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.records import Probe, Reply, Said, Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """The seconds of one assistant in one domain, for the tasks of one format; null where nothing was measured.
+
+    `memory_s` are means over `dialogues`, `corpus_s` over `corpora`, `predict_s` over `cases`. Of memory time,
+    `memory_own_s` is the memory's own computing; of predict time, `recall_s` is recalling and `recall_own_s` the
+    memory's own computing in that.
+    """
+
+    domain: str
+    assistant: str
+    format: str
+    dialogues: int
+    memory_s: float | None
+    memory_own_s: float | None
+    corpora: int
+    corpus_s: float | None
+    cases: int
+    predict_s: float | None
+    recall_s: float | None
+    recall_own_s: float | None
+    scripted: bool
+
+
+def times_of(
+    domain: str,
+    assistant: str,
+    said: Iterable[Said],
+    replies: Iterable[Reply],
+    probes: Sequence[Probe],
+    turns: Iterable[Turn],
+    *,
+    scripted: bool,
+) -> list[Times]:
+    """The times of an assistant by task format, in the paper's order; formats that the domain lacks are left out."""
+    formats = {probe.probe_id: task(probe.dataset).format for probe in probes}
+    dialogues, corpora = _written(said, turns)
+    corpus_formats = {
+        probe.episode_id: formats[probe.probe_id] for probe in probes if probe.episode_id != DIALOGUES
+    }
+    answered = [_answered(reply) for reply in replies]
+    found = []
+    for name in FORMATS:
+        if name not in formats.values():
+            continue
+        written = [took for case, took in dialogues if formats.get(case) == name]
+        given = [took for corpus, took in corpora.items() if corpus_formats.get(corpus) == name]
+        asked = [took for took in answered if took is not None and formats.get(took[0]) == name]
+        found.append(
+            Times(
+                domain=domain,
+                assistant=assistant,
+                format=name,
+                dialogues=len(written),
+                memory_s=_mean([models + own for models, own in written]),
+                memory_own_s=_mean([own for _, own in written]),
+                corpora=len(given),
+                corpus_s=_mean(given),
+                cases=len(asked),
+                predict_s=_mean([models + own + answer for _, models, own, answer in asked]),
+                recall_s=_mean([models + own for _, models, own, _ in asked]),
+                recall_own_s=_mean([own for _, _, own, _ in asked]),
+                scripted=scripted,
+            )
+        )
+    return found
+
+
+def _written(
+    said: Iterable[Said], turns: Iterable[Turn]
+) -> tuple[list[tuple[str, tuple[float, float]]], Mapping[str, float]]:
+    """The seconds of models and of the memory itself for each dialogue, with its case; and all of each corpus."""
+    corpus_of = {turn.message_id: turn.episode_id for turn in turns}
+    dialogues: list[tuple[str, tuple[float, float]]] = []
+    corpora: dict[str, float] = {}
+    for line in said:
+        if line.models_s is None or line.own_s is None:
+            continue
+        case = case_of(line.message_id)
+        if case is not None:
+            dialogues.append((case, (line.models_s, line.own_s)))
+        elif line.message_id in corpus_of:
+            corpus = corpus_of[line.message_id]
+            corpora[corpus] = corpora.get(corpus, 0.0) + line.models_s + line.own_s
+    return dialogues, corpora
+
+
+def _answered(reply: Reply) -> tuple[str, float, float, float] | None:
+    """The probe, and the seconds of models and memory to recall, and of the answer; None where there are none."""
+    if reply.models_s is None or reply.own_s is None or reply.latency_s is None:
+        return None
+    return reply.probe_id, reply.models_s, reply.own_s, reply.latency_s
+
+
+def _mean(seconds: Sequence[float]) -> float | None:
+    return math.fsum(seconds) / len(seconds) if seconds else None
