@@ -100,12 +100,14 @@ def _of_domain(
 
 def _over_domains(settings: "Settings", lake: "Lake", figures: Sequence["Figure"]) -> dict[str, "Drawable"]:
     """What is drawn over several domains of MemoryBench, by name."""
+    from memflow.benchmarks.memorybench.domains import FORMATS
+    from memflow.benchmarks.memorybench.parameters import parameters_of
     from memflow.benchmarks.memorybench.partitions import cells, partitions
     from memflow.benchmarks.memorybench.plots import noise_charts, partition_columns
 
     domains = known(settings, dict.fromkeys(figure.domain for figure in figures))
     scores = partition_columns(cells(figures, partitions(domains)))
-    names = [domain.name for domain in partitions(domains)]
+    names = [domain.name for domain in partitions(domains) if parameters_of(domain).partition in FORMATS]
     return {
         **({} if scores is None else {"partitions": scores}),
         **_times(settings, lake, names, "Time consumption by task format"),

@@ -6,6 +6,7 @@ is drawn is shapes.py's business. The same chart gives the same bytes with the s
 
 import base64
 import io
+import textwrap
 from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import cycle, pairwise
@@ -30,6 +31,8 @@ WIDTH, HEIGHT, DOTS = 7.6, 4.2, 110
 """Inches, and dots to an inch of a PNG: 836 dots wide, which the UI shows whole."""
 HEAD, LABELLED, FOOT = 0.34, 0.30, 0.26
 """Inches for the title, for the line below it (the label where there is one, a legend of bars), and for the caption."""
+LETTERS, LINE = 118, 0.15
+"""Letters in a line of the caption, and the inches that each further line takes."""
 ACROSS = 3
 """Panels side by side."""
 MISSING = "pictures are drawn with matplotlib, which is not installed: pip install 'memflow[plots]'"
@@ -92,14 +95,16 @@ def _figure(chart: Drawable, height: float) -> "Figure":
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     head = HEAD + (LABELLED if chart.label is not None or isinstance(chart, Bars) else 0.0)
-    height += head + FOOT
-    bottom, top = FOOT / height, 1 - head / height
+    lines = textwrap.wrap(chart.caption, LETTERS) or [""]
+    foot = FOOT + LINE * (len(lines) - 1)
+    height += head + foot
+    bottom, top = foot / height, 1 - head / height
     layout = ConstrainedLayoutEngine(rect=(0, bottom, 1, top - bottom))
     figure = Figure(figsize=(WIDTH, height), layout=layout, facecolor="white")
     FigureCanvasAgg(figure)
     left, upper = 0.1 / WIDTH, 1 - 0.1 / height
     figure.text(left, upper, chart.title, va="top", fontsize=11.5, fontweight="bold")
-    figure.text(left, 0.08 / height, chart.caption, va="bottom", fontsize=8, color=GREY)
+    figure.text(left, 0.08 / height, "\n".join(lines), va="bottom", fontsize=8, color=GREY)
     if chart.label is not None:
         box = {"boxstyle": "round,pad=0.3", "facecolor": "#A32020", "edgecolor": "none"}
         at = 1 - (HEAD + 0.06) / height

@@ -12,7 +12,7 @@ from pyarrow._fs import _MockFileSystem
 
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest_rows
-from memflow.records import TABLES, Entry, Reply, Variable, Verdict, columns
+from memflow.records import MEASURED, TABLES, Entry, Reply, Variable, Verdict, columns
 from resources.lake import Lake
 
 PLAIN = {str: "é 中文 '\"\n", int: 7, float: 0.25, bool: True, list[str]: ["a", ""], list[float]: [0.1, -1.0]}
@@ -58,14 +58,14 @@ def test_facts_are_told_without_the_rows(lake):
     rows = [verdict(1, 1.0), verdict(2, None)]
     lake.write("score.verdicts", "d/full", rows, recipe="made from x", meta={"licence": "CC BY é"})
     facts = lake.facts("score.verdicts", "d/full")
-    assert (facts.digest, facts.recipe, facts.rows) == (digest_rows(rows), "made from x", 2)
+    assert (facts.digest, facts.recipe, facts.rows) == (digest_rows(rows, ignore=MEASURED), "made from x", 2)
     assert facts.meta == {"licence": "CC BY é"}
     assert lake.facts("score.verdicts", "d/other") is None
 
 
 def test_what_measures_a_run_is_no_part_of_the_digest(lake):
     fast = row_of("answer.replies", nulls=False, latency_s=0.1)
-    slow = replace(fast, latency_s=9.0, completion="another", prompt_tokens=1)
+    slow = replace(fast, latency_s=9.0, completion="another", prompt_tokens=1, own_s=3.0, models_s=4.0)
     said = replace(fast, parsed="something else")
     digests = [lake.write("answer.replies", "d/a", [row], recipe="").digest for row in (fast, slow, said)]
     assert digests[0] == digests[1] != digests[2]

@@ -41,8 +41,9 @@ def time_bars(times: Sequence[Times], title: str) -> Bars | None:
             "predict": {at: row.predict_s for at, row in held.items() if row.predict_s is not None},
         }
         panels.append(Panel(format_, parts, any(row.scripted for row in held.values())))
+    dialogues, cases = (_range([row.dialogues for row in rows]), _range([row.cases for row in rows]))
     said = (
-        f"{_range([row.dialogues for row in rows])} dialogues and {_range([row.cases for row in rows])} cases a bar; "
+        f"a bar rests on so many dialogues and cases: {dialogues}, {cases}; "
         "recorded seconds of models, and a memory's own computing"
     )
     return Bars(

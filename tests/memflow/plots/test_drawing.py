@@ -4,11 +4,12 @@ import base64
 import struct
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
 from memflow.errors import BadSettings
-from memflow.plots.drawing import COLOURS, can_draw, drawn, markdown
+from memflow.plots.drawing import COLOURS, LETTERS, can_draw, drawn, markdown
 from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point
 
 LINES = Chart(
@@ -94,6 +95,12 @@ class TestDrawn:
         for part in ("memory time", "predict time", "rag", "none", "LiSo", "no times"):
             assert part in text
         assert "failure" not in text
+
+    def test_a_long_caption_goes_on_in_a_further_line(self):
+        long = "; ".join(f"part {n} of it" for n in range(20))
+        parts = [part for part in said(replace(LINES, caption=long)).splitlines() if "of it" in part]
+        assert " ".join(part.strip() for part in parts) == long
+        assert len(parts) > 1 and max(map(len, parts)) <= LETTERS + len("  ")
 
     def test_columns_say_their_places_and_who_is_scripted(self):
         text = said(COLUMNS)

@@ -154,7 +154,7 @@ def test_times_are_stacked_by_memory_in_a_panel_for_each_format():
     assert drawn is not None and drawn.ticks == ("rag", "none")
     assert [panel.name for panel in drawn.panels] == ["LiSo", "SiSo"]
     assert drawn.panels[0].parts == {"memory": {0: 1.0}, "predict": {0: 2.0, 1: 2.0}}
-    assert drawn.caption.startswith("0 to 4 dialogues and 2 cases a bar")
+    assert drawn.caption.startswith("a bar rests on so many dialogues and cases: 0 to 4, 2;")
     assert drawn.label == f"{LABEL}: SiSo"
     assert time_bars([timed(predict_s=None)], "Time") is None
 
