@@ -11,10 +11,7 @@ domain's parameter `protocol` has the others.
     utterances.py, probes.py    corpora -> turns; questions and cases -> probes
     questions.py                how a probe is put to a model
     feedback.py, sessions.py    training dialogues; what was said in them
-    reactions.py, personas.py   what users make of an answer; who they are (personas_en.yaml, personas_zh.yaml)
-    contexts.py                 what they know to be right
-    presses.py, actions.py      what users press, and how probably
-    noise.py                    noise in their satisfaction
+    users/                      simulated users: what they make of an answer, and press
     protocols.py, steps.py      what is asked where and when; the cases of each step of learning
     episodes.py, onpolicy.py    episodes for the player; those in which the assistant has the dialogues itself
     leaks.py, played.py         what of a test case reached a memory; what must hold of what was played
@@ -38,7 +35,6 @@ from memflow.benchmarks.memorybench import (
     probes,
     protocols,
     questions,
-    reactions,
     records,
     scripted,
     selection,
@@ -49,6 +45,8 @@ from memflow.benchmarks.memorybench.scores.registry import needs_of, prompts_of
 from memflow.benchmarks.memorybench.scores.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scores.verdicts import make_verdicts
 from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY
+from memflow.benchmarks.memorybench.users import reactions
+from memflow.benchmarks.memorybench.users.scripted import HANDLERS as USING
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -163,7 +161,7 @@ class MemoryBench:
         return list(claims)
 
     def handlers(self) -> dict[str, Handler]:
-        return {**scripted.handlers(), **JUDGING}
+        return {**scripted.handlers(), **USING, **JUDGING}
 
     def simulated(self, domain: Domain) -> frozenset[str]:
         """Users react to training cases; what they say of LoCoMo's, the metric decides, and no model."""

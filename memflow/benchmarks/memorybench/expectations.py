@@ -7,12 +7,12 @@ What the dialogue and the path of a case prescribe is an error and blocks. How o
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
-from memflow.benchmarks.memorybench.actions import LEAST, MOST
 from memflow.benchmarks.memorybench.feedback import ANSWERS
 from memflow.benchmarks.memorybench.played import of_memorybench
-from memflow.benchmarks.memorybench.presses import Pressing, pressings
-from memflow.benchmarks.memorybench.reactions import MEASURED
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.benchmarks.memorybench.users.actions import LEAST, MOST
+from memflow.benchmarks.memorybench.users.presses import Pressing, pressings
+from memflow.benchmarks.memorybench.users.reactions import MEASURED
 from memflow.domains import Domain
 from memflow.records import FeedbackRound, Probe
 from memflow.rules import Across, Between, Each, Expectation, PerDomain, Rule, Together

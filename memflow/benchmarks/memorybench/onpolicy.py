@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields
 
 from memflow.benchmarks.memorybench import feedback, questions, sessions
 from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.presses import pressed
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.steps import draws
+from memflow.benchmarks.memorybench.users.presses import pressed
 from memflow.chat.prompts import load
 from memflow.chat.requests import Chat
 from memflow.domains import Domain

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from memflow.benchmarks.memorybench.actions import LEAST, MOST, ActionModel, Family
+from memflow.benchmarks.memorybench.users.actions import LEAST, MOST, ActionModel, Family
 from memflow.domains import Domain
 from memflow.errors import BadSettings
 

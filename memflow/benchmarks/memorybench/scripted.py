@@ -1,34 +1,26 @@
-"""The scripted chat for MemoryBench: a plain reader and a plain user, neither a language model.
+"""The scripted chat as MemoryBench's assistant: a plain reader, no language model.
 
 The reader sees what the prompt shows: notes, verbatim turns, the question. It picks the sentence that
 shares most words with the question (the first, if none shares any) and answers with what is new in it;
 where nothing is to be seen it says so, or guesses by digest between two options. So its scores rise with
-what a memory brings before it, which is all that a demo can show. The user compares the last answer with
-what the evaluation says is right.
+what a memory brings before it, which is all that a demo can show.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.memorybench.answers import Critique, Ideas, Limitations, Satisfaction
+from memflow.benchmarks.memorybench.answers import Ideas, Limitations
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
 from memflow.words import search_words
 
 UNKNOWN = {"en": "I do not know that.", "zh": "我不知道。"}
-CONTENT = 0.6
-"""Share of the right answer's words that makes the scripted user content."""
 PIECES = 3
 """Sentences of a longer answer."""
 PIECE = 400
 """Characters of each at most."""
-WORDS = 400
-"""Characters of what the scripted user says at most."""
-ENOUGH = 10
-"""Different words that content them where no right answer is known."""
-_ANSWER = re.compile(r"^(?:Assistant: |助手：)", re.MULTILINE)
 _DATED = re.compile(r"^\[(?P<date>[^\]]+)\]\s*(?P<rest>.*)$")
 _NAMED = re.compile(r"^(?P<name>[A-Z][\w'-]*|user|assistant): (?P<rest>.*)$")
 _SENTENCE = re.compile(r"[^.!?。！？]+[.!?。！？]*")
@@ -63,10 +55,6 @@ def handlers() -> dict[str, Handler]:
         "memorybench/scitechnews": lambda request: "\n".join(_pieces(request)),
         "memorybench/retry_en": lambda request: _retry(request, "en"),
         "memorybench/retry_zh": lambda request: _retry(request, "zh"),
-        "memorybench/feedback": _react,
-        "memorybench/feedback_zh": _react,
-        "memorybench/satisfaction": _score,
-        "memorybench/satisfaction_zh": _score,
     }
 
 
@@ -138,29 +126,6 @@ def _retry(request: ChatRequest, language: str) -> str:
             if answer not in before:
                 return answer
     return UNKNOWN[language]
-
-
-def _react(request: ChatRequest) -> Critique:
-    share = _share(request)
-    reasoning = f"{share:.2f} of what is right"
-    if share >= CONTENT:
-        return Critique(reasoning=reasoning, behaviour="end", response=None)
-    told = request.fields["evaluation"].splitlines()[-1]
-    return Critique(reasoning=reasoning, behaviour="continue", response=told[:WORDS])
-
-
-def _score(request: ChatRequest) -> Satisfaction:
-    return Satisfaction(score=max(1, min(10, round(10 * _share(request)))))
-
-
-def _share(request: ChatRequest) -> float:
-    """How much of the right answer's words the last answer has; where none is known, how near it comes to a few."""
-    answer = set(search_words(_ANSWER.split(request.fields["conversation"])[-1]))
-    _, *known = request.fields["evaluation"].splitlines()
-    if not known:
-        return min(1.0, len(answer) / ENOUGH)
-    right = set(search_words(known[0]))
-    return len(right & answer) / max(1, len(right))
 
 
 def _visible(request: ChatRequest) -> list[_Sentence]:

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.memorybench.actions import ActionModel
 from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.memorybench.users.actions import ActionModel
 from memflow.domains import find
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest

@@ -89,7 +89,11 @@ async def test_several_episodes_have_an_interval(demo: Any, scored: Scored) -> N
 
 def test_every_prompt_that_is_asked_has_a_handler() -> None:
     package = "memflow.benchmarks.memorybench"
-    names = {prompt.name for part in (package, f"{package}.scores") for prompt in all_prompts(part)}
+    names = {
+        prompt.name
+        for part in (package, f"{package}.users", f"{package}.scores")
+        for prompt in all_prompts(part)
+    }
     silent = {prompt.name for prompt in BENCH.simulator_prompts() if prompt.output is None}
     assert names - silent == set(BENCH.handlers())
     assert silent < {prompt.name for prompt in BENCH.simulator_prompts()} < names

@@ -1,8 +1,8 @@
 import pytest
 
-from memflow.benchmarks.memorybench.personas import persona, personas
-from memflow.benchmarks.memorybench.reactions import MEASURED
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.benchmarks.memorybench.users.personas import persona, personas
+from memflow.benchmarks.memorybench.users.reactions import MEASURED
 from memflow.errors import BadInput
 
 SIMULATED = {name for name, task in TASKS.items() if task.metric not in MEASURED}

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memflow.benchmarks.memorybench.actions import (
+from memflow.benchmarks.memorybench.feedback import action_probabilities
+from memflow.benchmarks.memorybench.users.actions import (
     PUBLISHED,
     ActionModel,
     Actions,
@@ -14,7 +15,6 @@ from memflow.benchmarks.memorybench.actions import (
     calibrate,
     draw,
 )
-from memflow.benchmarks.memorybench.feedback import action_probabilities
 from memflow.errors import BadInput
 
 TABLE_5 = {

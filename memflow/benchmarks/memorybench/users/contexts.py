@@ -7,10 +7,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from memflow.benchmarks.memorybench.questions import PACKAGE
 from memflow.chat.prompts import load
 from memflow.records import Probe
 
+PACKAGE = "memflow.benchmarks.memorybench.users"
 _KINDS: Mapping[str, str] = {
     **dict.fromkeys(("sample_open", "sample_legal", "sample_academic"), "rule"),
     **dict.fromkeys(("hellobench_creative", "hellobench_qa", "hellobench_writing"), "checklist"),
@@ -19,6 +19,8 @@ _KINDS: Mapping[str, str] = {
     "scitechnews": "popular",
     "limitgen": "limitation",
     "nfcats": "nothing",
+    "sample_checklist": "checklist",
+    "sample_quality": "nothing",
 }
 """Of any other data set, the right answer itself is known."""
 _SCORED_APART = ("popular",)

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.memorybench.presses import pressed, pressings
+from memflow.benchmarks.memorybench.users.presses import pressed, pressings
 from memflow.domains import Domain, find
 from memflow.records import FeedbackRound, Probe
 

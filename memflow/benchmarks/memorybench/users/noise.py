@@ -5,7 +5,7 @@ The other noise of the paper is no noise in S: it is `like_midpoint` of the acti
 
 import random
 
-from memflow.benchmarks.memorybench.actions import LEAST, MOST
+from memflow.benchmarks.memorybench.users.actions import LEAST, MOST
 
 
 def perturbed(satisfaction: int, sigma: float, chance: random.Random) -> int:

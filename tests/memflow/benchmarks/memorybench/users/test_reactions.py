@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.memorybench import MemoryBench
-from memflow.benchmarks.memorybench.contexts import evaluation, standards
-from memflow.benchmarks.memorybench.personas import persona
-from memflow.benchmarks.memorybench.reactions import Reaction, prompts, react, satisfaction
 from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1, TASKS
+from memflow.benchmarks.memorybench.users.contexts import evaluation, standards
+from memflow.benchmarks.memorybench.users.personas import persona
+from memflow.benchmarks.memorybench.users.reactions import Reaction, prompts, react, satisfaction
 from memflow.chat.requests import ChatMessage, ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.domains import find

@@ -9,15 +9,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.memorybench.answers import Critique
-from memflow.benchmarks.memorybench.contexts import evaluation, standards
 from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.personas import persona
-from memflow.benchmarks.memorybench.questions import PACKAGE
 from memflow.benchmarks.memorybench.scores import accuracy
 from memflow.benchmarks.memorybench.scores.metric import PACKAGE as JUDGING
 from memflow.benchmarks.memorybench.scores.metric import Means
 from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1
+from memflow.benchmarks.memorybench.users.answers import Critique
+from memflow.benchmarks.memorybench.users.contexts import PACKAGE, evaluation, standards
+from memflow.benchmarks.memorybench.users.personas import persona
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt, all_prompts, load
 from memflow.chat.requests import Chat, ChatMessage
@@ -35,7 +34,6 @@ _SPEAKERS = {
     "en": {"user": "User: ", "assistant": "Assistant: "},
     "zh": {"user": "用户：", "assistant": "助手："},
 }
-_PROMPTS = ("evaluation_", "feedback", "right", "satisfaction", "standards_", "wrong")
 _ROUNDING = 1e-9
 
 
@@ -88,8 +86,8 @@ async def react(
 
 def prompts() -> list[Prompt]:
     """Every prompt that has a part in a reaction, by name."""
-    own = (prompt for prompt in all_prompts(PACKAGE) if prompt.name.partition("/")[2].startswith(_PROMPTS))
-    return [*(load(JUDGING, stem) for stem in accuracy.prompts(published=False)), *own]
+    judged = [load(JUDGING, stem) for stem in accuracy.prompts(published=False)]
+    return [*judged, *all_prompts(PACKAGE)]
 
 
 def _measured(score: float, satisfied: int, right: bool) -> Reaction:

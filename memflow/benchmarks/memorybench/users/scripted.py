@@ -1,0 +1,46 @@
+"""The scripted chat as a simulated user: compares the last answer with what is right. No language model."""
+
+import re
+
+from memflow.benchmarks.memorybench.users.answers import Critique, Satisfaction
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.words import search_words
+
+CONTENT = 0.6
+"""Share of the right answer's words that makes them content."""
+WORDS = 400
+"""Characters of what they say at most."""
+ENOUGH = 10
+"""Different words that content them where no right answer is known."""
+_ANSWER = re.compile(r"^(?:Assistant: |助手：)", re.MULTILINE)
+
+
+def _react(request: ChatRequest) -> Critique:
+    share = _share(request)
+    reasoning = f"{share:.2f} of what is right"
+    if share >= CONTENT:
+        return Critique(reasoning=reasoning, behaviour="end", response=None)
+    told = request.fields["evaluation"].splitlines()[-1]
+    return Critique(reasoning=reasoning, behaviour="continue", response=told[:WORDS])
+
+
+def _score(request: ChatRequest) -> Satisfaction:
+    return Satisfaction(score=max(1, min(10, round(10 * _share(request)))))
+
+
+def _share(request: ChatRequest) -> float:
+    """How much of the right answer's words the last answer has; where none is known, how near it comes to a few."""
+    answer = set(search_words(_ANSWER.split(request.fields["conversation"])[-1]))
+    _, *known = request.fields["evaluation"].splitlines()
+    if not known:
+        return min(1.0, len(answer) / ENOUGH)
+    right = set(search_words(known[0]))
+    return len(right & answer) / max(1, len(right))
+
+
+HANDLERS: dict[str, Handler] = {
+    f"memorybench/{stem}{language}": handler
+    for stem, handler in (("feedback", _react), ("satisfaction", _score))
+    for language in ("", "_zh")
+}
