@@ -9,10 +9,9 @@ from assets.automation import when_inputs_settle
 from assets.partitions import Partitions, parts, place
 from assets.recipes import PLAYED, Recipes
 from assets.report import described
-from assets.step import account, keep
+from assets.step import account, keep, probes_of
 from memflow.answer import answer_all
 from memflow.benchmarks import registry
-from memflow.memories.registry import remember
 from memflow.records import Reply
 from memflow.transcripts import pasts_of
 from resources.lake import Lake
@@ -40,13 +39,13 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     ) -> dg.MaterializeResult:
         name, assistant = parts(context)
         domain = settings.domain(name)
-        probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
+        probes = probes_of(lake, name)
         said, entries = (lake.read(table, place(name, assistant)) for table in PLAYED)
         pasts = pasts_of(entries, said, probes)
 
         async def work(chats: Chats) -> list[Reply]:
             chat, tools = await chats.answering(assistant), await chats.tools(assistant)
-            memory = remember(assistant.partition("@")[0], tools, settings.own_memories())
+            memory = settings.memory_of(assistant).remember(tools)
             benchmark = registry.benchmark(domain.benchmark)
             answered = chats.expect(len(probes))
             asked = (benchmark, domain, assistant, probes, pasts, memory, chat)

@@ -14,7 +14,6 @@ from assets.report import described
 from assets.step import account, keep, states_of
 from memflow.benchmarks import registry
 from memflow.evolution import Environment, events, live
-from memflow.memories import registry as systems
 from memflow.play import Played
 from memflow.transcripts import entries_of, policies_of, said_of
 from resources.lake import Lake
@@ -60,7 +59,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         name, assistant = parts(context)
         domain = settings.domain(name)
         benchmark = registry.benchmark(domain.benchmark)
-        recipe = systems.find(assistant.partition("@")[0], settings.own_memories())
+        recipe = settings.memory_of(assistant)
         states = states_of(lake, name)
         turns, feedback = (lake.read(table, name) for table in ("utterance.turns", "feedback.sessions"))
         probes = lake.read("question.probes", name) if recipes.asking(domain, assistant) else []

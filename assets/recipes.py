@@ -15,11 +15,9 @@ from memflow.benchmarks import registry
 from memflow.domains import Domain
 from memflow.evolution import evolves
 from memflow.fingerprint import digest
-from memflow.memories.registry import find
-from memflow.memories.registry import fingerprint as memory_fingerprint
 from memflow.recording import SCRIPTED
 from resources.instruments import fingerprints
-from resources.lake import Lake
+from resources.lake import RUN, Lake
 from resources.library import Library
 from resources.settings import Settings
 
@@ -27,8 +25,6 @@ STATES = ("state.profiles", "state.variables", "state.changes")
 PLAYED = ("memory.transcripts", "memory.indexes")
 MEMORY = (*PLAYED, "memory.policies", "memory.feedback")
 """All that comes of playing; what is answered and scored from is PLAYED."""
-RUN = "run"
-"""Under this name a partition keeps the run in which it was made, which is no part of any recipe."""
 
 BY_DOMAIN: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(STATES, ()),
@@ -98,7 +94,7 @@ class Recipes:
     def asking(self, domain: Domain, assistant: str) -> bool:
         """Whether an assistant is asked probes while it is played: its memory evolves, or the domain wants it."""
         benchmark = registry.benchmark(domain.benchmark)
-        recipe = find(assistant.partition("@")[0], self.settings.own_memories())
+        recipe = self.settings.memory_of(assistant)
         return benchmark.asking(domain) or evolves(recipe, benchmark)
 
     def leaderboard(self) -> str:
@@ -137,7 +133,7 @@ class Recipes:
         }
         scripted = any(self.settings.model(name).kind == "scripted" for name in names)
         scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
-        values = find(assistant.partition("@")[0], self.settings.own_memories()).values
+        values = self.settings.memory_of(assistant).values
         # A memory of a user's own may mean something else by the names.
         bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
         return {
@@ -195,7 +191,7 @@ class Recipes:
     def answering(self, assistant: str) -> str:
         """An assistant's fingerprint: its memory's parameters, its chat model, and the embedder."""
         model = self.settings.model(self.settings.model_of(assistant))
-        memory = memory_fingerprint(assistant.partition("@")[0], self.settings.own_memories())
+        memory = self.settings.memory_of(assistant).fingerprint()
         return digest(memory, model.fingerprint(), self.settings.embedder.kind, self.settings.embedder.model)
 
     def read(self, dataset: str) -> bool:

@@ -10,13 +10,12 @@ from assets.automation import when_inputs_settle, when_scores_settle
 from assets.partitions import Partitions, parts, place
 from assets.recipes import PLAYED, STATES, Recipes
 from assets.report import described, pictures, report
-from assets.step import account, keep, states_of
+from assets.step import account, keep, probes_of, states_of
 from memflow.attribution import attribute
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import Measured
 from memflow.board import Terms, evidence_figures, on_terms
 from memflow.groups import Group
-from memflow.memories.registry import find
 from memflow.records import Claim, Figure, Verdict
 from memflow.transcripts import held_at, pasts_of
 from resources.instruments import instruments
@@ -44,7 +43,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     ) -> dg.MaterializeResult:
         name, assistant = parts(context)
         domain = settings.domain(name)
-        probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
+        probes = probes_of(lake, name)
         replies = lake.read("answer.replies", place(name, assistant))
         benchmark = registry.benchmark(domain.benchmark)
 
@@ -86,10 +85,10 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         rows = attribute(
             name,
             assistant,
-            find(assistant.partition("@")[0], settings.own_memories()).system,
+            settings.memory_of(assistant).system,
             said=said,
             entries=entries,
-            probes=[probe for probe in lake.read("question.probes", name) if probe.split == "test"],
+            probes=probes_of(lake, name),
             replies=replies,
             verdicts=verdicts,
         )
@@ -116,7 +115,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         name, assistant = parts(context)
         domain = settings.domain(name)
         benchmark = registry.benchmark(domain.benchmark)
-        system = find(assistant.partition("@")[0], settings.own_memories()).system
+        system = settings.memory_of(assistant).system
         turns = lake.read("utterance.turns", name)
         rows = benchmark.claims(domain, assistant, states_of(lake, name), turns) if system.recalls else []
         said, entries = (lake.read(table, place(name, assistant)) for table in PLAYED)
@@ -173,7 +172,7 @@ def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) 
             verdicts[assistant] = lake.read("score.verdicts", partition) if benchmark.counts_rows else []
             behind[assistant] = facts.meta
     groups = [] if benchmark.counts_rows else _groups(name, warehouse, behind)
-    probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
+    probes = probes_of(lake, name)
     figures: list[Figure] = []
     terms: dict[str, Terms] = {}
     for assistant, rows in verdicts.items():

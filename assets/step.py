@@ -7,13 +7,12 @@ import dagster as dg
 from pydantic import Field
 
 from assets.partitions import parts, place
-from assets.recipes import RUN
 from assets.report import booked, report
 from memflow.benchmarks.benchmark import States
 from memflow.chat.ledger import Account
 from memflow.domains import Domain
-from memflow.records import Record
-from resources.lake import Lake
+from memflow.records import Probe, Record
+from resources.lake import RUN, Lake
 from resources.models import Models
 
 UNFINISHED = "some requests got no answer"
@@ -61,6 +60,11 @@ def records_of(lake: Lake, domain: Domain) -> list[Record]:
     read = set(lake.partitions("raw.records"))
     there = [name for name in domain.datasets if name in read]
     return lake.read_all("raw.records", there or domain.datasets)
+
+
+def probes_of(lake: Lake, domain: str) -> list[Probe]:
+    """The probes that a domain's assistants are asked: those of split test."""
+    return [probe for probe in lake.read("question.probes", domain) if probe.split == "test"]
 
 
 def states_of(lake: Lake, domain: str) -> States:

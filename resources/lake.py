@@ -58,6 +58,10 @@ FITS: dict[Any, Callable[[Any], bool]] = {
 """Whether a value is of a plain type. Nothing is converted but a whole number in a column of numbers."""
 
 
+RUN = "run"
+"""Under this name a partition keeps the run in which it was made, which is no part of any recipe."""
+
+
 @dataclass(frozen=True)
 class Facts:
     """What is known of a partition without its rows: `recipe` is the digest of what it was made from."""
@@ -66,6 +70,11 @@ class Facts:
     recipe: str
     rows: int
     meta: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def run(self) -> str | None:
+        """The run in which it was made; None for what an older memflow made."""
+        return self.meta.get(RUN)
 
 
 class Lake:

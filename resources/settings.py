@@ -26,6 +26,7 @@ from memflow.domains import Domain, built_in
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 from memflow.memories.own import Own, installed
+from memflow.memories.registry import Recipe, find
 
 KEY = re.compile(r"[a-z0-9_]+")
 
@@ -317,6 +318,10 @@ class Settings(BaseSettings):
     def model_of(self, assistant: str) -> str:
         """The name of the chat model that answers for an assistant."""
         return assistant.partition("@")[2] or self.roles.assistant
+
+    def memory_of(self, assistant: str) -> Recipe:
+        """The memory of an assistant. Raises BadSettings saying what there is."""
+        return find(assistant.partition("@")[0], self.own_memories())
 
     def model(self, name: str) -> Model:
         """The model of that name. Raises BadSettings naming those there are."""

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from resources.lake import Lake
     from resources.ledger import SqlLedger
 
-RUN = "run"
-"""Under this name the lake keeps the run in which a partition was made."""
-
 
 class Per(StrEnum):
     """What costs are counted for."""
@@ -126,7 +123,7 @@ def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
 
 def _run(lake: "Lake", table_: str, partition: str) -> str | None:
     facts = lake.facts(table_, partition)
-    return None if facts is None else facts.meta.get(RUN)
+    return None if facts is None else facts.run
 
 
 def _booked(

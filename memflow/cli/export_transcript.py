@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memflow.cli.output import Format, FormatOption, answer, note
+from memflow.cli.output import Format, FormatOption, answer, note, write
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
@@ -41,14 +41,7 @@ def transcript(
     lake = Lake(settings.lake_root)
     made = _made(lake, settings.domain(domain), assistant)
     text = file_of(made, lake.read(PLAYED, f"{domain}/{assistant}"))
-    if file.exists() and not force:
-        raise BadInput(f"{file} is there already; --force writes over it")
-    beside = file.with_name(f"{file.name}.part")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        beside.replace(file)
-    except OSError as wrong:
-        raise BadInput(f"{file} cannot be written: {wrong.strerror}") from wrong
+    write(file, text, force)
     header, _ = read(text)
     told: dict[str, Any] = {"file": str(file), **header.model_dump()}
     cut = f", {len(header.cut)} sessions cut short" if header.cut else ""

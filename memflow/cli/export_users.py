@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.output import Format, FormatOption, answer, note, table, write
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
@@ -37,8 +37,6 @@ def users(
         raise BadInput(
             f"{domain} is of {of.benchmark}; users are written in a published format for AMemGym alone"
         )
-    if file.exists() and not force:
-        raise BadInput(f"{file} is there already; --force writes over it")
     lake = Lake(settings.lake_root)
     states = States(*(lake.read(f"state.{name}", domain) for name in ("profiles", "variables", "changes")))
     exported = export_users(
@@ -47,12 +45,7 @@ def users(
     if not exported.users:
         why = exported.left_out[0].reason if exported.left_out else "it has none"
         raise BadInput(f"no user of {domain} can be written: {why}")
-    try:
-        aside = file.with_name(f"{file.name}.part")
-        aside.write_text(exported.text, encoding="utf-8")
-        aside.replace(file)
-    except OSError as wrong:
-        raise BadInput(f"{file} cannot be written: {wrong.strerror}") from wrong
+    write(file, exported.text, force)
     counts = {
         "users": len(exported.users),
         "periods": sum(len(user["periods"]) for user in exported.users),

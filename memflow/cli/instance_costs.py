@@ -93,7 +93,7 @@ def _rows(
     from resources.limits import Prices
 
     facts = lake.facts(made, f"{domain}/{assistant}" if assistant else domain)
-    run = None if facts is None else facts.meta.get("run")
+    run = None if facts is None else facts.run
     if run is None or not instances:
         return
     wanted = {"stage": stage, "domain": domain, "assistant": assistant}

@@ -4,12 +4,15 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
+
+from memflow.errors import BadInput
 
 WIDE = 160
 """Columns of a table that goes into a file or a pipe, where COLUMNS does not say."""
@@ -35,6 +38,18 @@ def answer(form: Format, data: Any, *shown: RenderableType) -> None:
     console = _console()
     for each in shown:
         console.print(each)
+
+
+def write(file: Path, text: str, force: bool) -> None:
+    """Write a file whole or not at all. Raises BadInput where it is there, without `force`, or cannot be written."""
+    if file.exists() and not force:
+        raise BadInput(f"{file} is there already; --force writes over it")
+    beside = file.with_name(f"{file.name}.part")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.replace(file)
+    except OSError as wrong:
+        raise BadInput(f"{file} cannot be written: {wrong.strerror}") from wrong
 
 
 def message(text: str) -> None:
