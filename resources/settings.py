@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import (
@@ -26,9 +26,11 @@ from memflow.domains import Domain, built_in
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 from memflow.memories.own import Own, installed
-from memflow.memories.registry import Recipe, find
 
 KEY = re.compile(r"[a-z0-9_]+")
+
+if TYPE_CHECKING:
+    from memflow.memories.registry import Recipe
 
 
 class _Strict(BaseModel):
@@ -319,8 +321,10 @@ class Settings(BaseSettings):
         """The name of the chat model that answers for an assistant."""
         return assistant.partition("@")[2] or self.roles.assistant
 
-    def memory_of(self, assistant: str) -> Recipe:
+    def memory_of(self, assistant: str) -> "Recipe":
         """The memory of an assistant. Raises BadSettings saying what there is."""
+        from memflow.memories.registry import find  # noqa: PLC0415  (a second of imports, for those who need it)
+
         return find(assistant.partition("@")[0], self.own_memories())
 
     def model(self, name: str) -> Model:
