@@ -10,35 +10,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import pytest
-from pydantic import BaseModel, Field
+from filling import ACCOUNT, Choice, completion, fill, request
 
 from memflow.chat.ledger import Account
-from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling, schema_digest
+from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings
 from resources.accounts import AccountRow, cost
 from resources.ledger import SqlLedger
 from resources.limits import Prices
-
-
-class Choice(BaseModel):
-    answer: Annotated[int, Field(ge=1, le=4)]
-
-
-ACCOUNT = Account(run="run 1", stage="answer", role="assistant", domain="d", assistant="full", model="m")
-
-
-def request(text: str, prompt: str = "a/prompt") -> ChatRequest:
-    return ChatRequest(
-        prompt, {}, (ChatMessage("system", "Be kind."), ChatMessage("user", text)), output=Choice
-    )
-
-
-def completion(text: str = "yes", key: str = "") -> Completion:
-    return Completion(text, "stop", 10, 3, 4, 0.25, key)
 
 
 @pytest.fixture
@@ -157,19 +139,10 @@ def test_pickled_it_opens_its_own_connections(url: str) -> None:
         other.close()
 
 
-def _fill(url: str, number: int, count: int) -> None:
-    with SqlLedger(url) as ledger:
-        for n in range(count):
-            for key in (f"own {number} {n}", f"shared {n}"):
-                ledger.put(key, request(key), completion(f"{number}"), ACCOUNT)
-                assert ledger.get(key) is not None
-                ledger.used(key, request(key), ACCOUNT)
-
-
 def test_four_processes_write_at_once_to_a_new_file(url: str) -> None:
     context = multiprocessing.get_context("forkserver")
     count = 60
-    processes = [context.Process(target=_fill, args=(url, number, count)) for number in range(4)]
+    processes = [context.Process(target=fill, args=(url, number, count)) for number in range(4)]
     for process in processes:
         process.start()
     for process in processes:
@@ -242,7 +215,7 @@ def test_what_is_kept_of_a_request(url: str, tmp_path: Path) -> None:
 @pytest.mark.postgres
 def test_postgresql_keeps_the_same(postgres_url: str) -> None:
     context = multiprocessing.get_context("forkserver")
-    processes = [context.Process(target=_fill, args=(postgres_url, number, 20)) for number in range(4)]
+    processes = [context.Process(target=fill, args=(postgres_url, number, 20)) for number in range(4)]
     for process in processes:
         process.start()
     for process in processes:
