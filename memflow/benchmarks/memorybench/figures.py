@@ -7,7 +7,7 @@ all that was run in the domain with the same chat model. Where a metric has no v
 that does without it (`without_bertscore`, `meteor_nowordnet`) stands in, in a variant of its own, `substituted`. Where
 probes are asked at several checkpoints, `all` and its parts are of the last one, and `checkpoint N` of each.
 
-What has no score counts in the coverage, and nowhere as 0. What a score is, scores.py says.
+What has no score counts in the coverage, and nowhere as 0. What a score is, scores/ says.
 """
 
 from collections.abc import Iterable, Sequence

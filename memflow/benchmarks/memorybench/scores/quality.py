@@ -1,8 +1,7 @@
 """NF-Cats: a judge says from 1 to 5 how far an answer solves its question; there is no gold (A.1.1, after NTCIR-18).
 
 `standard` shows the judge the question as it was published; `published_code` shows it with the words that were put
-around it for the assistant. That code also takes 6 to 10
-for a score, and 1 where it finds none: here neither is one.
+around it for the assistant. That code also takes 6 to 10 for a score, and 1 where it finds none: here neither is one.
 """
 
 import asyncio
