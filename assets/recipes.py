@@ -21,7 +21,7 @@ from resources.lake import RUN, Lake
 from resources.library import Library
 from resources.settings import Settings
 
-STATES = ("state.profiles", "state.variables", "state.changes")
+STATES = ("state.profiles", "state.variables", "state.changes", "state.entities")
 PLAYED = ("memory.transcripts", "memory.indexes")
 MEMORY = (*PLAYED, "memory.policies", "memory.feedback")
 """All that comes of playing; what is answered and scored from is PLAYED."""

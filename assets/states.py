@@ -50,7 +50,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             )
 
         made = models.run(account(context, "state"), work)
-        tables: tuple[Sequence[Any], ...] = (made.profiles, made.variables, made.changes)
+        tables: tuple[Sequence[Any], ...] = (made.profiles, made.variables, made.changes, made.entities)
         for table, rows in zip(STATES, tables, strict=True):
             yield keep(context, lake, models, table, rows, recipes.domain(table, domain))
 

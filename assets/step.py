@@ -7,6 +7,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.partitions import parts, place
+from assets.recipes import STATES
 from assets.report import booked, report
 from memflow.benchmarks.benchmark import States
 from memflow.chat.ledger import Account
@@ -68,5 +69,5 @@ def probes_of(lake: Lake, domain: str) -> list[Probe]:
 
 
 def states_of(lake: Lake, domain: str) -> States:
-    """The three state tables of a domain."""
-    return States(*(lake.read(f"state.{name}", domain) for name in ("profiles", "variables", "changes")))
+    """The state tables of a domain."""
+    return States(*(lake.read(table, domain) for table in STATES))

@@ -300,6 +300,16 @@ DATASETS: dict[str, Dataset] = {
                 ("writingbench_academic", "WritingBench-Academic&Engineering", False),
             )
         ),
+        Dataset(
+            "memdaily",
+            "MemDaily: what Chinese users tell of their lives, and questions about it",
+            "membench",
+            ("memdaily/messages_and_QAs/*.json",),
+            "none stated",
+            "GitHub nuster1128/MemSim",
+            "Copy the files of its question types, such as 01_simple_roles.json, from nuster1128/MemSim to "
+            "memdaily/messages_and_QAs/ in the data folder; some of them will do for a part.",
+        ),
     )
 }
 

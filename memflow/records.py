@@ -75,6 +75,23 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """One row per person, event, item or place of a user's life, the user among them (MemBench's relation graph)."""
+
+    domain: Domain
+    user_id: Annotated[str, "The user."]
+    entity_id: Annotated[str, "Unique within the user."]
+    kind: Annotated[str, "`self`, `relative`, `colleague`, `work_event`, `rest_event`, `item` or `place`."]
+    name: Annotated[str, "What it is called."]
+    relationship: Annotated[str, "What it is to the user: `self`, `aunt`, `boss`, `owns`, ..."]
+    attributes: Annotated[str, "Gold: its attributes and their values, as a JSON object."]
+    synthetic: Annotated[
+        list[str], "Attributes that would be personal data (numbers, e-mail, documents): invented ones."
+    ] = field(default_factory=list)
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One row per message that an episode's stream holds before it is played."""
 
@@ -356,6 +373,7 @@ TABLES: dict[str, type] = {
     "state.profiles": Profile,
     "state.variables": Variable,
     "state.changes": Change,
+    "state.entities": Entity,
     "utterance.turns": Turn,
     "question.probes": Probe,
     "feedback.sessions": FeedbackRound,
@@ -375,6 +393,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "state.profiles": ("domain", "user_id"),
     "state.variables": ("domain", "user_id", "variable"),
     "state.changes": ("domain", "user_id", "period", "variable"),
+    "state.entities": ("domain", "user_id", "entity_id"),
     "utterance.turns": ("domain", "message_id"),
     "question.probes": ("domain", "probe_id"),
     "feedback.sessions": ("domain", "case_id", "round"),

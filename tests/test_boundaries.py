@@ -84,7 +84,7 @@ def test_no_postponed_annotations_where_dagster_reads_them(path: Path) -> None:
     assert "__future__" not in imported(path)
 
 
-PLAIN = ROOT / "memflow" / "benchmarks" / "memorybench" / "tasks" / "plain_pickle.py"
+PLAIN = ROOT / "memflow" / "benchmarks" / "plain_pickle.py"
 """Reads a published pickle and admits plain values alone."""
 
 

@@ -6,7 +6,7 @@ reason. Nothing here knows where rows are kept.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from memflow.play import Episode, Played, Replier
 from memflow.records import (
     Change,
     Claim,
+    Entity,
     FeedbackRound,
     Figure,
     PlayedRound,
@@ -38,11 +39,12 @@ from memflow.records import (
 
 @dataclass(frozen=True)
 class States:
-    """The three state tables of a domain."""
+    """The state tables of a domain: users have states that change, or people and things in their lives."""
 
     profiles: list[Profile]
-    variables: list[Variable]
-    changes: list[Change]
+    variables: list[Variable] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    entities: list[Entity] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

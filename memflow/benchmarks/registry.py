@@ -3,14 +3,18 @@
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.domains import DOMAINS as OF_AMEMGYM
 from memflow.benchmarks.benchmark import Benchmark
+from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.domains import DOMAINS as OF_MEMBENCH
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.domains import DOMAINS as OF_MEMORYBENCH
 from memflow.chat.scripted import Handler
 from memflow.domains import Domain
 from memflow.errors import BadSettings
 
-BENCHMARKS: dict[str, Benchmark] = {benchmark.name: benchmark for benchmark in (AMemGym(), MemoryBench())}
-DOMAINS: tuple[Domain, ...] = (*OF_AMEMGYM, *OF_MEMORYBENCH)
+BENCHMARKS: dict[str, Benchmark] = {
+    benchmark.name: benchmark for benchmark in (AMemGym(), MemoryBench(), MemBench())
+}
+DOMAINS: tuple[Domain, ...] = (*OF_AMEMGYM, *OF_MEMORYBENCH, *OF_MEMBENCH)
 
 
 def benchmark(name: str) -> Benchmark:

@@ -16,6 +16,7 @@ _WHAT = {
     "state.profiles": "users",
     "state.variables": "variables",
     "state.changes": "changes",
+    "state.entities": "entities",
     "utterance.turns": "messages",
     "question.probes": "probes",
     "feedback.sessions": "rounds",

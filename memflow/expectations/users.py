@@ -96,6 +96,7 @@ def _rounds(table: str) -> list[Expectation]:
 
 
 ROLES = ("user", "assistant")
+ENTITIES = ("self", "relative", "colleague", "work_event", "rest_event", "item", "place")
 
 EXPECTED = (
     Expectation("raw.records", "records_are_json", Each(lambda row: _json(row.content))),
@@ -121,6 +122,11 @@ EXPECTED = (
     ),
     Expectation("state.changes", "changes_change_something", Each(lambda row: row.old != row.value)),
     Expectation("state.changes", "periods_end_on_a_day", Each(lambda row: _day(row.period_end))),
+    Expectation(
+        "state.entities", "entities_are_of_a_user", Refers(("user_id",), "state.profiles", ("user_id",))
+    ),
+    Expectation("state.entities", "entities_are_of_a_known_kind", OneOf("kind", ENTITIES)),
+    Expectation("state.entities", "attributes_are_json", Each(lambda row: _json(row.attributes, dict))),
     Expectation("utterance.turns", "messages_stand_in_an_order", Unique(("episode_id", "event", "position"))),
     Expectation("utterance.turns", "messages_are_said_by_a_role", OneOf("role", ROLES)),
     Expectation("utterance.turns", "messages_are_exchanged_or_given", OneOf("kind", ("exchange", "given"))),

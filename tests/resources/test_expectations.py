@@ -15,6 +15,7 @@ from memflow.records import (
     Attributed,
     Change,
     Claim,
+    Entity,
     Entry,
     FeedbackRound,
     Figure,
@@ -102,6 +103,13 @@ def sound():
                 domain="d", user_id="u1", period=n, period_end=DAYS[n], variable="drink", old=a, value=b, event=c
             )
             for n, (a, b, c) in enumerate([(None, "tea", None), ("tea", "water", "A doctor's word.")])
+        ],
+        "state.entities": [
+            Entity(
+                domain="d", user_id="u1", entity_id=name, kind="relative", name=name, relationship="aunt",
+                attributes='{"age": "61 years old"}',
+            )
+            for name in ("Eve", "Ida")
         ],
         "utterance.turns": [
             Turn(
@@ -219,6 +227,9 @@ FAULTS = [
     ("state.changes", "values_are_choices_of_their_variable", {"value": "coffee"}),
     ("state.changes", "changes_change_something", {"old": "tea", "value": "tea"}),
     ("state.changes", "periods_end_on_a_day", {"period_end": "20201001"}),
+    ("state.entities", "entities_are_of_a_user", {"user_id": "u9"}),
+    ("state.entities", "entities_are_of_a_known_kind", {"kind": "friend"}),
+    ("state.entities", "attributes_are_json", {"attributes": "[]"}),
     ("utterance.turns", "messages_stand_in_an_order", {"position": 2}),
     ("utterance.turns", "messages_are_said_by_a_role", {"role": "system"}),
     ("utterance.turns", "messages_are_exchanged_or_given", {"kind": "taken"}),

@@ -38,10 +38,10 @@ EMPTY = {
     # MemoryBench has no states, and AMemGym learns from no feedback; the bounds live through nothing, and no memory
     # of the demo evolves, or has the training dialogues itself.
     MEMORYBENCH: {
-        *("state.profiles", "state.variables", "state.changes"),
+        *("state.profiles", "state.variables", "state.changes", "state.entities"),
         *("memory.policies", "memory.feedback", "score.claims"),
     },
-    AMEMGYM: {"feedback.sessions", "memory.policies", "memory.feedback"},
+    AMEMGYM: {"state.entities", "feedback.sessions", "memory.policies", "memory.feedback"},
     "none": {"memory.transcripts", "memory.indexes", "score.claims"},
     "oracle": {"memory.transcripts", "memory.indexes", "score.claims"},
 }

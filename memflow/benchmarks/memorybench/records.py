@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from memflow.benchmarks.memorybench.tasks.file import File
+from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks.registry import reader
 from memflow.datasets import Dataset
 from memflow.records import Record

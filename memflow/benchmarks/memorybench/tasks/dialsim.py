@@ -13,9 +13,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
+from memflow.benchmarks import plain_pickle
+from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.split import fixed_sample
-from memflow.benchmarks.memorybench.tasks import catalogue, plain_pickle
-from memflow.benchmarks.memorybench.tasks.file import File
+from memflow.benchmarks.memorybench.tasks import catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool, Session, Spoken
 from memflow.records import Record
 

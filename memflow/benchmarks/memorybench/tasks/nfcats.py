@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
+from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks import catalogue
-from memflow.benchmarks.memorybench.tasks.file import File
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.records import Record
 

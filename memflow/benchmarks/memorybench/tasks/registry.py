@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Protocol
 
+from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks import (
     dialsim,
     hellobench,
@@ -20,7 +21,6 @@ from memflow.benchmarks.memorybench.tasks import (
     writingbench,
     writingprompts,
 )
-from memflow.benchmarks.memorybench.tasks.file import File
 from memflow.benchmarks.memorybench.tasks.task import Pool
 from memflow.errors import BadInput
 from memflow.records import Record

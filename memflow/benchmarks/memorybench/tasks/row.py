@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from memflow.benchmarks.memorybench.tasks.file import Said
+from memflow.benchmarks.file import Said
 from memflow.benchmarks.memorybench.tasks.task import Part
 
 LIMIT = 1_000_000

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks import catalogue, locomo
-from memflow.benchmarks.memorybench.tasks.file import File
 from memflow.benchmarks.memorybench.tasks.locomo import Text
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.records import Record

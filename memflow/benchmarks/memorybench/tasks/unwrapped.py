@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from memflow.benchmarks.file import Said
 from memflow.benchmarks.memorybench.tasks import (
     dialsim,
     hellobench,
@@ -23,7 +24,6 @@ from memflow.benchmarks.memorybench.tasks import (
     writingbench,
     writingprompts,
 )
-from memflow.benchmarks.memorybench.tasks.file import Said
 from memflow.benchmarks.memorybench.tasks.row import Row
 from memflow.benchmarks.memorybench.tasks.task import Case, Session
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.memorybench.tasks.plain_pickle import NotPlain, load
+from memflow.benchmarks.plain_pickle import NotPlain, load
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text())
 SETS = st.one_of(st.sets(SCALARS), st.frozensets(SCALARS))

@@ -1,0 +1,72 @@
+"""What a trajectory is to tell and what it is asked, before anybody words it. Types alone.
+
+A plan depends on the user's graph, the domain's parameters and its seed alone, so that the steps of the walk that need
+it (what is said, what is asked) each draw it up and have the same. Which plans there are is a matter of the kind of
+question; how a plan is worded, the simulator's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memflow.benchmarks.membench.kinds import Kind, Scene
+
+
+@dataclass(frozen=True)
+class Beat:
+    """One thing that a trajectory has to tell: a plain sentence of the user's, which the simulator words anew.
+
+    `assistant` is what the assistant has to say in return, plainly; None leaves it to the simulator (and says nothing
+    where one is observed). `keeps` are words that every wording has to keep. `exposes` is gold, of the one who tells
+    it: {"entity": ..., "attribute": ..., "value": ...}; None for a beat that is no evidence.
+    """
+
+    user: str
+    assistant: str | None = None
+    keeps: tuple[str, ...] = ()
+    exposes: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Talk:
+    """A session: beats in their order, and talk about nothing that is asked around them.
+
+    That talk is either one of so many `rounds` in all, made from `context`, into which the beats are put at places of
+    chance; or `fillers`, so many rounds (observed: messages) after each beat, about the beat's own topic.
+    """
+
+    topic: str
+    beats: tuple[Beat, ...]
+    context: Mapping[str, str] = field(default_factory=dict)
+    rounds: int = 0
+    fillers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked at the end. `evidence` are (talk, beat) pairs, by their place in the plan.
+
+    `wrong` are options that stand beside the answer; where they are fewer than three, the simulator makes up the rest.
+    `dated` says that the answer is the day that a relative time comes to, counted from when the evidence was said;
+    `aside` that the question is put in passing, behind talk of something else (the kind `noisy`).
+    """
+
+    question: str
+    answer: str
+    evidence: tuple[tuple[int, int], ...]
+    wrong: tuple[str, ...] = ()
+    dated: bool = False
+    aside: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A trajectory to be. Its id ends in `KIND/SCENARIO/NUMBER`."""
+
+    trajectory_id: str
+    user_id: str
+    scene: Scene
+    kind: Kind
+    scenario: str
+    language: str
+    talks: tuple[Talk, ...]
+    query: Query

@@ -1,0 +1,34 @@
+"""Handlers of the scripted chat, which is no language model, for MemBench's answer prompts.
+
+The assistant reads only what stands in its prompt (notes, history, what the oracle is told), and where that says
+nothing it picks by digest, so at chance. How it reads is reading.py.
+"""
+
+import random
+
+from memflow.benchmarks.membench.answers import Choice
+from memflow.benchmarks.membench.reading import best_options
+from memflow.benchmarks.membench.wording import LETTERS, twins
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.fingerprint import seeded
+
+
+def _chance(request: ChatRequest) -> random.Random:
+    """A source of variety that depends on the request, and on the model's seed where it has one."""
+    said = [message.content for message in request.messages]
+    return random.Random(seeded(request.prompt, said, request.sampling.seed))
+
+
+def _choice(request: ChatRequest) -> Choice:
+    options = [line.partition(". ")[2] for line in request.fields["options"].split("\n")]
+    before = [message.content for message in request.messages[:-1]]
+    shown = "\n".join([*before, request.fields.get("told", "")])
+    best = best_options(shown, request.fields["question"], options)
+    return Choice(choice=LETTERS[_chance(request).choice(best)])
+
+
+_BY_STEM: dict[str, Handler] = {"choice": _choice, "choice_with_notes": _choice, "choice_told": _choice}
+
+HANDLERS = {f"membench/{stem}": handler for stem, handler in _BY_STEM.items()}
+HANDLERS |= {f"membench/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in twins()}
