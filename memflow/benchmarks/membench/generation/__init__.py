@@ -1,6 +1,9 @@
 """Trajectories made from users' lives: graphs -> plans -> sessions and questions (paper, section 3.1).
 
-graphs.py        a user and the people, events, items and places of their life, drawn by seed
+graphs.py        a user and the people, events, items and places of their life; as rows and back
+sampling.py      lives drawn by seed, from the words of vocabulary.py and the likes of preferences.py
+told.py          numbers and times as they are told, and read again
+personal.py      invented numbers and documents, of ranges that nobody is given
 plans.py         what a trajectory is to tell, and what it is asked: types alone
 ...              which plans there are, how they are worded, and how they are asked
 """
