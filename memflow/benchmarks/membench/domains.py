@@ -17,7 +17,7 @@ DOMAINS = (
     Domain(
         "membench_demo",
         "membench",
-        (),
+        ("lives_en",),
         "MemBench, two invented users with short sessions",
         SMALL,
         listed=False,
@@ -25,7 +25,7 @@ DOMAINS = (
     Domain(
         "membench_demo_zh",
         "membench",
-        (),
+        ("lives_zh",),
         "MemBench, two invented users with short sessions, in Chinese",
         {**SMALL, "language": "zh"},
         listed=False,
@@ -33,7 +33,7 @@ DOMAINS = (
     Domain(
         "membench_participation_generated",
         "membench",
-        (),
+        ("lives_en",),
         "MemBench, generated for 20 invented users who talk with an assistant",
         {"graphs": 20},
         listed=False,
@@ -41,7 +41,7 @@ DOMAINS = (
     Domain(
         "membench_observation_generated",
         "membench",
-        (),
+        ("lives_en",),
         "MemBench, generated for 20 invented users who are observed",
         {"scene": "observation", "graphs": 20},
         listed=False,

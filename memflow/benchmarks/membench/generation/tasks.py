@@ -1,12 +1,14 @@
 """A trajectory that is to be planned: of whom, which kind and scenario, and by what chance. Types alone."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from memflow.benchmarks.membench.generation.graphs import Graph
 from memflow.benchmarks.membench.generation.plans import Plan, Query, Talk
-from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary, shipped
+from memflow.benchmarks.membench.generation.preferences import Preferences, Topic
+from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary
 from memflow.benchmarks.membench.kinds import Kind, Scene
 from memflow.benchmarks.membench.parameters import Parameters
 
@@ -20,6 +22,10 @@ class Task:
     scenario: str
     number: int
     parameters: Parameters
+    vocabulary: Vocabulary
+    """The words that the user's life was drawn from."""
+    preferences: Preferences
+    """What people like."""
     chance: random.Random
 
     @property
@@ -32,10 +38,9 @@ class Task:
         """Whether an assistant takes part."""
         return self.parameters.scene
 
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The words that the user's life was drawn from."""
-        return shipped(self.language)
+    def categories(self, topic: str) -> Mapping[str, Sequence[str]]:
+        """The categories of what is liked of a topic, with their items."""
+        return self.preferences.of(cast(Topic, topic))
 
     def plan(self, talks: tuple[Talk, ...], query: Query) -> Plan:
         """The plan of these talks and this query."""
