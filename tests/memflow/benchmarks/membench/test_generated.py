@@ -1,0 +1,84 @@
+"""Generated domains: 20 users and every kind of question, gold anywhere alike, and all that is expected of them."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from living import Made, make
+
+from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.generation.planning import wanted
+from memflow.benchmarks.membench.kinds import SCENES
+from memflow.benchmarks.membench.parameters import parameters_of
+from memflow.chat.prompts import Prompt
+from memflow.domains import Domain, find
+from memflow.expectations import EXPECTATIONS
+
+BRIEF = {"role_rounds": 2, "event_rounds": 2}
+"""Nothing here depends on how long one talks."""
+
+
+@pytest.fixture(scope="module", params=[(scene, language) for scene in SCENES for language in ("en", "zh")])
+def made(request) -> Made:
+    scene, language = request.param
+    parameters = {"scene": scene, "language": language, "graphs": 20, **BRIEF}
+    return make(Domain("made", "membench", (f"lives_{language}",), "A test's own", parameters))
+
+
+def test_every_kind_and_scenario_is_asked_of_every_user(made):
+    asked = Counter((probe.category, probe.episode_id.split("/")[-2]) for probe in made.probes)
+    assert asked == {(kind.name, scenario): 20 for kind, scenario in wanted(parameters_of(made.domain))}
+    assert not [row.reason for row in (*made.turns, *made.probes) if row.reason]
+
+
+def test_gold_stands_at_every_place_alike(made):
+    places = Counter(probe.gold for probe in made.probes)
+    expected = len(made.probes) / 4
+    chi_square = sum((places[place] - expected) ** 2 / expected for place in "1234")
+    assert chi_square < 16.27  # 3 degrees of freedom, p = 0.001
+
+
+def test_all_that_is_expected_of_them_holds(made):
+    from resources.expectations import check_rows
+
+    world = {
+        "raw.records": made.records,
+        "state.profiles": made.states.profiles,
+        "state.entities": made.states.entities,
+        "state.variables": [],
+        "state.changes": [],
+        "utterance.turns": made.turns,
+        "question.probes": made.probes,
+    }
+    for table in ("state.entities", "utterance.turns", "question.probes"):
+        expected = [each for each in EXPECTATIONS if each.table == table]
+        outcomes = check_rows(table, world[table], expected, world.__getitem__, made.domain)
+        assert [outcome.name for outcome in outcomes if not outcome.passed] == []
+
+
+def test_the_same_seed_makes_the_same_and_another_another():
+    domain = find("membench_demo")
+    one, again, other = make(domain), make(domain), make(replace(domain, seed=7))
+    assert (one.turns, one.probes) == (again.turns, again.probes)
+    assert [turn.text for turn in one.turns] != [turn.text for turn in other.turns]
+
+
+def test_a_limit_takes_the_first_users():
+    domain = find("membench_demo")
+    whole, first = make(domain), make(domain.limited(1))
+    assert first.probes == [probe for probe in whole.probes if probe.episode_id.startswith("u0000/")]
+
+
+@pytest.mark.parametrize("name", ["membench_demo", "membench_demo_zh"])
+def test_the_simulator_words_what_is_said_and_asked_in_generated_domains_alone(name):
+    bench = MemBench()
+    assert bench.simulated(find(name)) == {"utterance", "question"}
+    assert bench.simulated(find("membench_memdaily")) == frozenset()
+
+
+def test_what_the_simulator_is_asked_is_bounded_and_twice_there():
+    prompts: list[Prompt] = MemBench().simulator_prompts()
+    names = {prompt.name for prompt in prompts}
+    assert names == {f"{name.removesuffix('_zh')}{end}" for name in names for end in ("", "_zh")}
+    assert names <= set(MemBench().handlers())
+    assert all(prompt.output is not None and prompt.max_tokens for prompt in prompts)
