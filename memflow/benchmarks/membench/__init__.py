@@ -7,7 +7,7 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
     parameters.py                    what a domain may settle
     records.py, memdaily.py          files -> raw records; how each published form is read
     selection.py                     which published trajectories a domain takes
-    generation/                      trajectories made from users' lives
+    generated.py, generation/        trajectories made from users' lives
     trajectories.py                  trajectories -> turns and probes
     episodes.py                      episodes for the player; how a probe is put
     scores.py, figures.py            replies -> verdicts -> figures
@@ -22,11 +22,13 @@ from memflow.benchmarks.membench import records as files_of
 from memflow.benchmarks.membench.answers import Choice
 from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
 from memflow.benchmarks.membench.figures import make_figures
-from memflow.benchmarks.membench.parameters import parameters_of
+from memflow.benchmarks.membench.generated import make_probes, make_turns
+from memflow.benchmarks.membench.parameters import generated, parameters_of
 from memflow.benchmarks.membench.scores import UNPARSED, make_verdicts
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.trajectories import probes_of, turns_of
+from memflow.benchmarks.membench.wording import simulator_prompts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -57,6 +59,8 @@ class MemBench:
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
+        if generated(domain):
+            return await make_turns(domain, states, simulator)
         return [turn for each in taken(domain, records) for turn in turns_of(domain.name, each)]
 
     async def probes(
@@ -67,6 +71,8 @@ class MemBench:
         turns: Sequence[Turn],
         simulator: Chat,
     ) -> list[Probe]:
+        if generated(domain):
+            return await make_probes(domain, states, turns, simulator)
         return [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
 
     async def feedback(
@@ -141,10 +147,11 @@ class MemBench:
         return dict(HANDLERS)
 
     def simulated(self, domain: Domain) -> frozenset[str]:
-        return frozenset()
+        """Generated users' lives are drawn; the simulator words what they say and what is asked of them."""
+        return frozenset({"utterance", "question"} if generated(domain) else ())
 
     def simulator_prompts(self) -> list[Prompt]:
-        return []
+        return simulator_prompts()
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         """None: every metric is computed."""

@@ -1,11 +1,15 @@
 """Output types of MemBench's prompts: bounded, so that a server can hold a model to them."""
 
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
 from memflow.benchmarks.membench.wording import LETTERS
+
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Told = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=600)]
+Option = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
 
 class _Bounded(BaseModel):
@@ -16,6 +20,67 @@ class Choice(_Bounded):
     """The letter of an option."""
 
     choice: Literal["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]
+
+
+class Round(_Bounded):
+    """What a person says and what the assistant says in return, beside the point of a session."""
+
+    user: Line
+    assistant: Line
+
+
+class Rounds(_Bounded):
+    """A conversation."""
+
+    rounds: list[Round] = Field(min_length=1, max_length=40)
+
+
+class Messages(_Bounded):
+    """What a person says, one message after the other."""
+
+    messages: list[Line] = Field(min_length=1, max_length=20)
+
+
+class ToldRound(_Bounded):
+    """What a person tells in their own words, and what the assistant says in return."""
+
+    user: Told
+    assistant: Told
+
+
+class ToldMessage(_Bounded):
+    """What a person tells or asks, in their own words."""
+
+    text: Told
+
+
+class Distractors(_Bounded):
+    """Wrong options that look like the right one."""
+
+    options: list[Option] = Field(min_length=1, max_length=3)
+
+
+@cache
+def rounds_of(count: int) -> type[Rounds]:
+    """Rounds of exactly so many."""
+    return _exactly(Rounds, "rounds", list[Round], count)
+
+
+@cache
+def messages_of(count: int) -> type[Messages]:
+    """Messages of exactly so many."""
+    return _exactly(Messages, "messages", list[Line], count)
+
+
+@cache
+def distractors_of(count: int) -> type[Distractors]:
+    """Distractors of exactly so many."""
+    return _exactly(Distractors, "options", list[Option], count)
+
+
+def _exactly(base: type[_Bounded], field: str, items: Any, count: int) -> Any:
+    narrowed = {field: (items, Field(min_length=count, max_length=count))}
+    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **cast(Any, narrowed))
 
 
 @cache

@@ -1,12 +1,13 @@
-"""Handlers of the scripted chat, which is no language model, for MemBench's answer prompts.
+"""Handlers of the scripted chat, which is no language model, for MemBench's prompts.
 
-The assistant reads only what stands in its prompt (notes, history, what the oracle is told), and where that says
-nothing it picks by digest, so at chance. How it reads is reading.py.
+The simulator is generation/scripted.py. The assistant reads only what stands in its prompt (notes, history, what the
+oracle is told), and where that says nothing it picks by digest, so at chance. How it reads is reading.py.
 """
 
 import random
 
 from memflow.benchmarks.membench.answers import Choice
+from memflow.benchmarks.membench.generation import scripted as generation
 from memflow.benchmarks.membench.reading import best_options
 from memflow.benchmarks.membench.wording import LETTERS, twins
 from memflow.chat.requests import ChatRequest
@@ -28,7 +29,12 @@ def _choice(request: ChatRequest) -> Choice:
     return Choice(choice=LETTERS[_chance(request).choice(best)])
 
 
-_BY_STEM: dict[str, Handler] = {"choice": _choice, "choice_with_notes": _choice, "choice_told": _choice}
+_BY_STEM: dict[str, Handler] = {
+    "choice": _choice,
+    "choice_with_notes": _choice,
+    "choice_told": _choice,
+    **generation.BY_STEM,
+}
 
 HANDLERS = {f"membench/{stem}": handler for stem, handler in _BY_STEM.items()}
 HANDLERS |= {f"membench/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in twins()}

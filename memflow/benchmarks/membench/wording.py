@@ -14,6 +14,18 @@ from pydantic import BaseModel
 from memflow.chat.prompts import Prompt, all_prompts, load
 
 PACKAGE = "memflow.benchmarks.membench"
+SIMULATOR = (
+    "dialogue",
+    "aftertalk",
+    "aftertalk_alone",
+    "told",
+    "told_both",
+    "told_alone",
+    "question",
+    "murmur",
+    "distractors",
+)
+"""Prompts that the simulator is asked with."""
 LETTERS = "ABCDEFGHIJ"
 _CHINESE = "_zh"
 _DAYS_ZH = "一二三四五六日"
@@ -33,9 +45,19 @@ def twins() -> frozenset[str]:
     return frozenset(stem.removesuffix(_CHINESE) for stem in stems)
 
 
+def simulator_prompts() -> list[Prompt]:
+    """Every prompt that the simulator is asked with, in both languages."""
+    return [prompt(stem, language=language) for language in ("en", "zh") for stem in SIMULATOR]
+
+
 def lettered(options: Sequence[str]) -> str:
     """Options as a multiple choice shows them: `A. ...`, one a line."""
     return "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words one after the other, each in quotes, as prompts show them; a dash where there is none."""
+    return ", ".join(f'"{word}"' for word in words) or "-"
 
 
 def written(moment: datetime, language: str = "en") -> str:

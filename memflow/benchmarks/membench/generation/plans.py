@@ -16,8 +16,8 @@ class Beat:
     """One thing that a trajectory has to tell: a plain sentence of the user's, which the simulator words anew.
 
     `assistant` is what the assistant has to say in return, plainly; None leaves it to the simulator (and says nothing
-    where one is observed). `keeps` are words that every wording has to keep. `exposes` is gold, of the one who tells
-    it: {"entity": ..., "attribute": ..., "value": ...}; None for a beat that is no evidence.
+    where one is observed). `keeps` are words that stay in the wording of a sentence that has them. `exposes` is gold,
+    of the one who tells it: {"entity": ..., "attribute": ..., "value": ...}; None for a beat that is no evidence.
     """
 
     user: str
@@ -30,7 +30,7 @@ class Beat:
 class Talk:
     """A session: beats in their order, and talk about nothing that is asked around them.
 
-    That talk is either one of so many `rounds` in all, made from `context`, into which the beats are put at places of
+    That talk is either one of so many `rounds`, made from `context`, among which the beats are put at places of
     chance; or `fillers`, so many rounds (observed: messages) after each beat, about the beat's own topic.
     """
 
@@ -46,6 +46,7 @@ class Query:
     """What is asked at the end. `evidence` are (talk, beat) pairs, by their place in the plan.
 
     `wrong` are options that stand beside the answer; where they are fewer than three, the simulator makes up the rest.
+    `keeps` are words of the question that its wording keeps.
     `dated` says that the answer is the day that a relative time comes to, counted from when the evidence was said;
     `aside` that the question is put in passing, behind talk of something else (the kind `noisy`).
     """
@@ -56,6 +57,7 @@ class Query:
     wrong: tuple[str, ...] = ()
     dated: bool = False
     aside: bool = False
+    keeps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

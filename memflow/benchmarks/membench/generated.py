@@ -1,0 +1,49 @@
+"""Generated trajectories: users' lives -> plans -> turns, and what is asked of them. How, generation/ says."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.membench.generation.layout import Frame, framed
+from memflow.benchmarks.membench.generation.lives import lives
+from memflow.benchmarks.membench.generation.planning import plans
+from memflow.benchmarks.membench.generation.plans import Plan
+from memflow.benchmarks.membench.generation.questions import put
+from memflow.benchmarks.membench.generation.sessions import tell
+from memflow.benchmarks.membench.parameters import parameters_of
+from memflow.benchmarks.membench.trajectories import Trajectory, probes_of, turns_of
+from memflow.chat.requests import Chat
+from memflow.domains import Domain
+from memflow.records import Probe, Turn
+
+
+async def make_turns(domain: Domain, states: States, simulator: Chat) -> list[Turn]:
+    """What the domain's users say, trajectory by trajectory."""
+    places = {life.user_id: life.places for life in lives(states, parameters_of(domain).language)}
+    told = await asyncio.gather(
+        *(
+            tell(plan, frame, places[plan.user_id], domain.seed, simulator)
+            for plan, frame in _framed(domain, states)
+        )
+    )
+    return [turn for each in told for turn in turns_of(domain.name, each)]
+
+
+async def make_probes(domain: Domain, states: States, turns: Sequence[Turn], simulator: Chat) -> list[Probe]:
+    """A question for each trajectory, asked after all of it was told."""
+    said: dict[str, dict[str, Turn]] = {}
+    for turn in turns:
+        said.setdefault(turn.episode_id, {})[turn.message_id] = turn
+
+    async def asked(plan: Plan, frame: Frame) -> Trajectory:
+        held: Mapping[str, Turn] = said.get(plan.trajectory_id, {})
+        return frame.asking(await put(plan, frame, held, domain.seed, simulator))
+
+    made = await asyncio.gather(*(asked(plan, frame) for plan, frame in _framed(domain, states)))
+    return [probe for each in made for probe in probes_of(domain.name, each)]
+
+
+def _framed(domain: Domain, states: States) -> list[tuple[Plan, Frame]]:
+    start = parameters_of(domain).start
+    dataset = domain.datasets[0] if domain.datasets else domain.name
+    return [(plan, framed(plan, dataset, start, domain.seed)) for plan in plans(domain, states)]

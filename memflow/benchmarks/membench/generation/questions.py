@@ -1,0 +1,157 @@
+"""A plan's question as it is asked: worded anew, with options of which one is right, some time after all was told.
+
+What the plan leaves open the simulator makes up: how the question is put, what else is said before it, wrong options.
+Dates are computed from when the evidence was said. A question that cannot be made is one with its reason.
+"""
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memflow.benchmarks.membench.answers import Distractors, ToldMessage, distractors_of
+from memflow.benchmarks.membench.generation import clock
+from memflow.benchmarks.membench.generation.layout import Frame
+from memflow.benchmarks.membench.generation.plans import Plan, Query
+from memflow.benchmarks.membench.generation.relative import dates_near, resolved
+from memflow.benchmarks.membench.generation.sessions import lost
+from memflow.benchmarks.membench.trajectories import Asked
+from memflow.benchmarks.membench.wording import listed, prompt, written
+from memflow.chat.asking import Answer, ask
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat
+from memflow.errors import BadInput
+from memflow.fingerprint import seeded
+from memflow.records import Turn
+
+OPTIONS = 4
+SPACE = {"en": " ", "zh": ""}
+
+
+async def put(plan: Plan, frame: Frame, said: Mapping[str, Turn], seed: int, simulator: Chat) -> Asked:
+    """The question of `plan`. `said` are the messages of its trajectory by their ids. Raises BadInput."""
+    evidence = frame.evidence(plan)
+    missing = [message for message in (*evidence, frame.last) if message not in said]
+    if missing:
+        raise BadInput(f"there is no message {missing[0]}; materialize utterance/turns again")
+    chance = random.Random(seeded(seed, plan.trajectory_id, "question"))
+    asked_at = clock.later(clock.read(said[frame.last].sent_at or ""), chance)
+    query = _settled(plan, [said[message] for message in evidence], chance)
+    quarantined = next((turn.reason for turn in said.values() if turn.reason is not None), None)
+    made = _Made(query.question, ())
+    if quarantined is None:
+        made = await _Asker(plan, query, simulator).made()
+    reason = f"what it asks for could not be told: {quarantined}" if quarantined else made.reason
+    place = chance.randrange(OPTIONS)
+    options = chance.sample(made.wrong, len(made.wrong))
+    options.insert(place, query.answer)
+    return Asked(
+        question=made.question,
+        asked_at=written(asked_at, plan.language),
+        options=tuple(options) if reason is None else (),
+        gold=1 + place,
+        answer=query.answer,
+        evidence=evidence,
+        reason=reason,
+    )
+
+
+def _settled(plan: Plan, told: Sequence[Turn], chance: random.Random) -> Query:
+    """The plan's query; where it asks for a date, with the day that it comes to and days near it."""
+    query = plan.query
+    if not query.dated:
+        return query
+    moment = resolved(query.answer, clock.read(told[-1].sent_at or ""))
+    answer = _day(plan, moment)
+    wrong = tuple(_day(plan, near) for near in dates_near(moment, OPTIONS - 1, chance))
+    return replace(query, answer=answer, wrong=wrong)
+
+
+def _day(plan: Plan, moment: datetime) -> str:
+    return written(moment, plan.language).replace("'", "")
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What the simulator made of a query."""
+
+    question: str
+    wrong: Sequence[str]
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class _Asker:
+    plan: Plan
+    query: Query
+    simulator: Chat
+
+    async def made(self) -> _Made:
+        """The question and its wrong options, asked for at once."""
+        worded, wrong, murmur = await asyncio.gather(self._worded(), self._wrong(), self._murmur())
+        reason = next((each.reason for each in (worded, wrong, murmur) if each.value is None), None)
+        if reason is not None:
+            return _Made(self.query.question, (), reason)
+        before = f"{murmur.value}{SPACE[self.plan.language]}" if murmur.value else ""
+        return _Made(f"{before}{worded.value}", wrong.value or ())
+
+    async def _worded(self) -> Answer[str]:
+        query = self.query
+
+        def fault(worded: ToldMessage) -> str | None:
+            return lost(query.question, worded.text, query.keeps) or _tells(query, worded.text)
+
+        fields = {"question": query.question, "keeps": listed(query.keeps)}
+        answer = await ask(self.simulator, self._prompt("question"), fields, check=fault)
+        return Answer(answer.value.text if answer.value else None, answer.reason)
+
+    async def _murmur(self) -> Answer[str]:
+        """What is said before a question that is put in passing; nothing before others."""
+        if not self.query.aside:
+            return Answer("")
+
+        def fault(murmur: ToldMessage) -> str | None:
+            return _tells(self.query, murmur.text)
+
+        fields = {"question": self.query.question}
+        answer = await ask(self.simulator, self._prompt("murmur"), fields, check=fault)
+        return Answer(answer.value.text if answer.value else None, answer.reason)
+
+    async def _wrong(self) -> Answer[Sequence[str]]:
+        given = self.query.wrong[: OPTIONS - 1]
+        count = OPTIONS - 1 - len(given)
+        if not count:
+            return Answer(given)
+
+        def fault(made: Distractors) -> str | None:
+            seen = {_plain(option) for option in (self.query.answer, *given)}
+            for option in made.options:
+                if _plain(option) in seen:
+                    return f"this option says the same as another: {option}"
+                seen.add(_plain(option))
+            return None
+
+        narrowed = prompt("distractors", distractors_of(count), self.plan.language)
+        fields = {
+            "question": self.query.question,
+            "answer": self.query.answer,
+            "wrong": listed(given),
+            "count": count,
+        }
+        answer = await ask(self.simulator, narrowed, fields, check=fault)
+        return Answer((*given, *answer.value.options) if answer.value else None, answer.reason)
+
+    def _prompt(self, stem: str) -> Prompt:
+        return prompt(stem, language=self.plan.language)
+
+
+def _tells(query: Query, text: str) -> str | None:
+    """What is wrong with a wording that gives the answer away, which the plain question does not."""
+    answer = _plain(query.answer)
+    told = answer in _plain(text) and answer not in _plain(query.question)
+    return f"it gives the answer away: {query.answer}" if told else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .。\"'")
