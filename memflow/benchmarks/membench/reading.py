@@ -1,10 +1,11 @@
 """How the scripted chat reads a question's options in what it was shown. No model, and no gold.
 
 It knows word for word alone. Of the options that stand in a line it takes the one whose line speaks most of what is
-asked, and of lines that do so alike the latest, since later words correct earlier ones; options that the question names
-itself it does not tell apart. Where options are lists, it looks up each item so and takes the list that comes nearest. Where no option stands anywhere, it takes the one of whose
-words most are in one line; where nothing speaks for any, all are left, to be drawn from. So it knows facts that are
-stated and lists of what was recommended, and of a preference or a mood, which nobody states, nothing.
+asked, and of lines that do so alike the latest, since later words correct earlier ones; options that the question
+names itself it does not tell apart. Where options are lists, it looks up each item so and takes the list that comes
+nearest. Where no option stands anywhere, it takes the one of whose words most are in one line; where nothing speaks for
+any, all are left, to be drawn from. So it knows facts that are stated and lists of what was recommended, and of a
+preference or a mood, which nobody states, nothing.
 """
 
 import re
@@ -15,7 +16,7 @@ from functools import lru_cache
 from memflow.metrics.stems import stem
 from memflow.words import HAN, search_words
 
-LIST_MARKS = ("; ", "、")
+LIST_MARKS = ("; ", "；")
 """What stands between the items of an option that is a list."""
 _HAN = re.compile(f"[{HAN}]")
 
@@ -70,7 +71,9 @@ def _nearest(lines: Sequence[_Line], asks: _Line, text: str) -> tuple[int, int, 
 
 def _covered(lines: Iterable[_Line], asked: frozenset[str], own: frozenset[str]) -> tuple[float, int]:
     """The share of an option's words in one line, and how much that line has of the question."""
-    shares = [(len(own & line.words) / len(own), len(asked & line.words)) for line in lines if own & line.words]
+    shares = [
+        (len(own & line.words) / len(own), len(asked & line.words)) for line in lines if own & line.words
+    ]
     return max(shares, default=(0.0, 0))
 
 

@@ -4,6 +4,7 @@ Texts of prompts are in prompts/, their types in answers.py. A prompt that is as
 `<stem>_zh.md` with the same fields.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -58,6 +59,13 @@ def lettered(options: Sequence[str]) -> str:
 def listed(words: Sequence[str]) -> str:
     """Words one after the other, each in quotes, as prompts show them; a dash where there is none."""
     return ", ".join(f'"{word}"' for word in words) or "-"
+
+
+def says(text: str, word: str) -> bool:
+    """Whether a text says a word, whole and in either case; one in a script without spaces, anywhere."""
+    if not word.isascii():
+        return word in text
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def written(moment: datetime, language: str = "en") -> str:

@@ -7,6 +7,8 @@ personal.py      invented numbers and documents, of ranges that nobody is given
 lives.py         lives as plans are drawn from them
 plans.py         what a trajectory is to tell, and what it is asked: types alone
 planning.py      which plans a domain has
+recommending.py, preferring.py, emotions.py: those of the kinds that ask for recommendations and for what is reflected
+                 likings.py says what they draw from, sayings.py in what words
 layout.py        in what order a plan is told; clock.py and relative.py, when
 sessions.py      a plan worded by the simulator
 questions.py     its question worded, and its options

@@ -1,12 +1,14 @@
 """Which plans a domain has: of each user so many of each kind of question and scenario, drawn by the domain's seed."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from memflow.benchmarks.benchmark import States
 from memflow.benchmarks.membench.generation.lives import Life, lives
 from memflow.benchmarks.membench.generation.plans import Plan, Query, Talk
+from memflow.benchmarks.membench.generation.preferences import Preferences, Topic, shipped
 from memflow.benchmarks.membench.kinds import KINDS, Kind
 from memflow.benchmarks.membench.parameters import Parameters, parameters_of
 from memflow.domains import Domain
@@ -22,7 +24,12 @@ class Task:
     scenario: str
     number: int
     parameters: Parameters
+    preferences: Preferences
     chance: random.Random
+
+    def categories(self, topic: str) -> Mapping[str, Sequence[str]]:
+        """The categories of what is liked of a topic, with their items."""
+        return self.preferences.of(cast(Topic, topic))
 
     def plan(self, talks: tuple[Talk, ...], query: Query) -> Plan:
         """The plan of these talks and this query."""
@@ -43,7 +50,14 @@ Planner = Callable[[Task], Plan]
 
 def planners() -> dict[str, Planner]:
     """What draws up the plans of each kind of question, by its name."""
-    return {}
+    from memflow.benchmarks.membench.generation import preferring, recommending  # noqa: PLC0415  (made of tasks)
+
+    return {
+        "lowlevel_rec": recommending.lowlevel_rec,
+        "rec_multi_session": recommending.rec_multi_session,
+        "highlevel": preferring.highlevel,
+        "highlevel_rec": preferring.highlevel_rec,
+    }
 
 
 def plans(domain: Domain, states: States) -> list[Plan]:
@@ -58,6 +72,7 @@ def plans(domain: Domain, states: States) -> list[Plan]:
                 scenario,
                 number,
                 parameters,
+                shipped(parameters.language),
                 random.Random(seeded(domain.seed, life.user_id, kind.name, scenario, number)),
             )
         )

@@ -3,47 +3,46 @@
 `highlevel`: items of one category are liked one after the other, each joined to the one before it. `highlevel_rec`: so
 are they in a session each, among items of three other categories that are not liked; the user states it, or asks and
 takes or rejects what is recommended; the first is always liked (paper, section 3.1 and appendix A.4). Either way the
-question asks for the category, which nobody says. It asks for the sort of thing that was spoken of: the published code
-asks for a movie wherever something was recommended.
+question asks for the category, which nobody says.
+It asks for the topic that was spoken of: the published code asks for a movie wherever something was recommended.
 """
 
 from itertools import pairwise
 
-from memflow.benchmarks.membench.generation.likings import (
-    items_of,
-    liked_category,
-    other_categories,
-    some_items,
-)
+from memflow.benchmarks.membench.generation.emotions import emotion
+from memflow.benchmarks.membench.generation.likings import drawn, liked_category, other_categories, telling
 from memflow.benchmarks.membench.generation.planning import Task
 from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk
 from memflow.benchmarks.membench.generation.sayings import sayings
-from memflow.errors import BadInput
+from memflow.benchmarks.membench.kinds import EMOTION
 
 STATED = 0.3
 """How probably a user says unasked what they think of an item, as in the published code."""
 
 
 def highlevel(task: Task) -> Plan:
-    """Items that are liked in a chain, in one session. Raises BadInput where the map does not have them."""
+    """Items that are liked in a chain, in one session; or a mood. Raises BadInput where the map has too few."""
+    if task.scenario == EMOTION:
+        return emotion(task)
     words, chance = sayings(task.parameters.language, task.scenario), task.chance
-    items, _ = some_items(task, task.scenario, task.parameters.items)
+    items = _liked(task)
     told = [chance.choice(words.liked).format(item=items[0])]
     told += [chance.choice(words.liked_too).format(before=one, item=item) for one, item in pairwise(items)]
     beats = [
-        Beat(sentence, keeps=(item,), exposes=_liked(task, item))
+        Beat(sentence, keeps=(item,), exposes=_exposed(task, item))
         for item, sentence in zip(items, told, strict=True)
     ]
-    talk = Talk(words.topic, tuple(beats), fillers=tuple(_fillers(task) for _ in beats), avoids=_unsaid(task))
+    category = liked_category(task, task.scenario)
+    talk = Talk(words.plural, tuple(beats), fillers=tuple(_fillers(task) for _ in beats), avoids=(category,))
     evidence = tuple((0, at) for at in range(len(beats)))
-    return task.plan((talk,), _asked(task, evidence, other_categories(task, task.scenario, items)))
+    return task.plan((talk,), _asked(task, evidence, other_categories(task, task.scenario)))
 
 
 def highlevel_rec(task: Task) -> Plan:
-    """Items that are liked and not liked, a session each. Raises BadInput where the map does not have them."""
-    liked, _ = some_items(task, task.scenario, task.parameters.items)
-    others = other_categories(task, task.scenario, liked)
-    disliked = _disliked(task, others)
+    """Items that are liked and not liked, a session each. Raises BadInput where the map has too few."""
+    others = other_categories(task, task.scenario)
+    liked = _liked(task)
+    disliked = [_disliked(task, category) for category in others]
     later = [*liked[1:], *disliked]
     order = [liked[0], *task.chance.sample(later, len(later))]
     talks = tuple(_judged(task, item, item in liked) for item in order)
@@ -51,22 +50,22 @@ def highlevel_rec(task: Task) -> Plan:
     return task.plan(talks, _asked(task, evidence, others))
 
 
-def _disliked(task: Task, others: list[str]) -> list[str]:
-    """An item of each of these categories, none of them also of the one that is liked. Raises BadInput."""
-    found: list[str] = []
-    liked = task.preferences[task.scenario][liked_category(task, task.scenario)]
-    for category in others:
-        items = items_of(task, task.scenario, category, besides={*liked, *found})
-        if not items:
-            raise BadInput(f"the {task.scenario} category {category!r} has no item of its own to dislike")
-        found.append(items[0])
-    return found
+def _liked(task: Task) -> list[str]:
+    category = liked_category(task, task.scenario)
+    silent = telling(task, task.scenario, category)
+    return drawn(task, task.scenario, category, task.parameters.items, besides=silent)[0]
+
+
+def _disliked(task: Task, category: str) -> str:
+    """An item of a category, which tells neither its own nor the one that is liked."""
+    silent = telling(task, task.scenario, category, liked_category(task, task.scenario))
+    return drawn(task, task.scenario, category, (1, 1), besides=silent)[0][0]
 
 
 def _judged(task: Task, item: str, liked: bool) -> Talk:
     """A session about one item: the user states what they think of it, or says so when it is recommended."""
     words, chance = sayings(task.parameters.language, task.scenario), task.chance
-    exposes = _liked(task, item) if liked else None
+    exposes = _exposed(task, item) if liked else None
     if chance.random() < STATED:
         said = chance.choice(words.liked if liked else words.disliked).format(item=item)
         beats = [Beat(said, keeps=(item,), exposes=exposes)]
@@ -75,16 +74,13 @@ def _judged(task: Task, item: str, liked: bool) -> Talk:
         said = chance.choice(words.accepted if liked else words.rejected).format(item=item)
         beats = [Beat(wanted, offered, keeps=(item,)), Beat(said, keeps=(item,), exposes=exposes)]
     fillers = (*(0 for _ in beats[1:]), _fillers(task))
-    return Talk(words.topic, tuple(beats), fillers=fillers, avoids=_unsaid(task))
+    avoids = (liked_category(task, task.scenario),)
+    return Talk(words.plural, tuple(beats), fillers=fillers, avoids=avoids)
 
 
-def _liked(task: Task, item: str) -> dict[str, str]:
+def _exposed(task: Task, item: str) -> dict[str, str]:
     category = liked_category(task, task.scenario)
     return {"entity": task.scenario, "attribute": "liked", "value": item, "category": category}
-
-
-def _unsaid(task: Task) -> tuple[str, ...]:
-    return (liked_category(task, task.scenario),)
 
 
 def _fillers(task: Task) -> int:
@@ -100,5 +96,5 @@ def _asked(task: Task, evidence: tuple[tuple[int, int], ...], others: list[str])
         answer=liked_category(task, task.scenario),
         evidence=evidence,
         wrong=tuple(others),
-        keeps=(words.topic,),
+        keeps=(words.plural,),
     )

@@ -1,6 +1,6 @@
 """Plans of what is asked of the assistant's own words: what it recommended, in one session or in several.
 
-In a session about one sort of thing the user likes the first item, the assistant recommends the second, and each
+In a session about one topic the user likes the first item, the assistant recommends the second, and each
 further one is liked or recommended by chance (paper, appendix A.4; `recommended` of the parameters). No item is told
 twice, so none is recommended again.
 """
@@ -8,9 +8,10 @@ twice, so none is recommended again.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.membench.generation.likings import SORTS, WRONG, some_items
+from memflow.benchmarks.membench.generation.likings import WRONG, drawn, liked_category
 from memflow.benchmarks.membench.generation.planning import Task
 from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk
+from memflow.benchmarks.membench.generation.preferences import TOPICS
 from memflow.benchmarks.membench.generation.sayings import LANGUAGES, sayings
 
 FEWEST = 3
@@ -28,15 +29,15 @@ def lowlevel_rec(task: Task) -> Plan:
 
 
 def rec_multi_session(task: Task) -> Plan:
-    """A session about each sort, with as few items as preferences are seen from: three, as published.
+    """A session about each topic, with as few items as preferences are seen from: three, as published.
 
     Raises BadInput where the map does not have them.
     """
     least, _ = task.parameters.items
     sessions: list[_Session] = []
-    for sort in SORTS:
+    for topic in TOPICS:
         heard = [item for session in sessions for item in (*session.recommended, *session.others)]
-        sessions.append(_session(task, sort, (least, least), heard))
+        sessions.append(_session(task, topic, (least, least), heard))
     return _planned(task, sessions, LANGUAGES[task.parameters.language].all_recommendations)
 
 
@@ -49,25 +50,23 @@ class _Session:
     others: tuple[str, ...]
 
 
-def _session(task: Task, sort: str, sizes: tuple[int, int], heard: Collection[str] = ()) -> _Session:
+def _session(task: Task, topic: str, sizes: tuple[int, int], heard: Collection[str] = ()) -> _Session:
     least, most = (max(FEWEST, size) for size in sizes)
-    items, unheard = some_items(task, sort, (least, most), heard)
-    words, chance = sayings(task.parameters.language, sort), task.chance
+    items, unheard = drawn(task, topic, liked_category(task, topic), (least, most), heard)
+    words, chance = sayings(task.parameters.language, topic), task.chance
     beats: list[Beat] = []
     recommended: dict[str, int] = {}
     for at, item in enumerate(items):
         if at == 1 or (at > 1 and chance.random() < task.parameters.recommended):
             recommended[item] = at
-            told = {"entity": sort, "attribute": "recommended", "value": item}
+            told = {"entity": topic, "attribute": "recommended", "value": item}
             offered = chance.choice(words.recommended).format(item=item)
             beats.append(Beat(chance.choice(words.wanted), offered, keeps=(item,), exposes=told))
         else:
             beats.append(Beat(chance.choice(words.liked).format(item=item), keeps=(item,)))
     fillers = tuple(chance.randint(*task.parameters.fillers) for _ in beats)
     others = [item for item in items if item not in recommended]
-    return _Session(
-        Talk(words.topic, tuple(beats), fillers=fillers), recommended, (*others, *unheard[:1])
-    )
+    return _Session(Talk(words.plural, tuple(beats), fillers=fillers), recommended, (*others, *unheard[:1]))
 
 
 def _planned(task: Task, sessions: Sequence[_Session], question: str) -> Plan:
@@ -77,7 +76,9 @@ def _planned(task: Task, sessions: Sequence[_Session], question: str) -> Plan:
     query = Query(
         question=question,
         answer=comma.join(said),
-        evidence=tuple((at, beat) for at, session in enumerate(sessions) for beat in session.recommended.values()),
+        evidence=tuple(
+            (at, beat) for at, session in enumerate(sessions) for beat in session.recommended.values()
+        ),
         wrong=tuple(comma.join(items) for items in wrong),
         keeps=tuple(session.talk.topic for session in sessions),
     )

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sayings:
-    """How one language speaks of one sort of thing. In the patterns, {item} and {before} are two things of the sort."""
+    """How one language speaks of one topic of likings. In the patterns, {item} and {before} are two items of it."""
 
-    topic: str
+    plural: str
+    """What the questions call several of them."""
     liked: Sequence[str]
     liked_too: Sequence[str]
     """Said of an item after another one ({before})."""
@@ -30,9 +31,9 @@ class Sayings:
 
 @dataclass(frozen=True)
 class Language:
-    """What one language says of every sort of thing; `all_recommendations` asks for all that was recommended."""
+    """What one language says of every topic; `all_recommendations` asks for all that was recommended."""
 
-    sorts: Mapping[str, Sayings]
+    topics: Mapping[str, Sayings]
     all_recommendations: str
     comma: str
     """What stands between the items of a list."""
@@ -40,7 +41,7 @@ class Language:
 
 def _english(noun: str, plural: str, verb: str, category: str) -> Sayings:
     return Sayings(
-        topic=plural,
+        plural=plural,
         liked=(f"I like the {noun} {{item}}.", f"The {noun} {{item}} is one of my favourites."),
         liked_too=(
             f"Besides {{before}}, I also like the {noun} {{item}}.",
@@ -61,7 +62,7 @@ def _english(noun: str, plural: str, verb: str, category: str) -> Sayings:
 
 def _chinese(noun: str, measure: str, verb: str, category: str) -> Sayings:
     return Sayings(
-        topic=noun,
+        plural=noun,
         liked=(f"我喜欢{{item}}这{measure}{noun}。", f"{{item}}是我最喜欢的{noun}之一。"),
         liked_too=(
             f"除了{{before}}，我还喜欢{{item}}这{measure}{noun}。",
@@ -82,7 +83,7 @@ def _chinese(noun: str, measure: str, verb: str, category: str) -> Sayings:
 
 LANGUAGES: Mapping[str, Language] = {
     "en": Language(
-        sorts={
+        topics={
             "movie": _english("movie", "movies", "watch", "genre"),
             "food": _english("dish", "dishes", "try", "taste"),
             "book": _english("book", "books", "read", "kind of book"),
@@ -91,18 +92,18 @@ LANGUAGES: Mapping[str, Language] = {
         comma="; ",
     ),
     "zh": Language(
-        sorts={
+        topics={
             "movie": _chinese("电影", "部", "看", "类型"),
             "food": _chinese("菜", "道", "尝", "口味"),
             "book": _chinese("书", "本", "读", "类别"),
         },
         all_recommendations="到现在为止，你给我推荐过哪些电影、菜和书？",
-        comma="、",
+        comma="；",
     ),
 }
 """The languages by name."""
 
 
-def sayings(language: str, sort: str) -> Sayings:
-    """What a language says of a sort of thing."""
-    return LANGUAGES[language].sorts[sort]
+def sayings(language: str, topic: str) -> Sayings:
+    """What a language says of a topic."""
+    return LANGUAGES[language].topics[topic]
