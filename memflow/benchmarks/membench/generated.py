@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.membench.generation.graphs import graphs_of
 from memflow.benchmarks.membench.generation.layout import Frame, framed
-from memflow.benchmarks.membench.generation.lives import lives
 from memflow.benchmarks.membench.generation.planning import plans
 from memflow.benchmarks.membench.generation.plans import Plan
 from memflow.benchmarks.membench.generation.questions import put
@@ -19,7 +19,9 @@ from memflow.records import Probe, Turn
 
 async def make_turns(domain: Domain, states: States, simulator: Chat) -> list[Turn]:
     """What the domain's users say, trajectory by trajectory."""
-    places = {life.user_id: life.places for life in lives(states, parameters_of(domain).language)}
+    places = {
+        graph.user_id: [graph.user["hometown"], graph.user["work_location"]] for graph in graphs_of(states)
+    }
     told = await asyncio.gather(
         *(
             tell(plan, frame, places[plan.user_id], domain.seed, simulator)

@@ -29,6 +29,7 @@ SIMULATOR = (
 """Prompts that the simulator is asked with."""
 LETTERS = "ABCDEFGHIJ"
 _CHINESE = "_zh"
+_STAMP = re.compile(r"( \(place: .*; time: .*\)|（地点：.*；时间：.*）)$")
 _DAYS_ZH = "一二三四五六日"
 
 
@@ -74,6 +75,11 @@ def written(moment: datetime, language: str = "en") -> str:
         return f"{moment:%Y年%m月%d日} 周{_DAYS_ZH[moment.weekday()]} {moment:%H:%M}"
     days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
     return f"'{moment:%Y-%m-%d %H:%M}' {days[moment.weekday()]}"
+
+
+def unstamped(text: str) -> str:
+    """A message without the place and time that `stamped` gave it."""
+    return _STAMP.sub("", text)
 
 
 def stamped(text: str, place: str, sent_at: str, language: str = "en") -> str:

@@ -8,16 +8,14 @@ stands among the options. What people say in a mood is a list of our own writing
 
 from functools import cache
 from importlib.resources import files
-from typing import Annotated
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field
 
 from memflow.benchmarks.membench.generation.likings import WRONG
-from memflow.benchmarks.membench.generation.planning import Task
 from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk
-
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+from memflow.benchmarks.membench.generation.tasks import Task
+from memflow.benchmarks.membench.generation.vocabulary import Language, Words
 
 
 class _Part(BaseModel):
@@ -53,7 +51,7 @@ class Moods(_Part):
 
 
 @cache
-def moods(language: str) -> Moods:
+def moods(language: Language) -> Moods:
     """The moods of a language."""
     source = files("memflow.benchmarks.membench").joinpath("sample", f"emotions_{language}.yaml")
     return Moods.model_validate(yaml.safe_load(source.read_text(encoding="utf-8")))
@@ -61,7 +59,7 @@ def moods(language: str) -> Moods:
 
 def emotion(task: Task) -> Plan:
     """Two sessions in two moods, one of which is asked for."""
-    words, chance = moods(task.parameters.language), task.chance
+    words, chance = moods(task.language), task.chance
     mood = chance.choice(words.moods)
     other = chance.choice(words.apart_from(mood))
     # Only the right mood has to be told from the others, which may be near each other.

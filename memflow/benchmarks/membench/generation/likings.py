@@ -5,8 +5,11 @@ is in one of them alone, is preferences.py.
 """
 
 from collections.abc import Collection
+from typing import cast
 
-from memflow.benchmarks.membench.generation.planning import Task
+from memflow.benchmarks.membench.generation.preferences import Topic
+from memflow.benchmarks.membench.generation.sayings import About, sayings
+from memflow.benchmarks.membench.generation.tasks import Task
 from memflow.benchmarks.membench.wording import says
 from memflow.errors import BadInput
 
@@ -14,14 +17,19 @@ WRONG = 3
 """Options that stand beside the right one."""
 
 
+def about(task: Task, topic: str) -> About:
+    """What is said of a topic in the task's language."""
+    return sayings(task.language).topics[cast(Topic, topic)]
+
+
 def liked_category(task: Task, topic: str) -> str:
     """The category of a topic that the user likes best. Raises BadInput where the graph or the map has none."""
-    category = task.life.self.attributes.get(topic)
+    category = task.graph.user.attributes.get(topic)
     if category is None:
-        raise BadInput(f"user {task.life.user_id} has no preference for a {topic}; make the states again")
+        raise BadInput(f"user {task.graph.user_id} has no preference for a {topic}; make the states again")
     if category not in task.categories(topic):
         raise BadInput(
-            f"user {task.life.user_id} prefers the {topic} {category!r}, which is in no map; there are"
+            f"user {task.graph.user_id} prefers the {topic} {category!r}, which is in no map; there are"
             f" {', '.join(task.categories(topic))}"
         )
     return category

@@ -7,13 +7,20 @@ question asks for the category, which nobody says.
 It asks for the topic that was spoken of: the published code asks for a movie wherever something was recommended.
 """
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 from memflow.benchmarks.membench.generation.emotions import emotion
-from memflow.benchmarks.membench.generation.likings import drawn, liked_category, other_categories, telling
-from memflow.benchmarks.membench.generation.planning import Task
+from memflow.benchmarks.membench.generation.likings import (
+    about,
+    drawn,
+    liked_category,
+    other_categories,
+    telling,
+)
 from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk
-from memflow.benchmarks.membench.generation.sayings import sayings
+from memflow.benchmarks.membench.generation.sayings import said
+from memflow.benchmarks.membench.generation.tasks import Planner, Task
 from memflow.benchmarks.membench.kinds import EMOTION
 
 STATED = 0.3
@@ -24,10 +31,9 @@ def highlevel(task: Task) -> Plan:
     """Items that are liked in a chain, in one session; or a mood. Raises BadInput where the map has too few."""
     if task.scenario == EMOTION:
         return emotion(task)
-    words, chance = sayings(task.parameters.language, task.scenario), task.chance
-    items = _liked(task)
-    told = [chance.choice(words.liked).format(item=items[0])]
-    told += [chance.choice(words.liked_too).format(before=one, item=item) for one, item in pairwise(items)]
+    words, items = about(task, task.scenario), _liked(task)
+    told = [said(words.liked, task.chance, item=items[0])]
+    told += [said(words.liked_too, task.chance, before=one, item=item) for one, item in pairwise(items)]
     beats = [
         Beat(sentence, keeps=(item,), exposes=_exposed(task, item))
         for item, sentence in zip(items, told, strict=True)
@@ -64,15 +70,15 @@ def _disliked(task: Task, category: str) -> str:
 
 def _judged(task: Task, item: str, liked: bool) -> Talk:
     """A session about one item: the user states what they think of it, or says so when it is recommended."""
-    words, chance = sayings(task.parameters.language, task.scenario), task.chance
+    words, chance = about(task, task.scenario), task.chance
     exposes = _exposed(task, item) if liked else None
     if chance.random() < STATED:
-        said = chance.choice(words.liked if liked else words.disliked).format(item=item)
-        beats = [Beat(said, keeps=(item,), exposes=exposes)]
+        stated = said(words.liked if liked else words.disliked, chance, item=item)
+        beats = [Beat(stated, keeps=(item,), exposes=exposes)]
     else:
-        wanted, offered = chance.choice(words.wanted), chance.choice(words.recommended).format(item=item)
-        said = chance.choice(words.accepted if liked else words.rejected).format(item=item)
-        beats = [Beat(wanted, offered, keeps=(item,)), Beat(said, keeps=(item,), exposes=exposes)]
+        wanted, offered = said(words.wanted, chance), said(words.recommended, chance, item=item)
+        answered = said(words.accepted if liked else words.rejected, chance, item=item)
+        beats = [Beat(wanted, offered, keeps=(item,)), Beat(answered, keeps=(item,), exposes=exposes)]
     fillers = (*(0 for _ in beats[1:]), _fillers(task))
     avoids = (liked_category(task, task.scenario),)
     return Talk(words.plural, tuple(beats), fillers=fillers, avoids=avoids)
@@ -86,11 +92,11 @@ def _exposed(task: Task, item: str) -> dict[str, str]:
 def _fillers(task: Task) -> int:
     """How much talk follows an item; where nobody answers, it may be as little as a message."""
     least, most = task.parameters.fillers
-    return task.chance.randint(1 if task.parameters.scene == "observation" else least, most)
+    return task.chance.randint(1 if task.scene == "observation" else least, most)
 
 
 def _asked(task: Task, evidence: tuple[tuple[int, int], ...], others: list[str]) -> Query:
-    words = sayings(task.parameters.language, task.scenario)
+    words = about(task, task.scenario)
     return Query(
         question=words.preference,
         answer=liked_category(task, task.scenario),
@@ -98,3 +104,7 @@ def _asked(task: Task, evidence: tuple[tuple[int, int], ...], others: list[str])
         wrong=tuple(others),
         keeps=(words.plural,),
     )
+
+
+PLANNERS: Mapping[str, Planner] = {"highlevel": highlevel, "highlevel_rec": highlevel_rec}
+"""What draws up the plans of these kinds."""

@@ -1,17 +1,12 @@
-"""A plan written by hand, tasks of plans, and simulators that do as a test says."""
+"""A plan written by hand, and simulators that do as a test says."""
 
-import random
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from memflow.benchmarks.membench.generation.lives import Life, Thing
-from memflow.benchmarks.membench.generation.planning import Task
 from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk
-from memflow.benchmarks.membench.generation.preferences import shipped
 from memflow.benchmarks.membench.kinds import KINDS
-from memflow.benchmarks.membench.parameters import Parameters
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.chat.scripted import ScriptedChat
 
@@ -58,29 +53,3 @@ def simulator() -> Callable[..., ScriptedChat]:
         return ScriptedChat({**HANDLERS, **{f"membench/{stem}": each for stem, each in instead.items()}})
 
     return chat
-
-
-CATEGORIES = {
-    "en": {"movie": "Comedy", "food": "Sour", "book": "Poetry"},
-    "zh": {"movie": "喜剧片", "food": "酸", "book": "历史"},
-}
-
-
-@pytest.fixture(scope="session")
-def task() -> Callable[..., Task]:
-    """A task of somebody who likes comedies, sour dishes and poetry: `task("highlevel", "movie", seed=3)`."""
-
-    def of(kind="highlevel", scenario="movie", language="en", seed=0, liked=None, **parameters: Any) -> Task:
-        liked = CATEGORIES[language] if liked is None else liked
-        user = Thing("self", "self", "Ada Berg", "self", {"hometown": "A", "work_location": "B", **liked})
-        return Task(
-            life=Life("u1", language, (user,)),
-            kind=KINDS[kind],
-            scenario=scenario,
-            number=0,
-            parameters=Parameters(language=language, **parameters),
-            preferences=shipped(language),
-            chance=random.Random(seed),
-        )
-
-    return of

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from liking import task_of
 
 from memflow.benchmarks.membench.generation.preferring import highlevel, highlevel_rec
 from memflow.benchmarks.membench.wording import says
@@ -26,7 +27,7 @@ def evidence(plan):
 def check(task, plan):
     """What holds of every plan of a preference."""
     answer = plan.query.answer
-    assert answer == task.life.self.attributes[task.scenario]
+    assert answer == task.graph.user.attributes[task.scenario]
     assert len({answer, *plan.query.wrong}) == 4 and set(plan.query.wrong) < set(
         task.categories(task.scenario)
     )
@@ -48,8 +49,8 @@ def check(task, plan):
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, scene=SCENE)
-def test_a_preference_is_seen_from_a_chain_of_likings(task, seed, language, topic, scene):
-    of = task("highlevel", topic, language, seed, scene=scene)
+def test_a_preference_is_seen_from_a_chain_of_likings(seed, language, topic, scene):
+    of = task_of("highlevel", topic, language, seed, scene=scene)
     plan = highlevel(of)
     check(of, plan)
     [talk] = plan.talks
@@ -61,8 +62,8 @@ def test_a_preference_is_seen_from_a_chain_of_likings(task, seed, language, topi
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC)
-def test_a_preference_is_seen_from_what_is_taken_and_rejected(task, seed, language, topic):
-    of = task("highlevel_rec", topic, language, seed)
+def test_a_preference_is_seen_from_what_is_taken_and_rejected(seed, language, topic):
+    of = task_of("highlevel_rec", topic, language, seed)
     plan = highlevel_rec(of)
     check(of, plan)
     told = [talk.beats[-1].keeps[0] for talk in plan.talks]
@@ -78,15 +79,15 @@ def test_a_preference_is_seen_from_what_is_taken_and_rejected(task, seed, langua
             assert beat.exposes is None and said.keeps[0] in (beat.assistant or "")
 
 
-def test_three_items_in_ten_are_stated_and_the_others_recommended_first(task):
-    talks = [talk for seed in range(200) for talk in highlevel_rec(task("highlevel_rec", seed=seed)).talks]
+def test_three_items_in_ten_are_stated_and_the_others_recommended_first():
+    talks = [talk for seed in range(200) for talk in highlevel_rec(task_of("highlevel_rec", seed=seed)).talks]
     share = sum(len(talk.beats) == 1 for talk in talks) / len(talks)
     assert share == pytest.approx(0.3, abs=0.04)
 
 
-def test_the_second_is_no_more_often_liked_than_by_chance(task):
+def test_the_second_is_no_more_often_liked_than_by_chance():
     liked = [
-        (1, 0) in (plan := highlevel_rec(task("highlevel_rec", seed=seed, items=(3, 3)))).query.evidence
+        (1, 0) in (plan := highlevel_rec(task_of("highlevel_rec", seed=seed, items=(3, 3)))).query.evidence
         or (1, 1) in plan.query.evidence
         for seed in range(400)
     ]
@@ -95,7 +96,7 @@ def test_the_second_is_no_more_often_liked_than_by_chance(task):
 
 @pytest.mark.parametrize("topic", ["movie", "food", "book"])
 @pytest.mark.parametrize("make", [highlevel, highlevel_rec])
-def test_the_question_asks_for_what_was_spoken_of(task, make, topic):
-    question = make(task(make.__name__, topic)).query.question
+def test_the_question_asks_for_what_was_spoken_of(make, topic):
+    question = make(task_of(make.__name__, topic)).query.question
     noun = {"movie": "movies", "food": "dishes", "book": "books"}
     assert [name for name in noun if noun[name] in question] == [topic]
