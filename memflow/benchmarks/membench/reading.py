@@ -2,10 +2,10 @@
 
 It knows word for word alone. Of the options that stand in a line it takes the one whose line speaks most of what is
 asked, and of lines that do so alike the latest, since later words correct earlier ones; options that the question
-names itself it does not tell apart. Where options are lists, it looks up each item so and takes the list that comes
-nearest. Where no option stands anywhere, it takes the one of whose words most are in one line; where nothing speaks for
-any, all are left, to be drawn from. So it knows facts that are stated and lists of what was recommended, and of a
-preference or a mood, which nobody states, nothing.
+names itself it does not tell apart. Where options are lists, it takes the one that comes nearest to the items that
+stand beside a word of the question. Where no option stands anywhere, it takes the one of whose words most are in one
+line; where nothing speaks for any, all are left, to be drawn from. So it knows facts that are stated and lists of what
+was recommended, and of a preference or a mood, which nobody states, nothing.
 """
 
 import re
@@ -46,8 +46,8 @@ def best_options(shown: str, question: str, options: Sequence[str]) -> list[int]
     lines = [_line(line) for line in shown.split("\n") if line.strip()]
     asks = _line(question)
     lists = _lists(options)
-    if lists is not None and (told := _told(lines, asks, {item for items in lists for item in items})):
-        return _best([(-len(told ^ items),) for items in lists])
+    if lists is not None and (sets := _told(lines, asks, frozenset().union(*lists))):
+        return _best([max((-len(told ^ items), -len(told)) for told in sets) for items in lists])
     verbatim = [_nearest(lines, asks, _plain(option)) for option in options]
     if any(verbatim):
         return _best([found or (-1, -1, 0) for found in verbatim])
@@ -85,10 +85,16 @@ def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
     return None
 
 
-def _told(lines: Sequence[_Line], asks: _Line, items: Iterable[str]) -> frozenset[str]:
-    """The items whose lines have as much of the question as any item's."""
-    found = {item: near[0] for item in items if (near := _nearest(lines, asks, item)) is not None}
-    return frozenset(item for item, near in found.items() if near == max(found.values()))
+def _told(lines: Sequence[_Line], asks: _Line, items: frozenset[str]) -> list[frozenset[str]]:
+    """For each word of the question, the items that stand in a line with it; for a question of whose words none does,
+    the items that stand in any line. None of these is empty."""
+    saying = {item: [line.words for line in lines if line.says(item)] for item in sorted(items)}
+    sets = [
+        frozenset(item for item, held in saying.items() if any(word in words for words in held))
+        for word in sorted(asks.words)
+    ]
+    found = [told for told in sets if told] or [frozenset(item for item, held in saying.items() if held)]
+    return [told for told in found if told]
 
 
 @lru_cache(maxsize=100_000)

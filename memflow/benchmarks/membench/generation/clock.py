@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
+from memflow.benchmarks.membench.generation.told import HOURS
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.errors import BadInput
 
@@ -51,6 +52,13 @@ def later(moment: datetime, chance: random.Random) -> datetime:
     if then.hour >= SLEEPS:
         then += timedelta(days=1)
     return then.replace(hour=WAKES) if not WAKES <= then.hour < SLEEPS else then
+
+
+def near(moment: datetime, count: int, chance: random.Random) -> list[datetime]:
+    """So many other moments: a week or a few days before or after it, or at another hour of an event's."""
+    days = [moment + timedelta(days=by) for by in (-7, 7, -1, 1, -2, 2)]
+    hours = [moment.replace(hour=hour) for hour in HOURS if hour != moment.hour]
+    return chance.sample([*days, *hours], count)
 
 
 def read(text: str) -> datetime:

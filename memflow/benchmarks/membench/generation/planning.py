@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 
 from memflow.benchmarks.benchmark import States
-from memflow.benchmarks.membench.generation import preferring, recommending
+from memflow.benchmarks.membench.generation import computing, factual, preferring, recommending
 from memflow.benchmarks.membench.generation.graphs import graphs_of
 from memflow.benchmarks.membench.generation.plans import Plan
 from memflow.benchmarks.membench.generation.tasks import Planner, Task
@@ -13,7 +13,12 @@ from memflow.benchmarks.membench.parameters import parameters_of
 from memflow.domains import Domain
 from memflow.fingerprint import seeded
 
-PLANNERS: Mapping[str, Planner] = {**recommending.PLANNERS, **preferring.PLANNERS}
+PLANNERS: Mapping[str, Planner] = {
+    **factual.PLANNERS,
+    **computing.PLANNERS,
+    **recommending.PLANNERS,
+    **preferring.PLANNERS,
+}
 """What draws up the plans of each kind of question, by its name."""
 
 

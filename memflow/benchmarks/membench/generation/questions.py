@@ -14,8 +14,8 @@ from memflow.benchmarks.membench.answers import Distractors, ToldMessage, distra
 from memflow.benchmarks.membench.generation import clock
 from memflow.benchmarks.membench.generation.layout import Frame
 from memflow.benchmarks.membench.generation.plans import Plan, Query
-from memflow.benchmarks.membench.generation.relative import dates_near, resolved
 from memflow.benchmarks.membench.generation.sessions import lost
+from memflow.benchmarks.membench.generation.told import moment_of
 from memflow.benchmarks.membench.trajectories import Asked
 from memflow.benchmarks.membench.wording import listed, prompt, written
 from memflow.chat.asking import Answer, ask
@@ -62,9 +62,9 @@ def _settled(plan: Plan, told: Sequence[Turn], chance: random.Random) -> Query:
     query = plan.query
     if not query.dated:
         return query
-    moment = resolved(query.answer, clock.read(told[-1].sent_at or ""))
+    moment = moment_of(query.answer, clock.read(told[-1].sent_at or ""))
     answer = _day(plan, moment)
-    wrong = tuple(_day(plan, near) for near in dates_near(moment, OPTIONS - 1, chance))
+    wrong = tuple(_day(plan, near) for near in clock.near(moment, OPTIONS - 1, chance))
     return replace(query, answer=answer, wrong=wrong)
 
 

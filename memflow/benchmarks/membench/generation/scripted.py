@@ -35,9 +35,12 @@ class _Words:
     openings: tuple[str, ...]
     asking: tuple[str, ...]
     murmurs: tuple[str, ...]
-    numerals: tuple[str, ...]
+    numerals: tuple[tuple[str, ...], ...]
+    """Numbers in words; those of one row stand for each other."""
     others: tuple[str, ...]
     """Last words of wrong options."""
+    before: tuple[str, ...]
+    """First words of wrong options, where the right one is a single word."""
     space: str
 
 
@@ -65,8 +68,12 @@ _ENGLISH = _Words(
         "Lunch took forever again today. Anyway, I actually had another question.",
         "The trains were packed, as always. But that is not what I wanted to ask about.",
     ),
-    numerals=("one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
+    numerals=(
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
+        ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"),
+    ),
     others=("Garden", "Harbour", "Meadow", "Bridge", "Valley", "Summit", "Orchard", "Station"),
+    before=("former", "travelling", "honorary", "temporary", "part-time", "deputy"),
     space=" ",
 )
 _CHINESE = _Words(
@@ -93,8 +100,9 @@ _CHINESE = _Words(
         "今天午饭又等了好久。不说这个了，我有另一个问题。",
         "路上还是那么挤。不过我想问的不是这个。",
     ),
-    numerals=("一", "二", "三", "四", "五", "六", "七", "八", "九"),
+    numerals=(("一", "两", "三", "四", "五", "六", "七", "八", "九"),),
     others=("花园", "港湾", "草地", "大桥", "山谷", "高峰", "果园", "车站"),
+    before=("前", "巡回", "名誉", "临时", "兼职", "代理"),
     space="",
 )
 
@@ -161,19 +169,21 @@ def _distractors(request: ChatRequest) -> Distractors:
 
 
 def _near(answer: str, words: _Words, chance: random.Random) -> Iterator[str]:
-    """Texts like `answer`: with another number, written in digits or in words; else with another last word."""
-    if (numbers := list(_NUMBER.finditer(answer))) != []:
+    """Texts like `answer`: with another number, written in digits or in words; else with another last or first word."""
+    if numbers := list(_NUMBER.finditer(answer)):
         last = numbers[-1]
         for by in chance.sample(range(1, 10), 9):
             number = str(int(last[0]) + by).zfill(len(last[0]))
             yield f"{answer[: last.start()]}{number}{answer[last.end() :]}"
-    for numeral in words.numerals:
-        if numeral in answer:
-            for other in chance.sample(words.numerals, len(words.numerals)):
-                yield answer.replace(numeral, other, 1)
-    start = answer.rpartition(" ")[0] if words.space else answer[:-2]
-    for other in chance.sample(words.others, len(words.others)):
-        yield f"{start}{words.space}{other}".strip()
+    for row in words.numerals:
+        one = rf"\b(?:{'|'.join(row)})\b" if words.space else "|".join(row)
+        if re.search(one, answer):
+            yield from (re.sub(one, other, answer, count=1) for other in chance.sample(row, len(row)))
+    start = answer.rpartition(" ")[0] if words.space else answer[: -2 if len(answer) > 4 else 0]
+    for other in chance.sample(words.others, len(words.others)) if start else ():
+        yield f"{start}{words.space}{other}"
+    for other in chance.sample(words.before, len(words.before)):
+        yield f"{other}{words.space}{answer}"
 
 
 BY_STEM: dict[str, Handler] = {

@@ -50,7 +50,7 @@ async def test_gold_stands_at_every_place_alike(planned, simulator):
 
 
 async def test_a_date_is_counted_from_the_day_on_which_it_was_told(planned, simulator):
-    plan = planned(answer="next week Mon 7:00 PM", evidence=((0, 1),), dated=True)
+    plan = planned(answer="next week Monday 7:00 PM", evidence=((0, 1),), dated=True)
     question, _ = await asked(plan, simulator())
     assert question.answer == question.options[question.gold - 1] == "2024-10-07 19:00 Monday"
     assert len(set(question.options)) == 4 and all(read(option) for option in question.options)
