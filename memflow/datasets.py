@@ -300,6 +300,67 @@ DATASETS: dict[str, Dataset] = {
                 ("writingbench_academic", "WritingBench-Academic&Engineering", False),
             )
         ),
+        *(
+            Dataset(
+                f"lives_{language}",
+                f"Words and likes of our own writing, {words}, from which users' lives are drawn",
+                "membench",
+                (
+                    f"benchmarks/membench/sample/vocabulary_{language}.yaml",
+                    f"benchmarks/membench/sample/preferences_{language}.yaml",
+                ),
+                "Apache-2.0",
+                "memflow",
+                "It ships with memflow.",
+                ships=True,
+            )
+            for language, words in (("en", "English"), ("zh", "Chinese"))
+        ),
+        Dataset(
+            "movielens",
+            "MovieLens in its later form (latest, 20M, 25M, 32M): which kinds of films people like",
+            "membench",
+            ("movielens/ratings.csv", "movielens/movies.csv"),
+            "GroupLens' own: no redistribution, no commercial use without permission",
+            "GroupLens, files.grouplens.org/datasets/movielens",
+            "Copy ratings.csv and movies.csv of ml-latest-small.zip, or of a larger one, to movielens/ in the data "
+            "folder.",
+        ),
+        Dataset(
+            "movielens_100k",
+            "MovieLens 100K: which kinds of films people like",
+            "membench",
+            ("movielens_100k/u.data", "movielens_100k/u.item", "movielens_100k/u.genre"),
+            "GroupLens' own: no redistribution, no commercial use without permission",
+            "GroupLens, files.grouplens.org/datasets/movielens",
+            "Copy u.data, u.item and u.genre of ml-100k.zip to movielens_100k/ in the data folder.",
+        ),
+        Dataset(
+            "foodcom",
+            "Food.com: which tastes people like",
+            "membench",
+            ("foodcom/RAW_interactions.csv", "foodcom/RAW_recipes.csv"),
+            "as Kaggle's page of it states",
+            "Kaggle shuyangli94/food-com-recipes-and-user-interactions",
+            "Copy RAW_interactions.csv and RAW_recipes.csv of shuyangli94/food-com-recipes-and-user-interactions to "
+            "foodcom/ in the data folder.",
+        ),
+        Dataset(
+            "goodreads",
+            "Goodreads: which kinds of books people like",
+            "membench",
+            (
+                "goodreads/goodreads_interactions*",
+                "goodreads/goodreads_book_genres_initial.json*",
+                "goodreads/goodreads_books*",
+            ),
+            "none stated; for academic use",
+            "UCSD Book Graph, cseweb.ucsd.edu/~jmcauley/datasets/goodreads.html",
+            "Copy goodreads_interactions_dedup.json.gz, or goodreads_interactions.csv with book_id_map.csv, and "
+            "goodreads_book_genres_initial.json.gz and goodreads_books.json.gz to goodreads/ in the data folder, as "
+            "they are or unpacked.",
+            optional=("goodreads/book_id_map.csv",),
+        ),
         Dataset(
             "memdaily",
             "MemDaily: what Chinese users tell of their lives, and questions about it",

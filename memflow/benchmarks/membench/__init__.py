@@ -23,6 +23,7 @@ from memflow.benchmarks.membench.answers import Choice
 from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
 from memflow.benchmarks.membench.figures import make_figures
 from memflow.benchmarks.membench.generated import make_probes, make_turns
+from memflow.benchmarks.membench.generation.lives import make_states
 from memflow.benchmarks.membench.parameters import generated, parameters_of
 from memflow.benchmarks.membench.scores import UNPARSED, make_verdicts
 from memflow.benchmarks.membench.scripted import HANDLERS
@@ -54,7 +55,7 @@ class MemBench:
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
-        return States([])
+        return make_states(domain, records) if generated(domain) else States([])
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat

@@ -86,14 +86,16 @@ def _lists(options: Sequence[str]) -> list[frozenset[str]] | None:
 
 
 def _told(lines: Sequence[_Line], asks: _Line, items: frozenset[str]) -> list[frozenset[str]]:
-    """For each word of the question, the items that stand in a line with it; for a question of whose words none does,
-    the items that stand in any line. None of these is empty."""
-    saying = {item: [line.words for line in lines if line.says(item)] for item in sorted(items)}
+    """For each word of the question, the items that stand in a line beside it; where none stands beside any, the items
+    that stand in a line at all. None of these is empty."""
+    beside = {
+        item: [line.words - _line(item).words for line in lines if line.says(item)] for item in sorted(items)
+    }
     sets = [
-        frozenset(item for item, held in saying.items() if any(word in words for words in held))
+        frozenset(item for item, held in beside.items() if any(word in words for words in held))
         for word in sorted(asks.words)
     ]
-    found = [told for told in sets if told] or [frozenset(item for item, held in saying.items() if held)]
+    found = [told for told in sets if told] or [frozenset(item for item, held in beside.items() if held)]
     return [told for told in found if told]
 
 

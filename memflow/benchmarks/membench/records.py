@@ -7,12 +7,15 @@ from pathlib import Path
 
 from memflow.benchmarks.file import File
 from memflow.benchmarks.membench import memdaily
+from memflow.benchmarks.membench.generation import sources
 from memflow.datasets import Dataset
 from memflow.records import Record
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     """Every record of `dataset`. `files` are its files by their path in the data folder. Raises BadInput."""
+    if sources.serves(dataset):
+        return sources.read(dataset, files)
     found: list[Record] = []
     seen: set[str] = set()
     for source, path in files.items():

@@ -3,6 +3,8 @@
 graphs.py        a user and the people, events, items and places of their life; as rows and back
 sampling.py      lives drawn by seed, from the words of vocabulary.py and the likes of preferences.py
 told.py          numbers and times as they are told, and read again
+ratings.py       what people like, counted from ratings; rated.py, the forms of published ones; streams.py, big files
+sources.py       words, likes and ratings as raw records; lives.py, from them the state tables of a domain
 personal.py      invented numbers and documents, of ranges that nobody is given
 plans.py         what a trajectory is to tell, and what it is asked: types alone
 planning.py      which plans a domain has

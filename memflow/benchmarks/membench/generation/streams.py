@@ -1,0 +1,92 @@
+"""Files that are too big to be held: read line by line, packed or not, and refused where they are damaged."""
+
+import csv
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from memflow.benchmarks.file import File
+from memflow.datasets import Dataset
+from memflow.errors import BadInput
+
+M = TypeVar("M", bound=BaseModel)
+_PACKED = ".gz"
+_LONGEST = 1 << 24
+"""How long a cell of a table may be, in characters: reviews are long."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A file of a data set on disk. `source` is its path in the data folder."""
+
+    dataset: Dataset
+    source: str
+    path: Path
+
+    def lines(self, encoding: str = "utf-8-sig") -> Iterator[str]:
+        """Its lines with their ends. Raises BadInput where it is cut off, or not in that encoding."""
+        try:
+            if self.source.endswith(_PACKED):
+                with gzip.open(self.path, "rt", encoding=encoding, newline="") as packed:
+                    yield from packed
+            else:
+                with self.path.open(encoding=encoding, newline="") as plain:
+                    yield from plain
+        except UnicodeDecodeError as wrong:
+            raise self.bad(f"it is not {encoding.removesuffix('-sig').upper()} ({wrong.reason})") from wrong
+        except (EOFError, OSError, zlib.error) as wrong:
+            raise self.bad(f"it is cut off or not packed ({wrong})") from wrong
+
+    def cells(self, count: int, mark: str, encoding: str = "utf-8-sig") -> Iterator[list[str]]:
+        """The cells of each line that is not empty, of a table without a header. Raises BadInput."""
+        for number, line in enumerate(self.lines(encoding), start=1):
+            if line.strip():
+                found = line.rstrip("\r\n").split(mark)
+                if len(found) != count:
+                    raise self.bad(f"line {number} has {len(found)} columns; {count} are needed")
+                yield found
+
+    def table(self, *columns: str) -> Iterator[tuple[str, ...]]:
+        """These columns of each row of a CSV file with a header. Raises BadInput."""
+        csv.field_size_limit(_LONGEST)
+        reader = csv.reader(self.lines(), strict=True)
+        try:
+            header = next(reader, [])
+            if lacking := [name for name in columns if name not in header]:
+                raise self.bad(f"its first line names no column {', '.join(lacking)}")
+            places = [header.index(name) for name in columns]
+            for row in reader:
+                if len(row) != len(header):
+                    raise self.bad(
+                        f"line {reader.line_num} has {len(row)} columns; the first line has {len(header)}"
+                    )
+                yield tuple(row[place] for place in places)
+        except csv.Error as wrong:
+            raise self.bad(f"line {reader.line_num} is cut off or no CSV ({wrong})") from wrong
+
+    def objects(self, shape: type[M]) -> Iterator[M]:
+        """Each line that is not empty as `shape` reads its JSON. Raises BadInput."""
+        for number, line in enumerate(self.lines(), start=1):
+            if line.strip():
+                try:
+                    yield shape.model_validate(json.loads(line))
+                except json.JSONDecodeError as wrong:
+                    raise self.bad(f"line {number} is cut off or not JSON ({wrong})") from wrong
+                except ValidationError as wrong:
+                    raise self.bad(f"line {number}: {File.first(wrong)}") from wrong
+
+    def sha256(self) -> str:
+        """The sum of the whole file, as it lies there."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def bad(self, what: str) -> BadInput:
+        """The error that refuses this file."""
+        return File(self.dataset, self.source, b"").bad(what)
