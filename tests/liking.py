@@ -3,8 +3,10 @@
 import random
 from typing import Any
 
+from memflow.benchmarks.membench.generation import preferences, vocabulary
 from memflow.benchmarks.membench.generation.graphs import Graph, Node
 from memflow.benchmarks.membench.generation.tasks import Task
+from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import KINDS
 from memflow.benchmarks.membench.parameters import Parameters
 
@@ -17,7 +19,7 @@ LIKED = {
 def task_of(
     kind: str = "highlevel",
     scenario: str = "movie",
-    language: str = "en",
+    language: Language = "en",
     seed: int = 0,
     liked: dict[str, str] | None = None,
     **parameters: Any,
@@ -30,5 +32,7 @@ def task_of(
         scenario=scenario,
         number=0,
         parameters=Parameters.model_validate({"language": language, **parameters}),
+        vocabulary=vocabulary.shipped(language),
+        preferences=preferences.shipped(language),
         chance=random.Random(seed),
     )

@@ -8,6 +8,8 @@ assets/checks.py. A benchmark's own sentences pass over the rows of others.
 """
 
 from memflow.benchmarks.amemgym import expectations as amemgym
+from memflow.benchmarks.membench.generation import expectations as generated
+from memflow.benchmarks.membench.generation import reflective_expectations as reflective
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
 from memflow.expectations import assistants, every, users
@@ -52,6 +54,8 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *users.EXPECTED,
             *assistants.EXPECTED,
             *amemgym.EXPECTED,
+            *generated.EXPECTED,
+            *reflective.EXPECTED,
             *memorybench.EXPECTED,
             *played.EXPECTED,
         ],

@@ -32,6 +32,11 @@ def _sized(rule: Callable[[Sizes], Rule]) -> PerDomain:
     return PerDomain(of)
 
 
+def _own(rule: Rule) -> PerDomain:
+    """A rule that holds of everything in other benchmarks' domains: theirs expose something else."""
+    return rule if isinstance(rule, PerDomain) else _sized(lambda sizes: rule)
+
+
 def _with(sizes: Sizes, at_fault: Callable[..., Collection[int]]) -> Callable[..., Collection[int]]:
     return lambda *rows: at_fault(sizes, *rows)
 
@@ -125,9 +130,9 @@ _SHOULD: dict[str, dict[str, Any]] = {
 """Table to sentence to rule, for what warns."""
 
 EXPECTED: tuple[Expectation, ...] = (
-    *(Expectation(table, name, rule) for table, rules in _MUST.items() for name, rule in rules.items()),
+    *(Expectation(table, name, _own(rule)) for table, rules in _MUST.items() for name, rule in rules.items()),
     *(
-        Expectation(table, name, rule, "warn")
+        Expectation(table, name, _own(rule), "warn")
         for table, rules in _SHOULD.items()
         for name, rule in rules.items()
     ),

@@ -61,7 +61,7 @@ class MemBench:
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         if generated(domain):
-            return await make_turns(domain, states, simulator)
+            return await make_turns(domain, records, states, simulator)
         return [turn for each in taken(domain, records) for turn in turns_of(domain.name, each)]
 
     async def probes(
@@ -73,7 +73,7 @@ class MemBench:
         simulator: Chat,
     ) -> list[Probe]:
         if generated(domain):
-            return await make_probes(domain, states, turns, simulator)
+            return await make_probes(domain, records, states, turns, simulator)
         return [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
 
     async def feedback(

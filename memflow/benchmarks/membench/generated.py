@@ -14,10 +14,12 @@ from memflow.benchmarks.membench.parameters import parameters_of
 from memflow.benchmarks.membench.trajectories import Trajectory, probes_of, turns_of
 from memflow.chat.requests import Chat
 from memflow.domains import Domain
-from memflow.records import Probe, Turn
+from memflow.records import Probe, Record, Turn
 
 
-async def make_turns(domain: Domain, states: States, simulator: Chat) -> list[Turn]:
+async def make_turns(
+    domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+) -> list[Turn]:
     """What the domain's users say, trajectory by trajectory."""
     places = {
         graph.user_id: [graph.user["hometown"], graph.user["work_location"]] for graph in graphs_of(states)
@@ -25,13 +27,15 @@ async def make_turns(domain: Domain, states: States, simulator: Chat) -> list[Tu
     told = await asyncio.gather(
         *(
             tell(plan, frame, places[plan.user_id], domain.seed, simulator)
-            for plan, frame in _framed(domain, states)
+            for plan, frame in _framed(domain, records, states)
         )
     )
     return [turn for each in told for turn in turns_of(domain.name, each)]
 
 
-async def make_probes(domain: Domain, states: States, turns: Sequence[Turn], simulator: Chat) -> list[Probe]:
+async def make_probes(
+    domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
+) -> list[Probe]:
     """A question for each trajectory, asked after all of it was told."""
     said: dict[str, dict[str, Turn]] = {}
     for turn in turns:
@@ -41,11 +45,13 @@ async def make_probes(domain: Domain, states: States, turns: Sequence[Turn], sim
         held: Mapping[str, Turn] = said.get(plan.trajectory_id, {})
         return frame.asking(await put(plan, frame, held, domain.seed, simulator))
 
-    made = await asyncio.gather(*(asked(plan, frame) for plan, frame in _framed(domain, states)))
+    made = await asyncio.gather(*(asked(plan, frame) for plan, frame in _framed(domain, records, states)))
     return [probe for each in made for probe in probes_of(domain.name, each)]
 
 
-def _framed(domain: Domain, states: States) -> list[tuple[Plan, Frame]]:
+def _framed(domain: Domain, records: Sequence[Record], states: States) -> list[tuple[Plan, Frame]]:
     start = parameters_of(domain).start
-    dataset = domain.datasets[0] if domain.datasets else domain.name
-    return [(plan, framed(plan, dataset, start, domain.seed)) for plan in plans(domain, states)]
+    return [
+        (plan, framed(plan, domain.datasets[0], start, domain.seed))
+        for plan in plans(domain, records, states)
+    ]

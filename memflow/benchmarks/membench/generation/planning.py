@@ -1,17 +1,19 @@
 """Which plans a domain has: of each user so many of each kind of question and scenario, drawn by the domain's seed."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from memflow.benchmarks.benchmark import States
 from memflow.benchmarks.membench.generation import computing, factual, preferring, recommending
 from memflow.benchmarks.membench.generation.graphs import graphs_of
 from memflow.benchmarks.membench.generation.plans import Plan
+from memflow.benchmarks.membench.generation.sources import likes_of, words_of
 from memflow.benchmarks.membench.generation.tasks import Planner, Task
-from memflow.benchmarks.membench.kinds import KINDS
-from memflow.benchmarks.membench.parameters import parameters_of
+from memflow.benchmarks.membench.kinds import KINDS, Kind
+from memflow.benchmarks.membench.parameters import Parameters, parameters_of
 from memflow.domains import Domain
 from memflow.fingerprint import seeded
+from memflow.records import Record
 
 PLANNERS: Mapping[str, Planner] = {
     **factual.PLANNERS,
@@ -22,21 +24,26 @@ PLANNERS: Mapping[str, Planner] = {
 """What draws up the plans of each kind of question, by its name."""
 
 
-def plans(domain: Domain, states: States) -> list[Plan]:
-    """Every plan of a domain, user by user, in the order of the kinds."""
-    parameters = parameters_of(domain)
-    wanted = [
+def wanted(parameters: Parameters) -> list[tuple[Kind, str]]:
+    """The kinds of questions that every user is asked, each with every scenario that it is asked in."""
+    return [
         (kind, scenario)
         for kind in KINDS.values()
         if kind.name in PLANNERS and (not parameters.kinds or kind.name in parameters.kinds)
         for scenario in kind.scenarios(parameters.scene)
         if not parameters.scenarios or scenario in parameters.scenarios
     ]
+
+
+def plans(domain: Domain, records: Sequence[Record], states: States) -> list[Plan]:
+    """Every plan of a domain, user by user, in the order of the kinds. Raises BadInput, BadSettings."""
+    parameters = parameters_of(domain)
+    words, likes = words_of(domain, records), likes_of(domain, records)
     found = []
     for graph in graphs_of(states):
-        for kind, scenario in wanted:
+        for kind, scenario in wanted(parameters):
             for number in range(parameters.each):
-                seed = seeded(domain.seed, graph.user_id, kind.name, scenario, number)
-                task = Task(graph, kind, scenario, number, parameters, random.Random(seed))
+                chance = random.Random(seeded(domain.seed, graph.user_id, kind.name, scenario, number))
+                task = Task(graph, kind, scenario, number, parameters, words, likes, chance)
                 found.append(PLANNERS[kind.name](task))
     return found

@@ -1,8 +1,7 @@
 """What must hold of generated questions about preferences, moods and recommendations, as data.
 
-What holds of every question, such as that its evidence was said before it is asked, is membench/expectations.py. It
-blocks: where the evidence names what is to be reflected on, or tells of something else, a score of reflective memory is
-none.
+What holds of all that is generated, such as that evidence is all that tells the answer, is expectations.py. It blocks:
+where evidence names what is to be reflected on, or tells of something else, it is no reflective memory that is scored.
 """
 
 import json
@@ -10,15 +9,14 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from memflow.benchmarks.membench.generation.emotions import moods
+from memflow.benchmarks.membench.generation.expectations import where_generated
 from memflow.benchmarks.membench.generation.sayings import sayings
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import EMOTION, KINDS
-from memflow.benchmarks.membench.parameters import generated
 from memflow.benchmarks.membench.trajectories import is_noise, scenario_of
 from memflow.benchmarks.membench.wording import says, unstamped
-from memflow.domains import Domain
 from memflow.records import Entity, Probe, Turn
-from memflow.rules import Across, Each, Expectation, PerDomain, Rule
+from memflow.rules import Across, Expectation, Rule
 
 PREFERENCES = ("highlevel", "highlevel_rec")
 """The kinds of questions about what is liked best, or about a mood."""
@@ -44,6 +42,22 @@ def resting_on_another(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[i
         return {told.get(message, {}).get(name) for message in probe.evidence}
 
     return [at for at, probe in _asked(probes, PREFERENCES) if shown(probe) != {probe.revealed}]
+
+
+def not_naming_what_is_liked(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Questions whose evidence does not say the item that it is to tell of."""
+    said = {turn.message_id: turn for turn in turns}
+
+    def names(message: str) -> bool:
+        turn = said.get(message)
+        item = json.loads((turn and turn.exposes) or "{}").get("value", "")
+        return turn is not None and item.casefold() in unstamped(turn.text).casefold()
+
+    return [
+        at
+        for at, probe in _asked(probes, PREFERENCES)
+        if scenario_of(probe.episode_id) != EMOTION and not all(map(names, probe.evidence))
+    ]
 
 
 def not_liked_by_the_user(probes: Sequence[Probe], entities: Sequence[Entity]) -> list[int]:
@@ -97,23 +111,16 @@ def _asked(probes: Sequence[Probe], kinds: Collection[str]) -> list[tuple[int, P
     ]
 
 
-def _where_generated(rule: Rule) -> PerDomain:
-    def of(domain: Domain) -> Rule:
-        held = domain.benchmark == "membench" and generated(domain)
-        return rule if held else Each(lambda row: True)
-
-    return PerDomain(of)
-
-
 _TOLD, _GRAPHS = ("question.probes", "utterance.turns"), ("question.probes", "state.entities")
 _MUST: dict[str, Rule] = {
     "evidence_names_no_preference_and_no_mood_that_is_asked_for": Across(_TOLD, naming_what_they_tell),
     "evidence_is_of_the_category_or_mood_that_is_asked_for": Across(_TOLD, resting_on_another),
+    "evidence_of_preferences_says_what_is_liked": Across(_TOLD, not_naming_what_is_liked),
     "preferences_that_are_asked_for_are_the_users": Across(_GRAPHS, not_liked_by_the_user),
     "recommendations_that_are_asked_for_are_all_there_were": Across(_TOLD, without_all_that_was_recommended),
 }
 
 EXPECTED: tuple[Expectation, ...] = tuple(
-    Expectation("question.probes", name, _where_generated(rule)) for name, rule in _MUST.items()
+    Expectation("question.probes", name, where_generated(rule)) for name, rule in _MUST.items()
 )
 """What is expected of generated questions that ask to reflect, or for what was recommended."""

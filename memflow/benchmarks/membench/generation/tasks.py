@@ -7,9 +7,8 @@ from typing import cast
 
 from memflow.benchmarks.membench.generation.graphs import Graph
 from memflow.benchmarks.membench.generation.plans import Plan, Query, Talk
-from memflow.benchmarks.membench.generation.preferences import Topic
-from memflow.benchmarks.membench.generation.preferences import shipped as our_preferences
-from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary, shipped
+from memflow.benchmarks.membench.generation.preferences import Preferences, Topic
+from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary
 from memflow.benchmarks.membench.kinds import Kind, Scene
 from memflow.benchmarks.membench.parameters import Parameters
 
@@ -23,6 +22,10 @@ class Task:
     scenario: str
     number: int
     parameters: Parameters
+    vocabulary: Vocabulary
+    """The words that the user's life was drawn from."""
+    preferences: Preferences
+    """What people like."""
     chance: random.Random
 
     @property
@@ -35,14 +38,9 @@ class Task:
         """Whether an assistant takes part."""
         return self.parameters.scene
 
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The words that the user's life was drawn from."""
-        return shipped(self.language)
-
     def categories(self, topic: str) -> Mapping[str, Sequence[str]]:
         """The categories of what is liked of a topic, with their items."""
-        return our_preferences(self.language).of(cast(Topic, topic))
+        return self.preferences.of(cast(Topic, topic))
 
     def plan(self, talks: tuple[Talk, ...], query: Query) -> Plan:
         """The plan of these talks and this query."""
