@@ -4,6 +4,7 @@ Texts of prompts are in prompts/, their types in answers.py. A prompt that is as
 `<stem>_zh.md` with the same fields.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -28,6 +29,7 @@ SIMULATOR = (
 """Prompts that the simulator is asked with."""
 LETTERS = "ABCDEFGHIJ"
 _CHINESE = "_zh"
+_STAMP = re.compile(r"( \(place: .*; time: .*\)|（地点：.*；时间：.*）)$")
 _DAYS_ZH = "一二三四五六日"
 
 
@@ -60,12 +62,24 @@ def listed(words: Sequence[str]) -> str:
     return ", ".join(f'"{word}"' for word in words) or "-"
 
 
+def says(text: str, word: str) -> bool:
+    """Whether a text says a word, whole and in either case; one in a script without spaces, anywhere."""
+    if not word.isascii():
+        return word in text
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
+
+
 def written(moment: datetime, language: str = "en") -> str:
     """A time as the data writes it: `'2024-10-01 08:13' Tuesday`, in Chinese `2024年04月01日 周一 08:30`."""
     if language == "zh":
         return f"{moment:%Y年%m月%d日} 周{_DAYS_ZH[moment.weekday()]} {moment:%H:%M}"
     days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
     return f"'{moment:%Y-%m-%d %H:%M}' {days[moment.weekday()]}"
+
+
+def unstamped(text: str) -> str:
+    """A message without the place and time that `stamped` gave it."""
+    return _STAMP.sub("", text)
 
 
 def stamped(text: str, place: str, sent_at: str, language: str = "en") -> str:

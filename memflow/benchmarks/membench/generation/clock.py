@@ -6,7 +6,7 @@ Nobody begins to speak at night. The published data goes backwards in places: it
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from memflow.benchmarks.membench.generation.told import HOURS
@@ -21,15 +21,23 @@ _DIGITS = re.compile(r"\d+")
 
 
 def times(
-    talks: Sequence[int], scene: Scene, start: datetime, chance: random.Random
+    talks: Sequence[int],
+    scene: Scene,
+    start: datetime,
+    chance: random.Random,
+    at_once: Collection[int] = (),
 ) -> tuple[tuple[datetime, ...], ...]:
-    """A time for each step of each talk, of which the numbers of steps are given; the first is `start`."""
+    """A time for each step of each talk, of which the numbers of steps are given; the first is `start`.
+
+    The talks numbered `at_once` go on minute by minute where one is observed too.
+    """
     found: list[list[datetime]] = []
     last = start
-    for steps in talks:
+    for number, steps in enumerate(talks):
+        within = scene == "participation" or number in at_once
         found.append([])
         for step in range(steps):
-            if scene == "participation" and step > 0:
+            if within and step > 0:
                 last += timedelta(minutes=1)
             elif any(found):
                 last = later(last, chance)

@@ -52,7 +52,8 @@ def framed(plan: Plan, dataset: str, start: datetime, seed: int) -> Frame:
     chance = random.Random(seeded(seed, plan.trajectory_id, "layout"))
     talks = [list(_slots(number, talk, chance)) for number, talk in enumerate(plan.talks)]
     clock = random.Random(seeded(seed, plan.trajectory_id, "clock"))
-    moments = times([len(slots) for slots in talks], plan.scene, start, clock)
+    at_once = [number for number, talk in enumerate(plan.talks) if talk.at_once]
+    moments = times([len(slots) for slots in talks], plan.scene, start, clock, at_once)
     spoken = "" if plan.scene == "participation" else None
     steps = tuple(
         Step(

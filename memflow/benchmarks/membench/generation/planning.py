@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from memflow.benchmarks.benchmark import States
-from memflow.benchmarks.membench.generation import computing, factual
+from memflow.benchmarks.membench.generation import computing, factual, preferring, recommending
 from memflow.benchmarks.membench.generation.graphs import graphs_of
 from memflow.benchmarks.membench.generation.plans import Plan
 from memflow.benchmarks.membench.generation.sources import likes_of, words_of
@@ -15,7 +15,12 @@ from memflow.domains import Domain
 from memflow.fingerprint import seeded
 from memflow.records import Record
 
-PLANNERS: Mapping[str, Planner] = {**factual.PLANNERS, **computing.PLANNERS}
+PLANNERS: Mapping[str, Planner] = {
+    **factual.PLANNERS,
+    **computing.PLANNERS,
+    **recommending.PLANNERS,
+    **preferring.PLANNERS,
+}
 """What draws up the plans of each kind of question, by its name."""
 
 

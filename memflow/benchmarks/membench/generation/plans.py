@@ -32,6 +32,8 @@ class Talk:
 
     That talk is either one of so many `rounds`, made from `context`, among which the beats are put at places of
     chance; or `fillers`, so many rounds (observed: messages) after each beat, about the beat's own topic.
+    `avoids` are words that nobody is to say in the session, since they would say what is asked for. What is told
+    `at_once` is told within minutes, where one is observed too.
     """
 
     topic: str
@@ -39,6 +41,8 @@ class Talk:
     context: Mapping[str, str] = field(default_factory=dict)
     rounds: int = 0
     fillers: tuple[int, ...] = ()
+    avoids: tuple[str, ...] = ()
+    at_once: bool = False
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ _ENGLISH = _Words(
     talk=(
         "It came to my mind again this morning.",
         "I could go on about it for hours.",
-        "It always puts me in a good mood.",
+        "I had not thought of it for a while.",
         "I keep coming back to that, you know.",
         "There is something about it that stays with me.",
         "Some days I hardly think of anything else.",
@@ -81,7 +81,7 @@ _CHINESE = _Words(
     talk=(
         "今天早上我又想起了这件事。",
         "这个话题我能聊上好久。",
-        "每次想到这些心情都很好。",
+        "我已经有一阵子没想起这个了。",
         "你知道的，我总会想到这些。",
         "这件事给我留下了很深的印象。",
         "有时候我满脑子都是这些。",

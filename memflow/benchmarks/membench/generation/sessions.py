@@ -15,7 +15,7 @@ from memflow.benchmarks.membench.answers import ToldMessage, ToldRound, messages
 from memflow.benchmarks.membench.generation.layout import Frame, Slot
 from memflow.benchmarks.membench.generation.plans import Beat, Plan, Talk
 from memflow.benchmarks.membench.trajectories import Trajectory
-from memflow.benchmarks.membench.wording import listed, prompt, stamped
+from memflow.benchmarks.membench.wording import listed, prompt, says, stamped
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput
@@ -56,6 +56,12 @@ def lost(plain: str, worded: str, keeps: Sequence[str]) -> str | None:
     return f"these words have to stand in it as they are: {listed(missing)}" if missing else None
 
 
+def named(worded: str, avoids: Sequence[str]) -> str | None:
+    """What is wrong with a wording that says words which are to be avoided; None where it says none."""
+    said = [word for word in avoids if says(worded, word)]
+    return f"these words must not stand in it: {listed(said)}" if said else None
+
+
 def _places(plan: Plan, frame: Frame, places: Sequence[str], seed: int) -> list[str]:
     """Where each step is said: the same place throughout a session; observed, each message at one of its own."""
     chance = random.Random(seeded(seed, plan.trajectory_id, "places"))
@@ -74,7 +80,7 @@ class _Teller:
         """The words of every step."""
         asked: list[Awaitable[dict[Slot, _Said]]] = []
         for number, talk in enumerate(self.plan.talks):
-            asked += [self._beat(Slot(number, at), beat) for at, beat in enumerate(talk.beats)]
+            asked += [self._beat(Slot(number, at), beat, talk) for at, beat in enumerate(talk.beats)]
             if talk.rounds:
                 asked.append(self._dialogue(number, talk))
             asked += [
@@ -82,14 +88,19 @@ class _Teller:
             ]
         return {slot: words for held in await asyncio.gather(*asked) for slot, words in held.items()}
 
-    async def _beat(self, slot: Slot, beat: Beat) -> dict[Slot, _Said]:
-        fields: dict[str, Any] = {"said": beat.user, "keeps": listed(beat.keeps)}
+    async def _beat(self, slot: Slot, beat: Beat, talk: Talk) -> dict[Slot, _Said]:
+        fields: dict[str, Any] = {
+            "said": beat.user,
+            "keeps": listed(beat.keeps),
+            "avoids": listed(talk.avoids),
+        }
 
         def fault(worded: ToldRound | ToldMessage) -> str | None:
             if isinstance(worded, ToldMessage):
-                return lost(beat.user, worded.text, beat.keeps)
+                return lost(beat.user, worded.text, beat.keeps) or named(worded.text, talk.avoids)
             replied = lost(beat.assistant or "", worded.assistant, beat.keeps)
-            return lost(beat.user, worded.user, beat.keeps) or replied
+            both = f"{worded.user}\n{worded.assistant}"
+            return lost(beat.user, worded.user, beat.keeps) or replied or named(both, talk.avoids)
 
         if self.plan.scene == "observation":
             stem = "told_alone"
@@ -114,7 +125,7 @@ class _Teller:
     async def _after(self, number: int, beat: int, talk: Talk, fillers: int) -> dict[Slot, _Said]:
         plain = talk.beats[beat]
         said = [plain.user] if plain.assistant is None else [plain.user, plain.assistant]
-        fields = {"topic": talk.topic, "said": "\n".join(said)}
+        fields = {"topic": talk.topic, "said": "\n".join(said), "avoids": listed(talk.avoids)}
         slot = Slot(number, beat)
         if self.plan.scene == "participation":
             return await self._rounds("aftertalk", fillers, slot, {**fields, "rounds": fillers})
