@@ -12,7 +12,7 @@ import pytest
 
 from memflow.benchmarks.benchmark import States
 from memflow.benchmarks.membench import MemBench
-from memflow.benchmarks.membench.generation.expectations import EXPECTED
+from memflow.benchmarks.membench.generation.graph_expectations import EXPECTED
 from memflow.benchmarks.membench.records import read
 from memflow.chat.scripted import ScriptedChat
 from memflow.datasets import dataset
