@@ -8,9 +8,10 @@ assets/checks.py. A benchmark's own sentences pass over the rows of others.
 """
 
 from memflow.benchmarks.amemgym import expectations as amemgym
+from memflow.benchmarks.membench import expectations as membench
 from memflow.benchmarks.membench.generation import expectations as generated
-from memflow.benchmarks.membench.generation import reflective_expectations as reflective
 from memflow.benchmarks.membench.generation import graph_expectations
+from memflow.benchmarks.membench.generation import reflective_expectations as reflective
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
 from memflow.expectations import assistants, every, users
@@ -59,6 +60,7 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *reflective.EXPECTED,
             *memorybench.EXPECTED,
             *played.EXPECTED,
+            *membench.EXPECTED,
             *graph_expectations.EXPECTED,
         ],
         key=lambda each: list(TABLES).index(each.table),

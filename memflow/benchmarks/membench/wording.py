@@ -31,6 +31,7 @@ LETTERS = "ABCDEFGHIJ"
 _CHINESE = "_zh"
 _STAMP = re.compile(r"( \(place: .*; time: .*\)|（地点：.*；时间：.*）)$")
 _DAYS_ZH = "一二三四五六日"
+_MOMENT = re.compile(r"(\d{4})[-年](\d\d)[-月](\d\d)日?\D*(\d\d):(\d\d)")
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
@@ -80,6 +81,15 @@ def written(moment: datetime, language: str = "en") -> str:
 def unstamped(text: str) -> str:
     """A message without the place and time that `stamped` gave it."""
     return _STAMP.sub("", text)
+
+
+def moment_of(text: str) -> datetime | None:
+    """The time that a text of either form gives, the first of them; None where it gives none."""
+    found = _MOMENT.search(text)
+    try:
+        return datetime.fromisoformat("{}-{}-{} {}:{}".format(*found.groups())) if found else None
+    except ValueError:
+        return None
 
 
 def stamped(text: str, place: str, sent_at: str, language: str = "en") -> str:
