@@ -8,6 +8,7 @@ assets/checks.py. A benchmark's own sentences pass over the rows of others.
 """
 
 from memflow.benchmarks.amemgym import expectations as amemgym
+from memflow.benchmarks.membench import noise_expectations as membench_noise
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
 from memflow.expectations import assistants, every, users
@@ -52,6 +53,7 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *users.EXPECTED,
             *assistants.EXPECTED,
             *amemgym.EXPECTED,
+            *membench_noise.EXPECTED,
             *memorybench.EXPECTED,
             *played.EXPECTED,
         ],

@@ -9,6 +9,8 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
     selection.py                     which published trajectories a domain takes
     generation/                      trajectories made from users' lives
     trajectories.py                  trajectories -> turns and probes
+    lengths.py, noise.py             noise woven in between, until a trajectory has its length
+    noise_grammar.py, conflicts.py   noise of our own making; what noise must not say
     episodes.py                      episodes for the player; how a probe is put
     scores.py, figures.py            replies -> verdicts -> figures
     scripted.py, reading.py          handlers of the scripted chat
@@ -22,6 +24,7 @@ from memflow.benchmarks.membench import records as files_of
 from memflow.benchmarks.membench.answers import Choice
 from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
 from memflow.benchmarks.membench.figures import make_figures
+from memflow.benchmarks.membench.lengths import lengthened
 from memflow.benchmarks.membench.parameters import parameters_of
 from memflow.benchmarks.membench.scores import UNPARSED, make_verdicts
 from memflow.benchmarks.membench.scripted import HANDLERS
@@ -57,7 +60,10 @@ class MemBench:
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
-        return [turn for each in taken(domain, records) for turn in turns_of(domain.name, each)]
+        trajectories = taken(domain, records)
+        turns = [turn for each in trajectories for turn in turns_of(domain.name, each)]
+        probes = [probe for each in trajectories for probe in probes_of(domain.name, each)]
+        return lengthened(domain, turns, probes, states.entities)
 
     async def probes(
         self,
