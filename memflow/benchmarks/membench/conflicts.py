@@ -15,6 +15,8 @@ from memflow.words import HAN
 
 _WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 _APART = re.compile("[;；\n]")
+_NOTHING = frozenset({" none ", " 无 "})
+"""Options that say that there is nothing; words that any text has."""
 
 
 def plain(text: str) -> str:
@@ -37,8 +39,8 @@ def forbidden(
     told: dict[str, set[str]] = {}
     for turn in turns:
         held = told.setdefault(turn.episode_id, set())
-        if turn.exposes is not None and (value := json.loads(turn.exposes).get("value")):
-            held |= _phrases([str(value)])
+        if turn.exposes is not None:
+            held |= _phrases([str(json.loads(turn.exposes).get("value", ""))])
     for probe in probes:
         told.setdefault(probe.episode_id, set()).update(_phrases([*probe.options, probe.revealed]))
     names: dict[str, set[str]] = {}
@@ -53,9 +55,6 @@ def _of_user(trajectory_id: str, names: Mapping[str, set[str]]) -> set[str]:
 
 
 def _phrases(texts: Iterable[str]) -> set[str]:
-    """What each text says, plainly; answers to several questions at once, `A; B`, say several things.
-
-    A single Chinese character is in too many words to say anything, such as the option `无`.
-    """
+    """What each text says, plainly; answers to several questions at once, `A; B`, say several things."""
     found = {plain(part) for text in texts for part in _APART.split(text)}
-    return {phrase for phrase in found if phrase.strip() and not re.fullmatch(f" [{HAN}] ", phrase)}
+    return {phrase for phrase in found if phrase.strip()} - _NOTHING

@@ -1,8 +1,9 @@
 """What must hold of MemBench's trajectories with noise among their messages, as data. Rules that hold of every
 benchmark's are memflow/expectations'.
 
-All of it blocks: noise that answers or contradicts a question, or that took the place of what a user said, makes every
-figure wrong. The noise of a quarantined trajectory is not played, and nothing is expected of it.
+It blocks: noise that answers or contradicts a question, or that took the place of what a user said, makes every figure
+wrong. Only of noise that is published within trajectories we can but warn. The noise of a quarantined trajectory is not
+played, and nothing is expected of it.
 """
 
 import re
@@ -93,20 +94,35 @@ def _by_trajectory(turns: Sequence[Turn]) -> Iterator[Placed]:
         yield sorted(placed, key=lambda each: (each[1].event, each[1].position))
 
 
-def _of_membench(rule: Callable[[Domain], Rule]) -> PerDomain:
-    """In other benchmarks' domains it holds of everything."""
-    return PerDomain(
-        lambda domain: rule(domain) if domain.benchmark == "membench" else Each(lambda row: True)
-    )
+def _where_woven(rule: Callable[[Domain], Rule]) -> PerDomain:
+    """Of MemBench's domains that are brought to a length; in others it holds of everything."""
+
+    def of(domain: Domain) -> Rule:
+        woven = domain.benchmark == "membench" and parameters_of(domain).noise_tokens > 0
+        return rule(domain) if woven else Each(lambda row: True)
+
+    return PerDomain(of)
+
+
+def _where_published(rule: Rule) -> PerDomain:
+    """Of MemBench's other domains, whose noise, if they have any, is as published."""
+
+    def of(domain: Domain) -> Rule:
+        published = domain.benchmark == "membench" and parameters_of(domain).noise_tokens == 0
+        return rule if published else Each(lambda row: True)
+
+    return PerDomain(of)
 
 
 def _turns(at_fault: Callable[[Domain, Sequence[Turn]], Collection[int]]) -> PerDomain:
-    return _of_membench(lambda domain: Together(lambda turns: at_fault(domain, turns)))
+    return _where_woven(lambda domain: Together(lambda turns: at_fault(domain, turns)))
 
+
+_CONTRADICTION = Across(("utterance.turns", "question.probes", "state.entities"), _contradicting)
 
 EXPECTED: tuple[Expectation, ...] = (
     Expectation(
-        "utterance.turns", "noise_has_neither_time_nor_place", _of_membench(lambda domain: Each(_timeless))
+        "utterance.turns", "noise_has_neither_time_nor_place", _where_woven(lambda domain: Each(_timeless))
     ),
     Expectation("utterance.turns", "units_of_noise_and_sessions_stay_whole", _turns(_parted)),
     Expectation(
@@ -118,9 +134,13 @@ EXPECTED: tuple[Expectation, ...] = (
     Expectation(
         "question.probes",
         "noise_holds_nothing_that_is_told_or_asked",
-        _of_membench(
-            lambda domain: Across(("utterance.turns", "question.probes", "state.entities"), _contradicting)
-        ),
+        _where_woven(lambda domain: _CONTRADICTION),
+    ),
+    Expectation(
+        "question.probes",
+        "published_noise_holds_nothing_that_is_told_or_asked",
+        _where_published(_CONTRADICTION),
+        "warn",
     ),
 )
 """MemBench's own expectations of noise."""
