@@ -54,11 +54,12 @@ def test_units_are_the_same_in_every_run(scene: Scene, language: str) -> None:
 
 @BOTH
 def test_sentences_are_filled_and_name_no_number_and_no_time(scene: Scene, language: str) -> None:
-    days = r"\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(spring|summer|autumn|winter)\b|周[一二三四五六日末]|星期|[春夏秋冬]季"
+    days = r"\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(spring|summer|autumn|winter)\b"
+    days_zh = "周[一二三四五六日末]|星期|[春夏秋冬]季"
     for unit in islice(units(scene, language), 500):
         for text in (text for step in unit.steps for text in (step.user, step.assistant or "")):
             assert not re.search(r"[{}\d]", text), text
-            assert not re.search(days, text, re.IGNORECASE), text
+            assert not re.search(f"{days}|{days_zh}", text, re.IGNORECASE), text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
