@@ -8,6 +8,7 @@ assets/checks.py. A benchmark's own sentences pass over the rows of others.
 """
 
 from memflow.benchmarks.amemgym import expectations as amemgym
+from memflow.benchmarks.membench import expectations as membench
 from memflow.benchmarks.membench import noise_expectations as membench_noise
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
@@ -53,9 +54,10 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *users.EXPECTED,
             *assistants.EXPECTED,
             *amemgym.EXPECTED,
-            *membench_noise.EXPECTED,
             *memorybench.EXPECTED,
             *played.EXPECTED,
+            *membench.EXPECTED,
+            *membench_noise.EXPECTED,
         ],
         key=lambda each: list(TABLES).index(each.table),
     )

@@ -107,11 +107,6 @@ def test_other_benchmarks_are_not_asked() -> None:
     assert failed(noise(made(), "A firm in Boston, MA has closed."), other) == []
 
 
-def late(turns: list[Turn]) -> list[Turn]:
-    at = next(at for at, turn in enumerate(turns) if is_noise(turn.message_id))
-    return [*turns[:at], replace(turns[at], sent_at="'2024-10-01 08:13' Tuesday"), *turns[at + 1 :]]
-
-
 def stamped(turns: list[Turn]) -> list[Turn]:
     return noise(turns, "There was news of a bridge (place: a town; time: later)")
 
@@ -141,8 +136,7 @@ def short(turns: list[Turn]) -> list[Turn]:
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (late, "noise_has_neither_time_nor_place"),
-        (stamped, "noise_has_neither_time_nor_place"),
+        (stamped, "noise_says_no_time_and_no_place"),
         (torn, "units_of_noise_and_sessions_stay_whole"),
         (lost, "real_messages_are_all_there_in_their_order"),
         (swapped, "real_messages_are_all_there_in_their_order"),
