@@ -1,8 +1,9 @@
 """What noise must not say: it would answer, or contradict, what is asked of a trajectory (paper, section 4).
 
 Of a trajectory that is every option of its questions, what is revealed to the oracle, every value that a message tells
-(gold), and the name of every person, event, item and place of the user's life. Noise that holds one of these, word for
-word, is in conflict; what is done about that is noise.py's and noise_expectations.py's.
+(gold), and the name of every person, event, item and place of the user's life; and where it is about what the user
+likes, that anybody likes or recommends anything. Noise that holds one of these, word for word, is in conflict; what is
+done about that is noise.py's and noise_expectations.py's.
 """
 
 import json
@@ -10,11 +11,18 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from memflow.benchmarks.membench.trajectories import scenario_of
 from memflow.records import Entity, Probe, Turn
 from memflow.words import HAN
 
 _WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 _APART = re.compile("[;；\n]")
+_LIKED = frozenset({"movie", "food", "book", "multi_agent"})
+"""Scenarios that are about what the user likes, or is recommended."""
+_LIKING = (
+    "I like;I also like;I really like;love;loved;enjoy;enjoyed;adore;favourite;favorite;prefer;fan of;fond of;"
+    "recommend;recommended;喜欢;最爱;热爱;偏爱;爱吃;爱看;爱读;推荐"
+)
 _NOTHING = frozenset({" none ", " 无 "})
 """Options that say that there is nothing; words that any text has."""
 
@@ -46,7 +54,12 @@ def forbidden(
     names: dict[str, set[str]] = {}
     for entity in entities:
         names.setdefault(entity.user_id, set()).update(_phrases([entity.name]))
-    return {name: tuple(sorted(held | _of_user(name, names))) for name, held in told.items()}
+    likings = _phrases([_LIKING])
+    for name, held in told.items():
+        held.update(_of_user(name, names))
+        if scenario_of(name) in _LIKED:
+            held.update(likings)
+    return {name: tuple(sorted(held)) for name, held in told.items()}
 
 
 def _of_user(trajectory_id: str, names: Mapping[str, set[str]]) -> set[str]:

@@ -68,3 +68,13 @@ def test_options_answers_and_the_names_of_the_users_life_are_forbidden() -> None
 
 def test_options_that_say_that_there_is_nothing_forbid_nothing() -> None:
     assert forbidden([], [probe("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
+
+
+def test_where_likings_are_asked_for_nobody_else_may_like_or_recommend_anything() -> None:
+    name = "life-7/highlevel/movie/0"
+    told = forbidden(said([1], name), [probe("Action", episode=name)])[name]
+    assert conflict(plain("I really like those trains."), told) == " i really like "
+    assert conflict(plain("大家都喜欢这座桥"), told) == plain("喜欢")
+    assert conflict(plain("The panel would recommend a second bridge."), told) is not None
+    assert conflict(plain("It looks like rain."), told) is None
+    assert conflict(plain("I really like those trains."), forbidden(said([1], EPISODE), [])[EPISODE]) is None
