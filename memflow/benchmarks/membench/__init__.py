@@ -9,7 +9,7 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
     published.py, memdaily.py        how each published form is read: MemBench's own, and its parent's
     published_questions.py           the questions of both, and why one cannot be asked
     memdaily_graphs.py, noise_files.py   what is published besides: users' lives, and noise
-    expectations.py                  what must hold of the rows
+    expectations.py                  what must hold of the rows; of noise, noise_expectations.py
     selection.py                     which published trajectories a domain takes
     generation/                      trajectories made from users' lives
     trajectories.py                  trajectories -> turns and probes

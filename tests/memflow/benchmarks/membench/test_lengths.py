@@ -110,3 +110,43 @@ def test_published_noise_is_taken_where_the_records_hold_it_but_for_what_is_in_c
 def test_there_are_domains_of_each_length(name: str, tokens: int, between: str) -> None:
     parameters = find(name).parameters
     assert (parameters["noise_tokens"], parameters["noise_between"]) == (tokens, between)
+
+
+def spoken(number: int) -> Record:
+    """A raw trajectory of two sessions of two rounds, as published."""
+    rounds = [
+        {
+            "sid": at,
+            "user_message": f"Word {at}.",
+            "assistant_message": "I see.",
+            "place": "Here",
+            "time": time,
+        }
+        for at, time in enumerate(f"'2024-10-0{day} 08:00' Tuesday" for day in (1, 1, 2, 2))
+    ]
+    question = {
+        "qid": 0,
+        "question": "What was said third?",
+        "answer": "Word 2.",
+        "target_step_id": [[2, 1]],
+        "choices": {"A": "Word 7.", "B": "Word 2.", "C": "Word 8.", "D": "Word 9."},
+        "ground_truth": "B",
+        "time": "'2024-10-03 08:00' Thursday",
+    }
+    raw = {"tid": number, "message_list": [rounds[:2], rounds[2:]], "QA": question}
+    made = record(f"participation/simple/roles/{number}", raw)
+    return replace(
+        made, dataset="membench_participation_raw", source="membench/MemData/FirstAgent/simple.json"
+    )
+
+
+def test_sessions_of_rounds_stay_whole_and_evidence_is_still_the_third_round() -> None:
+    domain = find("membench_participation_long")
+    turns, probes = walked(domain, [spoken(0)])
+    assert probes[0].evidence == ["participation/simple/roles/0/1.2u"]
+    [evidence] = [turn for turn in turns if turn.message_id == probes[0].evidence[0]]
+    assert evidence.text.startswith("Word 2.")
+    real = [turn.event for turn in turns if not is_noise(turn.message_id) and turn.role == "user"]
+    assert real[1] == real[0] + 1 and real[3] == real[2] + 1
+    assert 100_000 <= sum(estimate(turn.text) for turn in turns) < 101_500
+    assert {turn.role for turn in turns if is_noise(turn.message_id)} == {"user", "assistant"}

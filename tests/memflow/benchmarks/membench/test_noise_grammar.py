@@ -1,16 +1,23 @@
 """Noise of our own making: no unit twice, lengths as published, and nothing in it that questions ask for."""
 
+import os
 import re
 from itertools import islice
+from pathlib import Path
 from typing import get_args
 
 import pytest
 from weaving import said
 
+from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.conflicts import conflict, forbidden, plain
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.noise import Unit
 from memflow.benchmarks.membench.noise_grammar import grammar, pool, units
+from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.trajectories import probes_of
+from memflow.datasets import dataset
+from memflow.domains import find
 from memflow.tokens import estimate
 
 LANGUAGES = ("en", "zh")
@@ -87,3 +94,17 @@ def test_both_languages_have_the_same_topics_and_as_many_phrases() -> None:
         for of in (en, zh)
     ]
     assert shapes[0] == shapes[1]
+
+
+def test_nothing_that_memdaily_asks_for_is_in_two_thousand_units() -> None:
+    if not os.environ.get("MEMFLOW_DATA"):
+        pytest.skip("set MEMFLOW_DATA to the data folder")
+    folder = Path(os.environ["MEMFLOW_DATA"])
+    paths = sorted((folder / "memdaily/messages_and_QAs").glob("*.json"))
+    records = MemBench().records(dataset("memdaily"), {str(path.relative_to(folder)): path for path in paths})
+    domain = find("membench_memdaily")
+    probes = [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
+    asked = {phrase for phrases in forbidden([], probes).values() for phrase in phrases}
+    assert len(asked) > 3_000
+    made = [plain(step.user) for unit in islice(units("observation", "zh"), 2_000) for step in unit.steps]
+    assert {phrase for phrase in asked if any(phrase in said for said in made)} == set()
