@@ -9,6 +9,7 @@ assets/checks.py. A benchmark's own sentences pass over the rows of others.
 
 from memflow.benchmarks.amemgym import expectations as amemgym
 from memflow.benchmarks.membench import expectations as membench
+from memflow.benchmarks.membench import noise_expectations as membench_noise
 from memflow.benchmarks.membench.generation import expectations as generated
 from memflow.benchmarks.membench.generation import graph_expectations
 from memflow.benchmarks.membench.generation import reflective_expectations as reflective
@@ -61,6 +62,7 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *memorybench.EXPECTED,
             *played.EXPECTED,
             *membench.EXPECTED,
+            *membench_noise.EXPECTED,
             *graph_expectations.EXPECTED,
         ],
         key=lambda each: list(TABLES).index(each.table),

@@ -9,10 +9,12 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
     published.py, memdaily.py        how each published form is read: MemBench's own, and its parent's
     published_questions.py           the questions of both, and why one cannot be asked
     memdaily_graphs.py, noise_files.py   what is published besides: users' lives, and noise
-    expectations.py                  what must hold of the rows
+    expectations.py                  what must hold of the rows; of noise, noise_expectations.py
     selection.py                     which published trajectories a domain takes
     generated.py, generation/        trajectories made from users' lives
     trajectories.py                  trajectories -> turns and probes
+    lengths.py, noise.py             noise woven in between, until a trajectory has its length
+    noise_grammar.py, conflicts.py   noise of our own making; what noise must not say
     episodes.py                      episodes for the player; how a probe is put
     scores.py, figures.py            replies -> verdicts -> figures
     scripted.py, reading.py          handlers of the scripted chat
@@ -28,6 +30,7 @@ from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
 from memflow.benchmarks.membench.figures import make_figures
 from memflow.benchmarks.membench.generated import make_probes, make_turns
 from memflow.benchmarks.membench.generation.lives import make_states
+from memflow.benchmarks.membench.lengths import lengthened
 from memflow.benchmarks.membench.memdaily_graphs import states_of
 from memflow.benchmarks.membench.parameters import generated, parameters_of
 from memflow.benchmarks.membench.scores import UNPARSED, make_verdicts
@@ -66,8 +69,12 @@ class MemBench:
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         if generated(domain):
-            return await make_turns(domain, records, states, simulator)
-        return [turn for each in taken(domain, records) for turn in turns_of(domain.name, each)]
+            turns = await make_turns(domain, records, states, simulator)
+            return lengthened(domain, records, turns, (), states.entities)
+        trajectories = taken(domain, records)
+        turns = [turn for each in trajectories for turn in turns_of(domain.name, each)]
+        probes = [probe for each in trajectories for probe in probes_of(domain.name, each)]
+        return lengthened(domain, records, turns, probes, states.entities)
 
     async def probes(
         self,

@@ -52,6 +52,47 @@ def _raw() -> Iterator[Domain]:
         )
 
 
+def _long() -> Iterator[Domain]:
+    """Trajectories that noise is woven into here, to the lengths of sub-dataset 2 and its sizes.
+
+    Where two speak they are the raw ones, as those that are sampled do not say where a session ends.
+    """
+    for scene, of, tokens, between, factual, reflective in (
+        ("participation", "participation_raw", 100_000, "sessions", 5, 5),
+        ("observation", "observation", 10_000, "messages", 3, 5),
+    ):
+        yield Domain(
+            f"membench_{scene}_long",
+            "membench",
+            (f"membench_{of}", "membench_noise"),
+            f"MemBench, {scene}, lengthened here to {tokens:,} tokens by its noise",
+            {
+                "scene": scene,
+                "factual": factual,
+                "reflective": reflective,
+                "emotion": 0,
+                "noise_tokens": tokens,
+                "noise_between": between,
+            },
+            listed=False,
+        )
+    for length, tokens, factual in (("10k", 10_000, 10), ("100k", 100_000, 3)):
+        yield Domain(
+            f"membench_memdaily_{length}",
+            "membench",
+            ("memdaily",),
+            f"MemDaily, lengthened to {tokens:,} tokens by noise of our own making: observed, factual",
+            {
+                "scene": "observation",
+                "language": "zh",
+                "factual": factual,
+                "noise_tokens": tokens,
+                "noise_between": "messages",
+            },
+            listed=False,
+        )
+
+
 SMALL = {
     "graphs": 2,
     "roles": 3,
@@ -106,4 +147,5 @@ DOMAINS = (
         {"scene": "observation", "language": "zh"},
         listed=False,
     ),
+    *_long(),
 )
