@@ -1,0 +1,63 @@
+"""A replay from the ledger reports what was measured first: the seconds of chat model and embedder, and the calls."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from memflow.chat.ledger import Account, LedgeredChat
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Message, Tools
+from memflow.memories.registry import remember
+from memflow.play import Episode, Event, play_all
+from memflow.timing import measured
+from resources.chat import OpenAIChat
+from resources.embedder import EndpointEmbedder
+from resources.ledger import SqlLedger
+from resources.stub import Behaviour, Stub
+
+ACCOUNT = Account(run="r", stage="memory", domain="d", assistant="a", model="stub")
+EPISODES = [
+    Episode(
+        f"e{number}",
+        tuple(
+            Event(at, 0, "given", (Message(f"e{number}/{at}", "user", f"message {at} of {number}"),))
+            for at in range(4)
+        ),
+    )
+    for number in range(3)
+]
+
+Took = list[tuple[float | None, int | None]]
+
+
+async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[float | None]]:
+    """Seconds of models and calls of every write and of one read, and the writes' own seconds."""
+    async with OpenAIChat(url, "stub", "f") as served, EndpointEmbedder(url, "stub", ledger) as embedder:
+        new = remember(name, Tools(LedgeredChat(served, ledger, ACCOUNT), embedder))
+        played = await play_all(EPISODES, new, None, clock=time.perf_counter)
+        memory = new(EntryStore.restored(list(played[0].store), played[0].store.tick))
+        _, watch = await measured(memory.read("which message?"), time.perf_counter)
+    assert watch is not None
+    lines = [line for episode in played for line in episode.lines]
+    took: Took = [(line.models_s, line.model_calls) for line in lines]
+    return [*took, (watch.models, watch.calls)], [line.own_s for line in lines]
+
+
+@pytest.mark.parametrize(("name", "calls"), [("retrieval", 0), ("generative_agent", 1)])
+def test_a_replay_reports_the_seconds_of_the_first_asking(name: str, calls: int, tmp_path: Path) -> None:
+    async def twice() -> None:
+        async with Stub(Behaviour(latency=0.02)) as stub:
+            with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
+                first, own = await evaluated(name, stub.url, ledger)
+                asked = stub.counts.asked
+                again, anew = await evaluated(name, stub.url, ledger)
+            assert stub.counts.asked == asked
+        assert again == first
+        assert own != anew  # the memory's own computing is measured each time
+        assert all(seconds and seconds > 0.02 / 3 for seconds, _ in first)  # three episodes share a request
+        assert all(made is not None and made >= calls for _, made in first[:-1])
+        assert first[-1][1] == 0
+
+    asyncio.run(twice())
