@@ -31,12 +31,13 @@ HEADS = {
     "accuracy": "accuracy",
     "n": "n",
     "recall_at_10": "recall@10",
+    "evidence_recall": "recall",
     "read_time": "read s",
     "write_time": "write s",
     "calls": "calls r / w",
 }
 """The columns of a domain."""
-BROAD = 66
+BROAD = 74
 """Letters that they take."""
 
 
@@ -46,11 +47,12 @@ def mechanisms(
     paper: PaperOption = False,
     form: SheetOption = Sheet.text,
 ) -> None:
-    """Show MemBench's memories by level of memory: accuracy with its interval, recall@10, seconds to read and to write,
-    and chat requests for either.
+    """Show MemBench's memories by level of memory: accuracy with its interval, recall of evidence, seconds to read and
+    to write, and chat requests for either.
 
-    Seconds and requests are means over operations: to read is to recall for a question, to write to take in what
-    arrives at once. Of a figure that is not there, the reason stands below the table.
+    Recall@10 is by the ten best entries, recall by all that a budget let through. Seconds and requests are means over
+    operations: to read is to recall for a question, to write to take in what arrives at once. Of a figure that is not
+    there, the reason stands below the table.
     """
     from memflow.benchmarks.membench.tables import LEVEL_SLICES
 
@@ -104,16 +106,19 @@ def _cells(row: "Row | None") -> list[str]:
     if figure is not None and figure.value is not None:
         interval = "" if figure.low is None else f" [{figure.low:.2f} {figure.high:.2f}]"
         accuracy = f"{figure.value:.3f}{interval}{AT_FLOOR if row.at_floor else ' '}"
-    recall = row.value("recall_at_10")
     calls = [_short(row.value(name)) for name in ("read_calls", "write_calls")]
     return [
         accuracy,
         str(figure.n) if figure is not None else NONE,
-        NONE if recall is None else f"{recall:.3f}",
+        *(_share(row.value(name)) for name in ("recall_at_10", "evidence_recall")),
         _short(row.value("read_time")),
         _short(row.value("write_time")),
         NONE if calls == [NONE, NONE] else " / ".join(calls),
     ]
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}"
 
 
 def _short(value: float | None) -> str:

@@ -24,6 +24,7 @@ NONE, DOUBTED, AT_FLOOR = "–", "?", "*"
 MEASURED = {
     "accuracy": "accuracy",
     "recall_at_10": "recall@10",
+    "evidence_recall": "recall of evidence",
     "read_time": "seconds to read",
     "write_time": "seconds to write",
     "read_calls": "requests to read",
@@ -154,8 +155,8 @@ def lacking(rows: Sequence["Row"], measures: Iterable[str] = tuple(MEASURED)) ->
                 found.setdefault(reason, {}).setdefault(MEASURED[measure], []).append(whose)
     for reason, by_measure in found.items():
         by_whom: dict[str, list[str]] = {}
-        for what, whose in by_measure.items():
-            names = "all" if len(whose) == len(rows) else ", ".join(dict.fromkeys(whose))
-            by_whom.setdefault(names, []).append(what)
+        for measured, lost in by_measure.items():
+            names = "all" if len(lost) == len(rows) else ", ".join(dict.fromkeys(lost))
+            by_whom.setdefault(names, []).append(measured)
         parts = "; ".join(f"{', '.join(what)} of {names}" for names, what in by_whom.items())
         yield note(f"{NONE} {reason}: {parts}.")

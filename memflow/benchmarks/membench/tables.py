@@ -14,11 +14,24 @@ from memflow.benchmarks.membench.reference import order
 from memflow.domains import Domain
 from memflow.records import Figure
 
-MEASURES = ("accuracy", "recall_at_10", "read_time", "write_time", "read_calls", "write_calls")
-"""What an assistant is measured by: two shares, then seconds and chat requests per operation."""
+MEASURES = (
+    "accuracy",
+    "recall_at_10",
+    "evidence_recall",
+    "read_time",
+    "write_time",
+    "read_calls",
+    "write_calls",
+)
+"""What an assistant is measured by: three shares, then seconds and chat requests per operation.
+
+recall_at_10 is by the ten best entries, evidence_recall by all that a budget let through.
+"""
 CHANCE = "random"
 LEVEL_SLICES = tuple(f"level {level}" for level in LEVELS)
 KIND_SLICES = tuple(f"category {name}" for name in COLUMNS)
+LONG = "_100k"
+"""Ends the names of data sets that are lengthened by noise."""
 NOT_MEASURED = "not measured"
 
 
@@ -88,10 +101,11 @@ def tabled(domains: Iterable[Domain]) -> list[Domain]:
 
 
 def stands_for(domain: Domain) -> tuple[str, int] | None:
-    """Which of the paper's a domain is like: its scene, and the sub-dataset, of which the second is long by noise; None
-    for one in another language."""
+    """Which of the paper's a domain is like: its scene, and the sub-dataset, of which the second is lengthened by
+    noise, here or as it is published; None for one in another language."""
     parameters = parameters_of(domain)
-    return None if parameters.language != "en" else (parameters.scene, 2 if parameters.noise_tokens else 1)
+    long = parameters.noise_tokens > 0 or any(dataset.endswith(LONG) for dataset in domain.datasets)
+    return None if parameters.language != "en" else (parameters.scene, 2 if long else 1)
 
 
 def rows(figures: Iterable[Figure], domains: Sequence[Domain], slices: Sequence[str]) -> list[Row]:

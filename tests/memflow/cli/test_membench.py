@@ -88,10 +88,22 @@ def test_mechanisms_have_a_line_each_with_all_that_was_measured(board) -> None:
     result = board("show", "mechanisms", "--domain", DOMAIN)
     found = lines(result)
     assert found["none"][:4] == ["0.300", "[0.10", "1.00]*", "20"]
-    assert found["retrieval"] == ["0.600", "[0.40", "1.00]", "20", "0.875", "<0.001", "2.5", "0", "/", "1.25"]
-    assert found["full"][4:] == ["–", "–", "–", "–"] and found["chance"] == ["0.250"]
+    assert found["retrieval"] == [
+        "0.600",
+        "[0.40",
+        "1.00]",
+        "20",
+        "0.875",
+        "–",
+        "<0.001",
+        "2.5",
+        "0",
+        "/",
+        "1.25",
+    ]
+    assert found["full"][4:] == ["–", "–", "–", "–", "–"] and found["chance"] == ["0.250"]
     assert "– it recalls nothing: recall@10 of none." in result.stdout
-    assert "– not measured: recall@10 of full; seconds to read" in result.stdout
+    assert "– not measured: recall@10 of full; recall of evidence of all; seconds to read," in result.stdout
     assert "this may be guessing" in result.stdout and "scripted, not a language model" in result.stdout
     assert "reflective" not in result.stdout
 

@@ -89,6 +89,7 @@ def test_domains_of_the_tables_are_asked_at_the_end_and_those_of_the_paper_in_en
     assert tabled([at_end, capacity, domain("a", benchmark="amemgym")]) == [at_end]
     assert stands_for(at_end) == ("participation", 1)
     assert stands_for(domain(scene="observation", noise_tokens=100_000)) == ("observation", 2)
+    assert stands_for(Domain("l", "membench", ("membench_participation_100k",), "l")) == ("participation", 2)
     assert stands_for(domain(language="zh")) is None
 
 
