@@ -15,6 +15,7 @@ from memflow.attribution import attribute
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import Measured
 from memflow.board import Terms, evidence_figures, on_terms
+from memflow.efficiency import Operations, efficiency_figures
 from memflow.groups import Group
 from memflow.records import Claim, Figure, Verdict
 from memflow.transcripts import held_at, pasts_of
@@ -172,7 +173,9 @@ def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) 
             verdicts[assistant] = lake.read("score.verdicts", partition) if benchmark.counts_rows else []
             behind[assistant] = facts.meta
     groups = [] if benchmark.counts_rows else _groups(name, warehouse, behind)
+    operations = [Operations(**row) for row in warehouse.query("operations", domain=name)]
     probes = probes_of(lake, name)
+    slices = benchmark.parts(domain, probes)
     figures: list[Figure] = []
     terms: dict[str, Terms] = {}
     for assistant, rows in verdicts.items():
@@ -198,7 +201,10 @@ def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) 
         measured = replace(measured, **_besides(lake, where, lake.facts("state.changes", name)))
         own = benchmark.figures(domain, measured)
         if own and lake.facts("score.attributions", where) is not None:
-            own += evidence_figures(lake.read("score.attributions", where), own[0], domain.seed)
+            own += evidence_figures(lake.read("score.attributions", where), own[0], domain.seed, slices)
+        if own:
+            took = [row for row in operations if row.assistant == assistant]
+            own += efficiency_figures(took, probes, own[0], domain.seed, slices)
         figures += own
         k, budget = (int(behind[assistant].get(each, 0)) or None for each in ("k", "budget"))
         terms[assistant] = Terms.of(lake.read("answer.replies", where), k, budget)

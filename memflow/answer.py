@@ -18,6 +18,9 @@ from memflow.memories.oracle import Oracle
 from memflow.records import Probe, Reply
 from memflow.timing import Clock, measured
 
+RANKED = 10
+"""Entries of a ranking that a reply keeps: what recall@10 looks at."""
+
 
 @dataclass(frozen=True)
 class Past:
@@ -114,8 +117,10 @@ async def _answer(
     question = benchmark.question(domain, probe, recall, told)
     answer = await ask(chat, question.prompt, question.fields, recall.messages)
     reply = _reply(domain, assistant, probe, recall, reason=answer.reason)
+    if memory.ranks:
+        reply = replace(reply, ranked=[item.entry_id for item in recall.ranked[:RANKED]])
     if took is not None:
-        reply = replace(reply, models_s=took.models, own_s=took.own)
+        reply = replace(reply, models_s=took.models, own_s=took.own, model_calls=took.calls)
     prompt = question.prompt
     reply = replace(reply, prompt=f"{prompt.name}@{prompt.digest[:8]}", model=chat.fingerprint)
     completion = answer.completion

@@ -101,10 +101,12 @@ def _diagnosed(
         return replace(row, reason=(reply and reply.reason) or "the probe was not asked")
     sources = [life.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.recalled]
     held, recalled = life.held(probe), evidence & frozenset().union(*sources)
+    best = [life.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]
     row = replace(
         row,
         held=len(evidence & held),
         recalled=len(recalled),
+        recalled_at_10=len(evidence & frozenset().union(*best)) if life.system.ranks else None,
         entries=len(sources),
         relevant=sum(not evidence.isdisjoint(each) for each in sources),
     )

@@ -19,11 +19,15 @@ COVERAGE = 0.9
 BY_EVIDENCE = "by_evidence"
 """The variant of the failures that are told by evidence, beside AMemGym's own."""
 
+RECALL_AT_10 = "recall_at_10"
+"""Recall of evidence by the ten best entries, where `evidence_recall` is by all that a memory recalls."""
+
 Value = Callable[[Attributed], float | None]
 
 _MEASURES: Mapping[tuple[str, str], Value] = {
     ("evidence_recall", "standard"): lambda row: _share(row.recalled, row.evidence),
     ("evidence_precision", "standard"): lambda row: _share(row.relevant, row.entries),
+    (RECALL_AT_10, "standard"): lambda row: _share(row.recalled_at_10, row.evidence),
     ("write_failure", BY_EVIDENCE): lambda row: row.write,
     ("read_failure", BY_EVIDENCE): lambda row: row.read,
     ("utilisation_failure", BY_EVIDENCE): lambda row: row.utilisation,
@@ -93,11 +97,15 @@ def unequal(figures: Sequence[Figure]) -> list[str | None]:
     return found
 
 
-def evidence_figures(rows: Sequence[Attributed], like: Figure, seed: int) -> list[Figure]:
-    """Recall and precision of evidence and the failures by evidence, over all, by checkpoint and by category.
+def evidence_figures(
+    rows: Sequence[Attributed], like: Figure, seed: int, parts: Mapping[str, frozenset[str]] | None = None
+) -> list[Figure]:
+    """Recall and precision of evidence and the failures by evidence, over all, by checkpoint, by category, and for the
+    benchmark's own `parts` (Benchmark.parts).
 
-    Recall: the mean over probes of the share of their evidence that recalled entries came from. Precision: of
-    the share of recalled entries that came from evidence. `like` is any figure of the same assistant and domain.
+    Recall: the mean over probes of the share of their evidence that recalled entries came from; recall@10, that the
+    ten best entries found came from, whether a budget of tokens let them through or not. Precision: of the share of
+    recalled entries that came from evidence. `like` is any figure of the same assistant and domain.
     """
     slices: dict[str, list[Attributed]] = {"all": list(rows)}
     checkpoints = sorted({row.checkpoint for row in rows})
@@ -105,6 +113,8 @@ def evidence_figures(rows: Sequence[Attributed], like: Figure, seed: int) -> lis
         slices |= {f"checkpoint {at}": [row for row in rows if row.checkpoint == at] for at in checkpoints}
     for category in sorted({row.category for row in rows if row.category is not None}):
         slices[f"category {category}"] = [row for row in rows if row.category == category]
+    for name, probes in (parts or {}).items():
+        slices[name] = [row for row in rows if row.probe_id in probes]
     return [
         _figure(metric, variant, name, part, value, like, seed)
         for name, part in slices.items()
@@ -136,6 +146,8 @@ def _figure(
     reason = None
     if not asked:
         reason = "no probe here has evidence to follow"
+    elif metric == RECALL_AT_10 and not scored and any(row.recalled is not None for row in asked):
+        reason = f"{like.memory} does not rank what it recalls: it has no ten best"
     elif coverage < COVERAGE:
         first = next((row.reason for row in asked if value(row) is None), None)
         reason = f"{len(scored)} of {len(asked)} probes can be attributed: {first}" if scored else first

@@ -81,7 +81,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class Line:
-    """One message as it was played; the last of a write has the seconds that the write took (timing.py)."""
+    """One message as it was played; the last of a write has what the write took (timing.py)."""
 
     message: Message
     event: Event
@@ -92,6 +92,7 @@ class Line:
     reason: str | None = None
     models_s: float | None = None
     own_s: float | None = None
+    model_calls: int | None = None
 
 
 @dataclass
@@ -215,7 +216,9 @@ class _Stage:
         self.memory.store.advance(len(round_) - counted)
         _, took = await measured(self.memory.write([one.message for one in round_]), self.clock)
         if took is not None:
-            self.lines[-1] = replace(self.lines[-1], models_s=took.models, own_s=took.own)
+            self.lines[-1] = replace(
+                self.lines[-1], models_s=took.models, own_s=took.own, model_calls=took.calls
+            )
 
     def _lose(self, event: Event, lost: Spoken, position: int) -> None:
         tick = self.memory.store.tick

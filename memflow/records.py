@@ -200,6 +200,7 @@ class Said:
         "Seconds of the models that were asked to write what arrived with this message, its last.",
     ] = None
     own_s: Annotated[float | None, "Seconds that the memory itself computed to write it."] = None
+    model_calls: Annotated[int | None, "Completions of a chat model that writing it had."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,6 +269,10 @@ class Reply:
     reason: Reason = None
     models_s: Annotated[float | None, "Seconds of the models that the memory asked to recall."] = None
     own_s: Annotated[float | None, "Seconds that the memory itself computed to recall."] = None
+    model_calls: Annotated[int | None, "Completions of a chat model that recalling had."] = None
+    ranked: Annotated[
+        list[str], "Ids of the ten best entries that were found, also where the budget let fewer through."
+    ] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,6 +308,9 @@ class Attributed:
     evidence: Annotated[int, "Messages that the answer rests on, and that had been said by then."]
     held: Annotated[int | None, "How many of them a live entry of the memory came from."] = None
     recalled: Annotated[int | None, "How many of them a recalled entry came from."] = None
+    recalled_at_10: Annotated[
+        int | None, "How many of them one of the ten best entries found came from; null where none is best."
+    ] = None
     entries: Annotated[int | None, "Entries that were recalled."] = None
     relevant: Annotated[int | None, "Recalled entries that came from evidence."] = None
     loss: Annotated[
@@ -409,8 +417,13 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 """What identifies a row of each table."""
 
-MEASURED = frozenset({"latency_s", "models_s", "own_s", "completion", "prompt_tokens", "completion_tokens"})
+MEASURED = frozenset(
+    {"latency_s", "models_s", "own_s", "model_calls", "completion", "prompt_tokens", "completion_tokens"}
+)
 """Columns that measure a run; they are no part of a table's content digest."""
+
+EFFICIENCY = ("write_time", "read_time", "write_calls", "read_calls")
+"""Metrics of figures that measure a run; these rows are no part of the leaderboard's content digest."""
 
 
 @dataclass(frozen=True, slots=True)

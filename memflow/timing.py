@@ -2,7 +2,8 @@
 
 A model's seconds are those of when a request was first asked, wherever its answer comes from now. Own seconds are those
 in which this process really worked on it: what it waits, for models or for others who share the event loop, is no part
-of them. So both can be added up. The clock is an argument; without one, nothing is measured.
+of them. So both can be added up. Beside them stands how often a chat model was asked. The clock is an argument; without
+one, nothing is measured.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -21,11 +22,12 @@ T = TypeVar("T")
 
 @dataclass
 class Watch:
-    """What one write or one read took so far, in seconds."""
+    """What one write or one read took so far, in seconds, and how many completions of a chat model it had."""
 
     clock: Clock
     models: float = 0.0
     own: float = 0.0
+    calls: int = 0
     running: bool = False
 
 
@@ -45,13 +47,14 @@ async def measured(work: Awaitable[T], clock: Clock | None) -> tuple[T, Watch | 
 
 
 async def asked(work: Awaitable[Completion]) -> Completion:
-    """A completion, its recorded seconds counted. What asking for it computes is in them already, or is no more than
-    looking it up: it is not counted again."""
+    """A completion, counted with its recorded seconds. What asking for it computes is in them already, or is no more
+    than looking it up: it is not counted again."""
     watch = _WATCH.get()
     if watch is None:
         return await work
     completion = await _Stepped(work, watch, _not_own)
     watch.models += completion.latency_s
+    watch.calls += 1
     return completion
 
 

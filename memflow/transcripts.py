@@ -38,6 +38,7 @@ def said_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Said]
             reason=line.reason,
             models_s=line.models_s,
             own_s=line.own_s,
+            model_calls=line.model_calls,
         )
         for episode in played
         for line in episode.lines

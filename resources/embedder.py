@@ -6,9 +6,9 @@ The hashing embedder, which needs nothing, is memflow/hashing.py.
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,19 +18,27 @@ from memflow.memories.entries import Vector
 from memflow.timing import took
 from resources.endpoint import Endpoint
 from resources.folders import sums
+from resources.gathering import Gathering, Have
 
 BATCH = 128
-"""Texts of one request."""
+"""Texts of one request, at most."""
+
+
+class Embedded(NamedTuple):
+    """A text's vector, and its share of the seconds that the request took in which it was first asked for."""
+
+    vector: Vector
+    seconds: float
 
 
 class VectorStore(Protocol):
     """What keeps vectors, so that none is asked for twice: resources.ledger.SqlLedger."""
 
-    def vectors(self, digests: Sequence[str]) -> dict[str, Vector]:
+    def vectors(self, digests: Sequence[str]) -> dict[str, Embedded]:
         """The kept vectors among `digests`."""
         ...
 
-    def keep_vectors(self, vectors: dict[str, Vector]) -> None:
+    def keep_vectors(self, vectors: Mapping[str, Embedded]) -> None:
         """Keep vectors by digest."""
         ...
 
@@ -38,8 +46,9 @@ class VectorStore(Protocol):
 class EndpointEmbedder:
     """An embedding model at an OpenAI-compatible address, such as vLLM's pooling runner.
 
-    Best entered (async with), so that its connections are kept; otherwise each call makes its own.
-    `dimensions` is 0 until the first answer. Raises what Endpoint.post raises.
+    What is asked for at about the same moment, by however many episodes, goes into requests of up to BATCH texts. Best
+    entered (async with), so that its connections are kept; otherwise each call makes its own. `dimensions` is 0 until
+    the first answer. Raises what Endpoint.post raises.
     """
 
     def __init__(
@@ -60,42 +69,59 @@ class EndpointEmbedder:
         self.endpoint = endpoint or Endpoint(
             url, key_variable=key_variable, concurrency=concurrency, patience=patience
         )
+        self._gathering: Gathering[Embedded] | None = None
 
     async def __aenter__(self) -> "EndpointEmbedder":
         await self.endpoint.__aenter__()
+        self._gathering = Gathering(self._gathered)
         return self
 
     async def __aexit__(self, *exit_: object) -> None:
+        if self._gathering is not None:
+            self._gathering.close()
+        self._gathering = None
         await self.endpoint.__aexit__(*exit_)
 
     async def embed(self, texts: Sequence[str]) -> Vector:
-        """The texts' unit vectors; those the ledger keeps are not asked for."""
-        keys = [digest(self.fingerprint, text) for text in texts]
-        text_of = dict(zip(keys, texts, strict=True))
-        found = self.ledger.vectors(list(text_of))
-        missing = [key for key in text_of if key not in found]
-        if missing:
-            found = {**found, **await self._all(missing, text_of)}
-        if not keys:
+        """The texts' unit vectors; those the ledger keeps are not asked for.
+
+        A text counts as its share of its request's seconds, also where the ledger gave its vector: so the seconds of
+        all who ask add up to the server's, however many share a request.
+        """
+        if self._gathering is None:
+            async with self:
+                return await self.embed(texts)
+        if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        vectors = np.stack([found[key] for key in keys])
+        keys = [digest(self.fingerprint, text) for text in texts]
+        found = await self._gathering.of(dict(zip(keys, texts, strict=True)))
+        took(sum(each.seconds for each in found.values()))
+        vectors = np.stack([found[key].vector for key in keys])
         self.dimensions = vectors.shape[1]
         return vectors
 
-    async def _all(self, keys: list[str], text_of: dict[str, str]) -> dict[str, Vector]:
-        if not self.endpoint.is_open:
-            async with self:
-                return await self._all(keys, text_of)
-        batches = [keys[start : start + BATCH] for start in range(0, len(keys), BATCH)]
-        found: dict[str, Vector] = {}
-        for vectors in await asyncio.gather(*(self._batch(batch, text_of) for batch in batches)):
-            found.update(vectors)
-        return found
+    async def _gathered(self, text_of: Mapping[str, str], have: Have[Embedded]) -> None:
+        """The vectors of texts that are asked for: from the ledger, the others in as few requests as hold them."""
+        kept = self.ledger.vectors([*text_of])
+        for key, embedded in kept.items():
+            have(key, embedded)
+        missing = [key for key in text_of if key not in kept]
+        size = -(
+            -len(missing) // max(1, -(-len(missing) // BATCH))
+        )  # requests of one size: none is left a few texts
+        batches = [missing[start : start + size] for start in range(0, len(missing), size or 1)]
 
-    async def _batch(self, keys: list[str], text_of: dict[str, str]) -> dict[str, Vector]:
+        async def ask(keys: list[str]) -> None:
+            for key, embedded in (await self._batch(keys, text_of)).items():
+                have(key, embedded)
+
+        for wrong in await asyncio.gather(*map(ask, batches), return_exceptions=True):
+            if wrong is not None:
+                raise wrong
+
+    async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, Embedded]:
         sent = {"model": self.model, "input": [text_of[key] for key in keys], "encoding_format": "float"}
         answer, latency = await self.endpoint.post("/embeddings", sent)
-        took(latency)
         data = sorted(answer.get("data") or (), key=lambda one: one["index"])
         if len(data) != len(keys):
             raise BadInput(
@@ -103,7 +129,7 @@ class EndpointEmbedder:
                 f"is {self.model} an embedding model?"
             )
         vectors = {
-            key: _unit(np.asarray(one["embedding"], dtype=np.float32))
+            key: Embedded(_unit(np.asarray(one["embedding"], dtype=np.float32)), latency / len(keys))
             for key, one in zip(keys, data, strict=True)
         }
         self.ledger.keep_vectors(vectors)

@@ -25,7 +25,7 @@ from pyarrow import fs
 
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest_rows
-from memflow.records import KEYS, MEASURED, TABLES, Column, columns
+from memflow.records import EFFICIENCY, KEYS, MEASURED, TABLES, Column, columns
 
 ARROW: dict[Any, pa.DataType] = {
     str: pa.string(),
@@ -101,7 +101,9 @@ class Lake:
     ) -> Facts:
         """Replace a partition by `rows`, which may be none. Raises BadInput naming the column and the row."""
         rows = _of_type(table, rows)
-        facts = Facts(digest_rows(rows, ignore=MEASURED), recipe, len(rows), dict(meta or {}))
+        # What a run took is no part of its outcome: neither columns nor figures of it.
+        outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY]
+        facts = Facts(digest_rows(outcome, ignore=MEASURED), recipe, len(rows), dict(meta or {}))
         described = {
             "memflow.digest": facts.digest,
             "memflow.recipe": recipe,

@@ -24,12 +24,13 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from memflow.chat.ledger import Account
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, schema_digest
 from memflow.errors import BadSettings, StoreBusy
-from memflow.memories.entries import Vector
 from resources.accounts import AccountRow, failed_by, needed_by, used_by
+from resources.embedder import Embedded
 from resources.ledger_tables import (
     BOOKED,
     BUSY,
     completions,
+    embedding_times,
     embeddings,
     failures,
     insert_into,
@@ -155,25 +156,33 @@ class SqlLedger:
         with self._lock:
             return {row[0] for row in self._read(sa.select(completions.c.digest))}
 
-    def vectors(self, digests: Sequence[str]) -> dict[str, Vector]:
-        """The kept vectors among `digests`."""
-        found: dict[str, Vector] = {}
+    def vectors(self, digests: Sequence[str]) -> dict[str, Embedded]:
+        """The kept vectors among `digests`; of one that an older memflow kept, nobody knows the seconds: they are 0."""
+        found: dict[str, Embedded] = {}
+        timed = sa.select(embeddings, embedding_times.c.seconds).join(
+            embedding_times, embeddings.c.digest == embedding_times.c.digest, isouter=True
+        )
         for start in range(0, len(digests), 500):  # SQLite bounds the parameters of a statement
             some = list(digests[start : start + 500])
             with self._lock:
-                rows = self._read(sa.select(embeddings).where(embeddings.c.digest.in_(some)))
-            found.update((digest, np.frombuffer(vector, dtype="<f4")) for digest, vector in rows)
+                rows = self._read(timed.where(embeddings.c.digest.in_(some)))
+            found.update(
+                (digest, Embedded(np.frombuffer(vector, dtype="<f4"), seconds or 0.0))
+                for digest, vector, seconds in rows
+            )
         return found
 
-    def keep_vectors(self, vectors: Mapping[str, Vector]) -> None:
-        """Keep vectors by digest; the first under a digest stays."""
+    def keep_vectors(self, vectors: Mapping[str, Embedded]) -> None:
+        """Keep vectors by digest, with their seconds; the first under a digest stays."""
         if vectors:
             rows = [
                 {"digest": digest, "vector": np.asarray(vector, dtype="<f4").tobytes()}
-                for digest, vector in vectors.items()
+                for digest, (vector, _) in vectors.items()
             ]
+            times = [{"digest": digest, "seconds": seconds} for digest, (_, seconds) in vectors.items()]
             with self._lock, self._transaction() as connection:
                 self._keep(connection, embeddings, rows)
+                self._keep(connection, embedding_times, times)
 
     def accounts(
         self, by: Sequence[str] = ("stage", "role", "model"), *, run: str | None = None

@@ -78,6 +78,14 @@ embeddings = sa.Table(
     sa.Column("vector", sa.LargeBinary, nullable=False, comment="float32, little endian."),
 )
 
+embedding_times = sa.Table(
+    "embedding_times",
+    tables,
+    sa.Column("digest", sa.String(32), primary_key=True),
+    sa.Column("seconds", sa.Float, nullable=False, comment="Its share of its request's latency."),
+)
+"""A table of its own: ledgers of an older memflow have vectors without it."""
+
 
 def open_engine(url: str) -> Engine:
     """An engine whose database has the tables, whoever else may be making them at this moment."""

@@ -180,6 +180,11 @@ class Benchmark(Protocol):
         """The leaderboard's figures of one assistant in one domain."""
         ...
 
+    def parts(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
+        """Slices that figures of any benchmark are to be shown for besides all (recall of evidence, seconds an
+        operation): their names, and the ids of their probes. May be empty."""
+        ...
+
     def headline(self, metric: str) -> bool:
         """Whether a metric's figures stand in the table that a run ends with; all are in the leaderboard."""
         ...

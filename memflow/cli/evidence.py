@@ -5,13 +5,14 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from memflow.board import BY_EVIDENCE
+from memflow.board import BY_EVIDENCE, RECALL_AT_10
 from memflow.cli.output import cut, note, table
 from memflow.records import Figure
 
 TITLES = {
     "evidence_recall": "evidence\nrecall",
     "evidence_precision": "evidence\nprecision",
+    RECALL_AT_10: "recall\n@10",
     "write_failure": "write\nfailure",
     "read_failure": "read\nfailure",
     "utilisation_failure": "utilisation\nfailure",
@@ -22,7 +23,8 @@ LONGEST_REASON = 50
 
 def told_by_evidence(figure: Figure) -> bool:
     """Whether a figure is one of this table's, and of no benchmark's board."""
-    return figure.metric.startswith("evidence_") or figure.variant == BY_EVIDENCE
+    evident = figure.metric.startswith("evidence_") or figure.metric == RECALL_AT_10
+    return evident or figure.variant == BY_EVIDENCE
 
 
 def evidence(figures: Sequence[Figure]) -> Iterator[RenderableType]:
@@ -46,7 +48,9 @@ def _row(assistant: str, found: dict[str, Figure]) -> list[Any]:
     one = next(iter(found.values()))
     values = [found[metric].value if metric in found else None for metric in TITLES]
     tokens = None if one.injected_tokens is None else round(one.injected_tokens)
-    reason = next((figure.reason for figure in found.values() if figure.value is None), None)
+    # That a memory ranks nothing is no failure to be told here: its column is empty.
+    told = [figure for figure in found.values() if figure.metric != RECALL_AT_10]
+    reason = next((figure.reason for figure in told if figure.value is None), None)
     return [
         assistant,
         *values,

@@ -21,6 +21,7 @@ from memflow.cli.probe import probe
 from memflow.cli.selection import front_of
 from memflow.cli.times import times
 from memflow.errors import BadInput
+from memflow.records import EFFICIENCY
 
 if TYPE_CHECKING:
     from memflow.records import Figure
@@ -187,7 +188,7 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
             ]
             head = group if group != last else ["" for _ in group]
             last = group
-            value = [figure.value, *([figure.deviation] if told else [])]
+            value = [_number(figure, figure.value), *([figure.deviation] if told else [])]
             rows.append([*head, figure.assistant, figure.model, *value, *_rest(figure)])
         yield heading(domain)
         if rows:
@@ -196,8 +197,16 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
         yield from beside
 
 
+def _number(figure: "Figure", value: float | None) -> str | None:
+    """Three decimals; of seconds three digits, since those of a memory's own computing are small."""
+    if value is None:
+        return None
+    return f"{value:.3g}" if figure.metric in EFFICIENCY else f"{value:,.3f}"
+
+
 def _rest(figure: "Figure") -> list[Any]:
-    interval = "" if figure.low is None or figure.high is None else f"{figure.low:.3f} – {figure.high:.3f}"
+    ends = _number(figure, figure.low), _number(figure, figure.high)
+    interval = "" if None in ends else f"{ends[0]} – {ends[1]}"
     return [
         interval,
         figure.n,

@@ -17,7 +17,7 @@ from memflow.cli.progress import name_of
 from memflow.cli.selection import Selection
 from memflow.cli.walk import Outcome
 from memflow.datasets import Dataset
-from memflow.records import Figure
+from memflow.records import EFFICIENCY, Figure
 
 MEANING = "Its figures show that the chain works; they say nothing of any model."
 
@@ -54,7 +54,11 @@ class Summary:
         }
         return cls(
             figures,
-            [figure for figure in figures if benchmarks[figure.domain].headline(figure.metric)],
+            [
+                figure
+                for figure in figures
+                if figure.metric not in EFFICIENCY and benchmarks[figure.domain].headline(figure.metric)
+            ],
             outcome.accounts,
             failed,
             outcome.missing,

@@ -8,6 +8,7 @@ tokens that were. So a last message longer than the whole budget leaves nothing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from memflow.memories.memory import Memory, Message, Recall, parameter
 from memflow.memories.verbatim import keep, kept, within
@@ -20,6 +21,8 @@ class Full(Memory):
     """Recalls every message as a turn, the newest that fit into `budget` tokens."""
 
     budget: int = parameter(100_000, "Tokens of messages that go before the question (estimated).", low=1)
+
+    ranks: ClassVar[bool] = False
 
     _recall: tuple[int, Recall] | None = field(default=None, init=False, repr=False, compare=False)
 

@@ -41,7 +41,9 @@ class Recall:
     """What a memory gives for a query.
 
     `notes` is text for the prompt; `messages` are verbatim turns to stand before the question. `entries` are
-    those that either came from, best first. Tokens are estimates of `tokens.estimate`.
+    those that either came from, best first: what was found for the query, then what always goes along. `ranking` is
+    their order where a budget left some of those found out: these stand in it too. Tokens are estimates of
+    `tokens.estimate`.
     """
 
     notes: str = ""
@@ -49,6 +51,12 @@ class Recall:
     entries: tuple[Item, ...] = ()
     injected_tokens: int = 0
     dropped_tokens: int = 0
+    ranking: tuple[Item, ...] | None = None
+
+    @property
+    def ranked(self) -> tuple[Item, ...]:
+        """The entries best first, whatever a budget let through."""
+        return self.entries if self.ranking is None else self.ranking
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -134,6 +142,8 @@ class Memory(ABC):
     """False for a memory that nothing is ever written to: its episodes need no playing."""
     recalls: ClassVar[bool] = True
     """False where nothing is recalled (none, oracle): it has no attribution."""
+    ranks: ClassVar[bool] = True
+    """False where what is recalled answers to no query, so that nothing of it is best: it has no recall@10."""
     calls: ClassVar[Calls] = Calls()
     """What it asks of the tools: for plans, and to refuse early where a tool is missing."""
     version: ClassVar[int] = 1

@@ -13,6 +13,7 @@ class Nothing(Memory):
 
     plays: ClassVar[bool] = False
     recalls: ClassVar[bool] = False
+    ranks: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Nothing is kept."""

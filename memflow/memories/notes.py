@@ -57,7 +57,7 @@ def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
     """What was found, best first; its notes in the order in which it was said, so that what is new stands last.
 
     With a `budget` of tokens, the best entries that fit, until the first that does not; the rest are counted as
-    dropped.
+    dropped, and stand in the ranking alone.
     """
     kept = list(found)
     if budget is not None:
@@ -66,7 +66,13 @@ def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
         kept = [item for item, sum_ in zip(found, sums, strict=True) if sum_ - 1 <= 4 * budget]
     notes = joined(sorted(kept, key=lambda item: item.order))
     dropped = sum(estimate(item.text) for item in found[len(kept) :])
-    return Recall(notes=notes, entries=tuple(kept), injected_tokens=estimate(notes), dropped_tokens=dropped)
+    return Recall(
+        notes=notes,
+        entries=tuple(kept),
+        injected_tokens=estimate(notes),
+        dropped_tokens=dropped,
+        ranking=tuple(found) if len(kept) < len(found) else None,
+    )
 
 
 def joined(items: Sequence[Item]) -> str:

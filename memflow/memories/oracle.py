@@ -17,6 +17,7 @@ class Oracle(Memory):
 
     plays: ClassVar[bool] = False
     recalls: ClassVar[bool] = False
+    ranks: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Nothing is kept."""

@@ -5,6 +5,7 @@ What a short context window amounts to, and what is left of `rag` without its se
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from memflow.memories.memory import Memory, Message, Recall, parameter
 from memflow.memories.verbatim import forget, keep, kept, turns
@@ -21,6 +22,8 @@ class Recent(Memory):
     """
 
     messages: int = parameter(6, "How many of the newest messages are kept; a round is two.", low=1)
+
+    ranks: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Keep them, and forget what is older than the last `self.messages`."""

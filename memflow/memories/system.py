@@ -64,6 +64,11 @@ class System:
         return self.memory.recalls
 
     @property
+    def ranks(self) -> bool:
+        """Whether the entries that it recalls are best first."""
+        return self.memory.ranks
+
+    @property
     def silent(self) -> frozenset[str]:
         """Kinds of its entries whose sources say nothing of what it holds."""
         return self.memory.bookkeeping | self.memory.broad

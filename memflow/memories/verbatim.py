@@ -79,11 +79,12 @@ def surplus(held: Sequence[Kept], freq: int, ns: int) -> Sequence[Kept]:
 
 def beside(recall: Recall, held: Sequence[Kept]) -> Recall:
     """What was recalled, and a buffer's messages as turns after it."""
-    said = turns(held)
+    said, items = turns(held), tuple(message.item for message in held)
     return replace(
         recall,
         messages=(*recall.messages, *said),
-        entries=(*recall.entries, *(message.item for message in held)),
+        entries=(*recall.entries, *items),
+        ranking=None if recall.ranking is None else (*recall.ranking, *items),
         injected_tokens=recall.injected_tokens + sum(estimate(turn.content) for turn in said),
     )
 

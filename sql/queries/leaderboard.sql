@@ -7,13 +7,14 @@ WITH failures AS (
         assistant,
         max(value) FILTER (WHERE metric = 'evidence_recall') AS evidence_recall,
         max(value) FILTER (WHERE metric = 'evidence_precision') AS evidence_precision,
+        max(value) FILTER (WHERE metric = 'recall_at_10') AS recall_at_10,
         max(value) FILTER (WHERE metric = 'write_failure') AS write_failure,
         max(value) FILTER (WHERE metric = 'read_failure') AS read_failure,
         max(value) FILTER (WHERE metric = 'utilisation_failure') AS utilisation_failure
     FROM score.leaderboard
     WHERE
         slice = 'all'
-        AND (variant = 'by_evidence' OR metric IN ('evidence_recall', 'evidence_precision'))
+        AND (variant = 'by_evidence' OR metric IN ('evidence_recall', 'evidence_precision', 'recall_at_10'))
     GROUP BY domain, assistant
 )
 
@@ -32,6 +33,7 @@ SELECT
     board.coverage,
     failures.evidence_recall,
     failures.evidence_precision,
+    failures.recall_at_10,
     failures.write_failure,
     failures.read_failure,
     failures.utilisation_failure,

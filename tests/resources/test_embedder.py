@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from memflow.errors import BadInput, BadSettings, MissingData
+from memflow.timing import measured
 from resources.embedder import BATCH, EndpointEmbedder, FolderEmbedder
 from resources.ledger import SqlLedger
 from resources.stub import Behaviour, Stub
@@ -37,6 +39,55 @@ async def test_unit_vectors_in_the_order_of_the_texts(ledger: SqlLedger) -> None
     assert np.array_equal(vectors[7], one[0])
     assert np.array_equal(vectors, again)
     assert not np.allclose(vectors[0], vectors[1])
+
+
+async def test_episodes_that_embed_a_message_each_share_a_few_requests(ledger: SqlLedger) -> None:
+    async with Stub(Behaviour(latency=0.01)) as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+        steps = 5
+
+        async def episode(number: int) -> list[np.ndarray]:
+            texts = [f"message {at} of {number}" for at in range(steps - 1)] + ["said by all"]
+            return [await embedder.embed([text]) for text in texts]
+
+        found = await asyncio.gather(*(episode(number) for number in range(200)))
+        assert stub.counts.asked <= 3 * steps  # 200 texts do not fit into one
+        alone = await embedder.embed(["message 3 of 77"])
+    assert np.array_equal(found[77][3], alone)
+    assert all(np.array_equal(each[-1], found[0][-1]) for each in found)
+
+
+async def test_a_text_counts_as_its_share_of_its_request_and_a_replay_counts_the_same(
+    ledger: SqlLedger,
+) -> None:
+    async with Stub(Behaviour(latency=0.05)) as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+
+        async def seconds(*texts: str) -> float:
+            _, watch = await measured(embedder.embed(texts), time.perf_counter)
+            assert watch is not None and watch.calls == 0
+            return watch.models
+
+        first = await asyncio.gather(seconds("a"), seconds("b", "c", "b"), seconds("a", "d"))
+        again = await asyncio.gather(seconds("a"), seconds("b", "c", "b"), seconds("a", "d"))
+        assert stub.counts.asked == 1
+    request = 4 * first[0]
+    assert request > 0.05 and first == pytest.approx([request / 4, request / 2, request / 2])
+    assert again == first
+
+
+async def test_one_request_that_fails_loses_its_own_texts_alone(ledger: SqlLedger) -> None:
+    async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+        whole = embedder._batch
+
+        async def batch(keys, text_of):
+            if "bad" in {text_of[key] for key in keys}:
+                raise BadInput("no")
+            return await whole(keys, text_of)
+
+        embedder._batch = batch  # type: ignore[method-assign]
+        texts = ["bad", *(f"text {number}" for number in range(2 * BATCH))]
+        found = await asyncio.gather(*(embedder.embed([text]) for text in texts), return_exceptions=True)
+    lost = [isinstance(each, BadInput) for each in found]
+    assert lost[0] and not lost[-1] and sum(lost) <= BATCH
 
 
 def test_it_works_without_being_entered_in_one_loop_after_the_other(ledger: SqlLedger) -> None:

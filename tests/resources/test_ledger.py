@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from memflow.chat.ledger import Account
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings
 from resources.accounts import AccountRow, cost
+from resources.embedder import Embedded
 from resources.ledger import SqlLedger
 from resources.limits import Prices
 
@@ -111,13 +113,24 @@ def test_uses_are_told_as_they_happen(url: str) -> None:
 
 
 def test_vectors_are_kept(url: str) -> None:
-    vectors = {f"k{n}": np.arange(4, dtype=np.float32) + n for n in range(1200)}
+    vectors = {f"k{n}": Embedded(np.arange(4, dtype=np.float32) + n, n / 8) for n in range(1200)}
     with SqlLedger(url) as ledger:
         ledger.keep_vectors(vectors)
-        ledger.keep_vectors({"k0": np.zeros(4, dtype=np.float32)})
+        ledger.keep_vectors({"k0": Embedded(np.zeros(4, dtype=np.float32), 9.0)})
         found = ledger.vectors([*vectors, "other"])
     assert found.keys() == vectors.keys()
-    assert all(np.array_equal(found[key], vectors[key]) for key in vectors)
+    assert all(np.array_equal(found[key].vector, vectors[key].vector) for key in vectors)
+    assert all(found[key].seconds == vectors[key].seconds for key in vectors)
+
+
+def test_vectors_of_an_older_ledger_have_no_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with sqlite3.connect(path) as older:
+        older.execute("create table embeddings (digest varchar(32) primary key, vector blob not null)")
+        older.execute("insert into embeddings values ('k', ?)", (np.ones(2, dtype="<f4").tobytes(),))
+    with SqlLedger(f"sqlite:///{path}") as ledger:
+        kept = ledger.vectors(["k"])["k"]
+        assert (kept.vector.tolist(), kept.seconds) == ([1, 1], 0.0)
 
 
 def test_a_ledger_that_cannot_be_is_said_to_be(tmp_path: Path) -> None:
@@ -173,6 +186,7 @@ WRITER = """
 import sys
 from memflow.chat.ledger import Account
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
+from resources.embedder import Embedded
 from resources.ledger import SqlLedger
 
 ledger = SqlLedger(sys.argv[1])
@@ -230,7 +244,8 @@ def test_postgresql_keeps_the_same(postgres_url: str) -> None:
         ledger.put("k", request("é中"), completion("no"), ACCOUNT)
         assert other.get("k") == completion(key="k")
         assert other.messages("k") == request("é中").messages
-        ledger.keep_vectors({"v": np.arange(3, dtype=np.float32)})
-        assert other.vectors(["v"])["v"].tolist() == [0, 1, 2]
+        ledger.keep_vectors({"v": Embedded(np.arange(3, dtype=np.float32), 0.5)})
+        kept = other.vectors(["v"])["v"]
+        assert (kept.vector.tolist(), kept.seconds) == ([0, 1, 2], 0.5)
         ledger.failed(request("x"), ACCOUNT, "why")
         assert ledger.accounts(by=())[0].failed == 1

@@ -112,6 +112,9 @@ class AMemGym:
         overall = make_figures(domain, measured)
         return [*overall, *make_curves(domain, measured, overall)]
 
+    def parts(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+        return {}
+
     def headline(self, metric: str) -> bool:
         return metric not in ("state_match", "unparsed", "state_unparsed")
 

@@ -21,7 +21,7 @@ from memflow.benchmarks.benchmark import Held, Measured, Question, States
 from memflow.benchmarks.membench import records as files_of
 from memflow.benchmarks.membench.answers import Choice
 from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
-from memflow.benchmarks.membench.figures import make_figures
+from memflow.benchmarks.membench.figures import levels, make_figures
 from memflow.benchmarks.membench.parameters import parameters_of
 from memflow.benchmarks.membench.scores import UNPARSED, make_verdicts
 from memflow.benchmarks.membench.scripted import HANDLERS
@@ -115,6 +115,9 @@ class MemBench:
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
         return make_figures(domain, measured)
+
+    def parts(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+        return levels(probes)
 
     def headline(self, metric: str) -> bool:
         return metric != UNPARSED

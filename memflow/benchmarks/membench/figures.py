@@ -55,6 +55,15 @@ def slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
     return {name: held for name, held in found.items() if held}
 
 
+def levels(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+    """The ids of the probes of each level of memory that is asked for: `level factual`, `level reflective`."""
+    by_level = {
+        level: frozenset(one.probe_id for one in probes if kind(one.category or "").level == level)
+        for level in LEVELS
+    }
+    return {f"level {level}": held for level, held in by_level.items() if held}
+
+
 @dataclass(frozen=True)
 class Figured:
     """Of whom a figure is."""

@@ -138,6 +138,9 @@ class MemoryBench:
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
         return figures.figures(domain, measured)
 
+    def parts(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+        return {}
+
     def headline(self, metric: str) -> bool:
         """What scores cases, and all of it on one scale; measures of a case beside its score do not."""
         return metric in PRIMARY or metric in figures.SCALES

@@ -41,6 +41,7 @@ class Awi(Memory):
 
     calls: ClassVar[Calls] = Calls(chat_write=1, per="round")
     asks: ClassVar[tuple[str, ...]] = ("update",)
+    ranks: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into the buffer, and have what leaves it written: one call for every `freq` messages."""

@@ -34,6 +34,7 @@ class Mem0Graph(Mem0):
     asks: ClassVar[tuple[str, ...]] = (*Mem0.asks, "entities", "identify", "relations", "resolve")
     calls: ClassVar[Calls] = Calls(chat_write=6, chat_read=1, embed_write=2, embed_read=1, per="round")
     bookkeeping: ClassVar[frozenset[str]] = Mem0.bookkeeping | {ENTITY}
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,17 +67,20 @@ class Mem0Graph(Mem0):
             vectors = await self.take([self.deciding(facts, vectors), resolving], vectors)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """The facts, and below them the relations, each in the order in which they were written."""
+        """The facts, and below them the relations, each in the order in which they were written; entries nearest
+        first."""
         if not self.store.live(RELATION):
             return await self.found(query)
         meant: Names = await self.ask_to_read("identify", {"query": query})
         names = list(dict.fromkeys(meant.names))
         vectors = await self.embed([query, *names])
-        facts = self.index.search(vectors[0], self.k) if self.store.live(FACT) else []
-        relations = self.graph.around(vectors[0], list(vectors[1:]), self.anchor, self.relevant)
-        parts = [recalled(facts), recalled(relations[: self.relations])]
+        facts = self.index.scored(vectors[0], self.k) if self.store.live(FACT) else []
+        around = self.graph.around(vectors[0], list(vectors[1:]), self.anchor, self.relevant)
+        relations = around[: self.relations]
+        parts = [recalled([found.item for found in part]) for part in (facts, relations)]
         notes = "\n".join(part.notes for part in parts if part.notes)
-        entries = tuple(item for part in parts for item in part.entries)
+        nearest = sorted((*facts, *relations), key=lambda found: -found.score)
+        entries = tuple(found.item for found in nearest)
         return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
 
     async def _related(self, passages: Sequence[Passage], named: Sequence[Entities]) -> list[list[Triplet]]:

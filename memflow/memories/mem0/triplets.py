@@ -14,7 +14,7 @@ from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.mem0.answers import Entity, Obsolete
 from memflow.memories.mem0.passages import numbered
 from memflow.memories.memory import Ask
-from memflow.memories.search import Dense
+from memflow.memories.search import Dense, Found
 from memflow.memories.verbatim import dated
 
 ENTITY, RELATION = "entity", "relation"
@@ -113,7 +113,7 @@ class Graph:
                 return item
         return None
 
-    def around(self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float) -> list[Item]:
+    def around(self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float) -> list[Found]:
         """The relations of the nodes that are like a name, from a cosine of `anchor` on, and those that are like
         the query itself, from `relevant` on: nearest to the query first."""
         anchors = {
@@ -123,7 +123,7 @@ class Graph:
             if found.score >= anchor
         }
         ranked = self.relations.scored(query, len(self.store))
-        return [found.item for found in ranked if found.score >= relevant or self.ends(found.item) & anchors]
+        return [found for found in ranked if found.score >= relevant or self.ends(found.item) & anchors]
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,8 @@ class MemoryBank(Memory):
             self.accesses.note(found.entries, self._days())
         notes = "\n\n".join(part for part in (joined(front), found.notes) if part)
         # The two in front answer to no query, and come from everything: they rank behind what was searched for.
-        return Recall(notes, (), (*found.entries, *front), estimate(notes), found.dropped_tokens)
+        entries, ranking = (*found.entries, *front), found.ranking and (*found.ranking, *front)
+        return Recall(notes, (), entries, estimate(notes), found.dropped_tokens, ranking)
 
     def retention(self, item: Item) -> float:
         """How likely a message or a daily summary is held now: drawn for, at every read."""

@@ -42,6 +42,7 @@ class Nemori(Memory):
     related: int = parameter(10, "How many known statements a prediction rests on.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=2, embed_read=1, per="round")
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         self.episodes = Dense(self.store, EPISODE)
@@ -59,7 +60,8 @@ class Nemori(Memory):
         await self._remember(segments.closed)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Statements, then episodes, each oldest first, then the buffer; entries by cosine, the buffer's last."""
+        """Statements, then episodes, each oldest first, then the buffer; entries by cosine, then the messages that
+        come along, then the buffer's."""
         held = kept(self.store, BUFFER)
         if not self.store.live(EPISODE):
             return beside(Recall(), held)
@@ -67,11 +69,11 @@ class Nemori(Memory):
         episodes = self.episodes.scored(vectors[0], self.k)
         statements = self.statements.scored(vectors[0], self.ratio * self.k)
         originals = {found.item.entry_id: self._originals(found.item) for found in episodes[: self.originals]}
-        entries: list[Item] = []
-        for found in sorted((*episodes, *statements), key=lambda one: (-one.score, one.item.order)):
-            entries += (found.item, *originals.get(found.item.entry_id, ()))
+        nearest = sorted((*episodes, *statements), key=lambda one: (-one.score, one.item.order))
+        along = (item for items in originals.values() for item in items)
+        entries = (*(found.item for found in nearest), *along)
         notes = _notes(episodes, statements, originals)
-        return beside(Recall(notes=notes, entries=tuple(entries), injected_tokens=estimate(notes)), held)
+        return beside(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), held)
 
     @classmethod
     def handlers(cls) -> Mapping[str, Handler]:

@@ -92,6 +92,7 @@ class ScMemory(Memory):
             older,
             messages=flash.messages,
             entries=(*older.entries, *flash.entries),
+            ranking=older.ranking and (*older.ranking, *flash.entries),
             injected_tokens=older.injected_tokens + flash.injected_tokens,
             dropped_tokens=older.dropped_tokens + flash.dropped_tokens,
         )

@@ -23,5 +23,7 @@ CREATE TABLE IF NOT EXISTS answer.replies (
     reason VARCHAR,
     models_s DOUBLE,
     own_s DOUBLE,
+    model_calls BIGINT,
+    ranked VARCHAR[] NOT NULL,
     PRIMARY KEY (domain, assistant, probe_id)
 );

@@ -19,5 +19,6 @@ CREATE TABLE IF NOT EXISTS memory.transcripts (
     reason VARCHAR,
     models_s DOUBLE,
     own_s DOUBLE,
+    model_calls BIGINT,
     PRIMARY KEY (domain, assistant, episode_id, message_id)
 );

@@ -11,6 +11,7 @@ CREATE TABLE IF NOT EXISTS score.attributions (
     evidence BIGINT NOT NULL,
     held BIGINT,
     recalled BIGINT,
+    recalled_at_10 BIGINT,
     entries BIGINT,
     relevant BIGINT,
     loss DOUBLE,

@@ -159,7 +159,8 @@ async def test_relations_stand_below_the_facts_and_are_bounded() -> None:
     await give(memory, said("My car is red.", "My cat is old."))
     recall = await memory.read("car")
     assert recall.notes.splitlines() == ["My car is red.", "My cat is old.", "user -- car -> red"]
-    assert [item.kind for item in recall.entries] == ["fact", "fact", RELATION]
+    # Nearest first, whichever kind: "car" is nearer to what is said of it than the cat is.
+    assert [item.kind for item in recall.entries] == ["fact", RELATION, "fact"]
 
 
 async def test_a_resolver_that_talks_nonsense_leaves_the_graph_as_it_was() -> None:

@@ -1,0 +1,87 @@
+"""gathering.py: few requests for many who ask, nobody's error but one's own, and nobody stopped by another."""
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+
+from resources.gathering import PATIENCE_S, Gathering, Have
+
+
+class Server:
+    """Upper case of what it is asked for, after a turn of the loop; refuses what is in `refused`."""
+
+    def __init__(self, refused: tuple[str, ...] = (), wait: float = 0.0) -> None:
+        self.asked: list[list[str]] = []
+        self.refused = refused
+        self.wait = wait
+
+    async def __call__(self, texts: Mapping[str, str], have: Have[str]) -> None:
+        self.asked.append([*texts])
+        await asyncio.sleep(self.wait)
+        for key, text in texts.items():
+            if key not in self.refused:
+                have(key, text.upper())
+        if set(self.refused) & texts.keys():
+            raise ValueError("refused")
+
+
+async def test_what_many_ask_for_at_once_is_asked_for_together_and_each_key_once() -> None:
+    server = Server()
+    gathering = Gathering(server)
+
+    async def one(key: str) -> dict[str, str]:
+        for _ in range(3):  # some come a few turns of the loop later
+            await asyncio.sleep(0)
+        return await gathering.of({key: key, "both": "both"})
+
+    found = await asyncio.gather(*(one(f"k{at}") for at in range(50)))
+    assert found == [{f"k{at}": f"K{at}", "both": "BOTH"} for at in range(50)]
+    [asked] = server.asked
+    assert sorted(asked) == sorted(["both", *(f"k{at}" for at in range(50))])
+    assert await gathering.of({"both": "both"}) == {"both": "BOTH"}  # it keeps nothing: that is the ledger's
+    assert len(server.asked) == 2
+
+
+async def test_an_error_is_theirs_whose_keys_it_is() -> None:
+    server = Server(refused=("bad", "worse"))
+    gathering = Gathering(server)
+    good, mixed, bad = await asyncio.gather(
+        gathering.of({"a": "a"}),
+        gathering.of({"a": "a", "bad": "b"}),
+        gathering.of({"bad": "b", "worse": "w"}),
+        return_exceptions=True,
+    )
+    assert good == {"a": "A"} and len(server.asked) == 1
+    assert str(mixed) == str(bad) == "refused"
+
+
+async def test_who_is_stopped_stops_nobody_else() -> None:
+    gathering = Gathering(Server(wait=0.01))
+    first, second = (asyncio.ensure_future(gathering.of({"a": "a"})) for _ in range(2))
+    await asyncio.sleep(0.005)
+    first.cancel()
+    assert await second == {"a": "A"}
+    assert first.cancelled()
+
+
+async def test_nobody_waits_for_ever_for_others_who_keep_asking() -> None:
+    server = Server()
+    gathering = Gathering(server)
+    loop = asyncio.get_running_loop()
+    began, done = loop.time(), asyncio.ensure_future(gathering.of({"first": "first"}))
+    others = []
+    while not done.done() and loop.time() - began < 20 * PATIENCE_S:
+        others.append(asyncio.ensure_future(gathering.of({f"k{len(others)}": "k"})))
+        await asyncio.sleep(0)
+    assert done.done() and len(server.asked) < len(others)
+    await asyncio.gather(*others)
+
+
+async def test_what_is_closed_is_over() -> None:
+    gathering = Gathering(Server(wait=60))
+    waiting = asyncio.ensure_future(gathering.of({"a": "a"}))
+    await asyncio.sleep(0.02)
+    gathering.close()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(waiting, 1)
