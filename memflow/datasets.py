@@ -300,6 +300,56 @@ DATASETS: dict[str, Dataset] = {
                 ("writingbench_academic", "WritingBench-Academic&Engineering", False),
             )
         ),
+        *(
+            Dataset(
+                f"membench_{scene}{name}",
+                f"MemBench's test data, {scene}{words}: {count} trajectories with a question each",
+                "membench",
+                tuple(
+                    f"membench/data2test/{folder}/{agent}AgentData{level}Level_multiple_{units}.json"
+                    for level in ("Low", "High")
+                ),
+                "MIT, by a badge alone",
+                "GitHub import-myself/Membench",
+                "Unpack the archive on Google Drive to which the README of import-myself/Membench leads, and copy its "
+                f"data2test/{folder}/ to membench/data2test/{folder}/ in the data folder.",
+            )
+            for name, folder, units, words, counts in (
+                ("", "0-10k", 0, "", ("1,600", "1,800")),
+                ("_100k", "100k", 100, ", lengthened by noise", ("500", "360")),
+            )
+            for (scene, agent), count in zip(
+                (("participation", "First"), ("observation", "Third")), counts, strict=True
+            )
+        ),
+        *(
+            Dataset(
+                f"membench_{scene}_raw",
+                f"MemBench before sampling, {scene}: a file for each kind of question",
+                "membench",
+                (f"membench/MemData/{agent}Agent/*.json",),
+                "MIT, by a badge alone",
+                "GitHub import-myself/Membench",
+                f"Copy MemData/{agent}Agent/ of import-myself/Membench to membench/MemData/{agent}Agent/ in the data "
+                "folder; some of its files will do for a part.",
+                instead={
+                    f"membench/MemData/{agent}Agent/*.json": (f"membench/data/{agent}AgentData*Level.json",)
+                },
+            )
+            for scene, agent in (("participation", "First"), ("observation", "Third"))
+        ),
+        Dataset(
+            "membench_noise",
+            "MemBench's noise: talk about nothing that is asked, rounds and messages",
+            "membench",
+            (
+                "membench/MakeNoise/NoiseMeta/messagenoise_new.json",
+                "membench/MakeNoise/NoiseMeta/sessionnoise_new.json",
+            ),
+            "MIT, by a badge alone",
+            "GitHub import-myself/Membench",
+            "Copy MakeNoise/NoiseMeta/ of import-myself/Membench to membench/MakeNoise/NoiseMeta/ in the data folder.",
+        ),
         Dataset(
             "memdaily",
             "MemDaily: what Chinese users tell of their lives, and questions about it",
@@ -308,7 +358,9 @@ DATASETS: dict[str, Dataset] = {
             "none stated",
             "GitHub nuster1128/MemSim",
             "Copy the files of its question types, such as 01_simple_roles.json, from nuster1128/MemSim to "
-            "memdaily/messages_and_QAs/ in the data folder; some of them will do for a part.",
+            "memdaily/messages_and_QAs/ in the data folder, and graphs.json, its users, to memdaily/; some of the "
+            "files will do for a part.",
+            optional=("memdaily/graphs.json",),
         ),
     )
 }

@@ -8,6 +8,7 @@ assets/checks.py. A benchmark's own sentences pass over the rows of others.
 """
 
 from memflow.benchmarks.amemgym import expectations as amemgym
+from memflow.benchmarks.membench import expectations as membench
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
 from memflow.expectations import assistants, every, users
@@ -54,6 +55,7 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *amemgym.EXPECTED,
             *memorybench.EXPECTED,
             *played.EXPECTED,
+            *membench.EXPECTED,
         ],
         key=lambda each: list(TABLES).index(each.table),
     )

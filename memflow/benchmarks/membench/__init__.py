@@ -5,7 +5,11 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
 
     kinds.py                         the kinds of questions, their levels and scenarios
     parameters.py                    what a domain may settle
-    records.py, memdaily.py          files -> raw records; how each published form is read
+    records.py                       files -> raw records, and these -> trajectories
+    published.py, memdaily.py        how each published form is read: MemBench's own, and its parent's
+    published_questions.py           the questions of both, and why one cannot be asked
+    memdaily_graphs.py, noise_files.py   what is published besides: users' lives, and noise
+    expectations.py                  what must hold of the rows
     selection.py                     which published trajectories a domain takes
     generation/                      trajectories made from users' lives
     trajectories.py                  trajectories -> turns and probes
@@ -22,6 +26,7 @@ from memflow.benchmarks.membench import records as files_of
 from memflow.benchmarks.membench.answers import Choice
 from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
 from memflow.benchmarks.membench.figures import levels, make_figures
+from memflow.benchmarks.membench.memdaily_graphs import states_of
 from memflow.benchmarks.membench.parameters import parameters_of
 from memflow.benchmarks.membench.scores import UNPARSED, make_verdicts
 from memflow.benchmarks.membench.scripted import HANDLERS
@@ -52,7 +57,7 @@ class MemBench:
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
-        return States([])
+        return states_of(domain.name, records)
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat

@@ -10,44 +10,29 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from memflow.benchmarks.file import File, Said
 from memflow.benchmarks.membench.kinds import Kind, kind
-from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory
-from memflow.benchmarks.membench.wording import LETTERS, stamped
+from memflow.benchmarks.membench.published_questions import Question, Shape, asked
+from memflow.benchmarks.membench.trajectories import Step, Trajectory
+from memflow.benchmarks.membench.wording import stamped
 from memflow.errors import BadInput
 from memflow.records import Record
 
 _NAME = re.compile(r"\d\d_(?P<kind>\w+)_(?P<scenario>[a-z]+)")
-_FAILED = re.compile(r"\[ERROR[QAC]\]")
 
 
-class _Shape(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _Message(_Shape):
-    mid: int
+class _Message(Shape):
     message: Said
     time: Said
     place: Said
 
 
-class _Question(_Shape):
-    qid: int
-    question: Said
-    answer: str
-    target_step_id: list[int]
-    choices: dict[str, str] | str
-    ground_truth: str
-    time: Said
-
-
-class _Trajectory(_Shape):
+class _Trajectory(Shape):
     tid: int
     message_list: Annotated[list[_Message], Field(min_length=1)]
-    question_list: Annotated[list[_Question], Field(min_length=1)]
+    question_list: Annotated[list[Question], Field(min_length=1)]
 
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -77,35 +62,7 @@ def trajectory(record: Record) -> Trajectory:
             for one in shaped.message_list
         ),
     )
-    asked = tuple(_asked(found, question) for question in shaped.question_list)
-    return replace(found, asked=asked)
-
-
-def _asked(of: Trajectory, question: _Question) -> Asked:
-    options = tuple(question.choices.values()) if isinstance(question.choices, dict) else ()
-    targets = [target for target in question.target_step_id if 0 <= target < len(of.steps)]
-    gold = 1 + LETTERS.find(question.ground_truth) if question.ground_truth else 0
-    return Asked(
-        question=question.question,
-        asked_at=question.time,
-        options=options,
-        gold=gold,
-        answer=question.answer,
-        evidence=tuple(of.told_at(target) for target in targets),
-        reason=_fault(of, question, options),
-    )
-
-
-def _fault(of: Trajectory, question: _Question, options: tuple[str, ...]) -> str | None:
-    """Why a question cannot be asked; None where it can."""
-    for what, text in (
-        ("question", question.question),
-        ("answer", question.answer),
-        ("choices", question.choices),
-    ):
-        if isinstance(text, str) and (found := _FAILED.search(text)):
-            return f"its {what} says {found[0]}: it was not made"
-    return None
+    return replace(found, asked=tuple(asked(found, question) for question in shaped.question_list))
 
 
 def _named(file: File) -> tuple[Kind, str]:
@@ -114,6 +71,10 @@ def _named(file: File) -> tuple[Kind, str]:
     if match is None:
         raise file.bad(f"its name is not of the form 01_simple_roles.json, which says what it holds: {name}")
     try:
-        return kind(match["kind"]), match["scenario"]
+        of = kind(match["kind"])
     except BadInput as wrong:
         raise file.bad(str(wrong)) from wrong
+    if match["scenario"] not in of.observation:
+        known = ", ".join(of.observation) or "none"
+        raise file.bad(f"{of.name} has no scenario {match['scenario']!r}; it has {known}")
+    return of, match["scenario"]

@@ -3,9 +3,9 @@
 import random
 from collections.abc import Sequence
 
-from memflow.benchmarks.membench import memdaily
-from memflow.benchmarks.membench.kinds import EMOTION
+from memflow.benchmarks.membench.kinds import EMOTION, KINDS
 from memflow.benchmarks.membench.parameters import Parameters, parameters_of
+from memflow.benchmarks.membench.records import trajectory
 from memflow.benchmarks.membench.trajectories import Trajectory
 from memflow.domains import Domain
 from memflow.fingerprint import seeded
@@ -16,30 +16,27 @@ def taken(domain: Domain, records: Sequence[Record]) -> list[Trajectory]:
     """The trajectories of a domain in the order of their files; with a limit, the first of each kind and scenario in
     turn, until there are so many."""
     parameters = parameters_of(domain)
-    groups: dict[tuple[str, str], list[Trajectory]] = {}
-    for each in map(memdaily.trajectory, records):
-        if _wanted(parameters, each):
-            groups.setdefault((each.kind.name, each.scenario), []).append(each)
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        # Only what is taken is read: a published file is long. What is no trajectory is of no scene.
+        scene, *named = record.record_id.split("/")
+        if scene == parameters.scene and _wanted(parameters, kind := named[0], scenario := named[1]):
+            groups.setdefault((kind, scenario), []).append(record)
     drawn = [_drawn(domain, parameters, name, held) for name, held in groups.items()]
-    if not domain.limit:
-        return [each for held in drawn for each in held]
-    return _in_turn(drawn)[: domain.limit]
+    if domain.limit:
+        return [trajectory(each) for each in _in_turn(drawn)[: domain.limit]]
+    return [trajectory(each) for held in drawn for each in held]
 
 
-def _wanted(parameters: Parameters, each: Trajectory) -> bool:
-    return (
-        each.scene == parameters.scene
-        and (not parameters.kinds or each.kind.name in parameters.kinds)
-        and (not parameters.scenarios or each.scenario in parameters.scenarios)
+def _wanted(parameters: Parameters, kind: str, scenario: str) -> bool:
+    return (not parameters.kinds or kind in parameters.kinds) and (
+        not parameters.scenarios or scenario in parameters.scenarios
     )
 
 
-def _drawn(
-    domain: Domain, parameters: Parameters, name: tuple[str, str], held: list[Trajectory]
-) -> list[Trajectory]:
-    first = held[0]
-    wanted = parameters.factual if first.kind.level == "factual" else parameters.reflective
-    if first.scenario == EMOTION:
+def _drawn(domain: Domain, parameters: Parameters, name: tuple[str, str], held: list[Record]) -> list[Record]:
+    wanted = parameters.factual if KINDS[name[0]].level == "factual" else parameters.reflective
+    if name[1] == EMOTION:
         wanted = parameters.emotion
     if wanted is None or wanted >= len(held):
         return held
@@ -47,6 +44,6 @@ def _drawn(
     return [held[place] for place in sorted(chance.sample(range(len(held)), wanted))]
 
 
-def _in_turn(groups: Sequence[Sequence[Trajectory]]) -> list[Trajectory]:
+def _in_turn(groups: Sequence[Sequence[Record]]) -> list[Record]:
     longest = max(map(len, groups), default=0)
     return [held[place] for place in range(longest) for held in groups if place < len(held)]

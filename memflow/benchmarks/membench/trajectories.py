@@ -19,7 +19,8 @@ NOISE = "noise"
 class Step:
     """What is said at once: the user's words, and the assistant's where it takes part. Times as the data has them.
 
-    `exposes` is gold: what the step tells, such as {"entity": ..., "attribute": ..., "value": ...}.
+    `exposes` is gold: what the step tells, such as {"entity": ..., "attribute": ..., "value": ...}. Of `noise`, the
+    session is its unit.
     """
 
     user: str
@@ -28,6 +29,7 @@ class Step:
     sent_at: str | None = None
     exposes: Mapping[str, str] | None = None
     reason: str | None = None
+    noise: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ class Trajectory:
 
     def message_id(self, step: int, role: str = "user") -> str:
         """The id of what `role` says in the step of that number from 0: `TRAJECTORY/SESSION.STEPu`, or `a`."""
-        return f"{self.trajectory_id}/{self.steps[step].session}.{step}{role[0]}"
+        said = self.steps[step]
+        below = f"{self.trajectory_id}/{NOISE}" if said.noise else self.trajectory_id
+        return f"{below}/{said.session}.{step}{role[0]}"
 
     def told_at(self, step: int) -> str:
         """The id of the message of a step that tells: the user's, or the assistant's where its words are asked for."""

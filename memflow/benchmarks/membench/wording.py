@@ -4,6 +4,7 @@ Texts of prompts are in prompts/, their types in answers.py. A prompt that is as
 `<stem>_zh.md` with the same fields.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -17,6 +18,7 @@ PACKAGE = "memflow.benchmarks.membench"
 LETTERS = "ABCDEFGHIJ"
 _CHINESE = "_zh"
 _DAYS_ZH = "一二三四五六日"
+_MOMENT = re.compile(r"(\d{4})[-年](\d\d)[-月](\d\d)日?\D*(\d\d):(\d\d)")
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
@@ -44,6 +46,15 @@ def written(moment: datetime, language: str = "en") -> str:
         return f"{moment:%Y年%m月%d日} 周{_DAYS_ZH[moment.weekday()]} {moment:%H:%M}"
     days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
     return f"'{moment:%Y-%m-%d %H:%M}' {days[moment.weekday()]}"
+
+
+def moment_of(text: str) -> datetime | None:
+    """The time that a text of either form gives, the first of them; None where it gives none."""
+    found = _MOMENT.search(text)
+    try:
+        return datetime.fromisoformat("{}-{}-{} {}:{}".format(*found.groups())) if found else None
+    except ValueError:
+        return None
 
 
 def stamped(text: str, place: str, sent_at: str, language: str = "en") -> str:

@@ -1,0 +1,118 @@
+"""A question as published files have it: its shape, why it cannot be asked where it cannot, and how it becomes Asked.
+
+MemBench's files and MemDaily's have the same questions; the steps that they rest on are published.py's and
+memdaily.py's. A question that is at fault is quarantined, with its reason; one of another shape refuses its file.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+
+from memflow.benchmarks.file import Said
+from memflow.benchmarks.membench.trajectories import Asked, Trajectory, is_noise
+from memflow.benchmarks.membench.wording import LETTERS
+
+OPTIONS = 4
+_FAILED = re.compile(r"\[ERROR[QAC]\]")
+
+
+class Shape(BaseModel):
+    """What is read of a published object; the rest of it is passed over."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def joined(text: str | list[str]) -> str:
+    """An answer as one text. Recommendations are lists; their titles hold commas."""
+    return text if isinstance(text, str) else "; ".join(text)
+
+
+def _options(value: dict[str, str | list[str]] | str) -> dict[str, str | list[str]] | str:
+    if isinstance(value, str) and not _FAILED.search(value):
+        raise ValueError("the choices are one text")
+    return value
+
+
+def _targets(value: Any) -> Any:
+    """Targets as lists: [step] or [step, session]. Null stands for none."""
+    if not isinstance(value, list):
+        return [] if value is None else value
+    return [target if isinstance(target, list) else [target] for target in value]
+
+
+class Question(Shape):
+    """A question, and what it is answered with."""
+
+    question: Said
+    answer: str | list[str]
+    target_step_id: Annotated[list[list[int]], BeforeValidator(_targets)] = []
+    choices: Annotated[dict[str, str | list[str]] | str, AfterValidator(_options)]
+    ground_truth: str
+    time: Said
+
+
+def asked(of: Trajectory, question: Question) -> Asked:
+    """The question as it is asked of the trajectory, or with the reason why it cannot be."""
+    options = question.choices if isinstance(question.choices, dict) else {}
+    letters = sorted(options)
+    targets = [target[0] for target in question.target_step_id if target and 0 <= target[0] < len(of.steps)]
+    return Asked(
+        question=question.question,
+        asked_at=question.time,
+        options=tuple(joined(options[letter]).strip() for letter in letters),
+        gold=1 + letters.index(question.ground_truth) if question.ground_truth in letters else 0,
+        answer=joined(question.answer).strip(),
+        evidence=tuple(dict.fromkeys(of.told_at(target) for target in targets)),
+        reason=next(_faults(of, question), None),
+    )
+
+
+def _faults(of: Trajectory, question: Question) -> Iterator[str]:
+    """All that is wrong with a question; what its makers marked stands first."""
+    marks = [
+        f"{found[0]} for its {what}"
+        for what, text in (
+            ("question", question.question),
+            ("answer", question.answer),
+            ("choices", question.choices),
+        )
+        if (found := _FAILED.search(str(text)))
+    ]
+    if marks:
+        yield f"it has {', '.join(marks)}: its makers failed at it"
+    if isinstance(question.choices, dict):
+        yield from _of_options(question, question.choices)
+    yield from _of_targets(of, question.target_step_id)
+
+
+def _of_options(question: Question, options: dict[str, str | list[str]]) -> Iterator[str]:
+    if sorted(options) != list(LETTERS[:OPTIONS]):
+        yield f"its options are {', '.join(sorted(options)) or 'none'}, and not A to {LETTERS[OPTIONS - 1]}"
+    by_text: dict[tuple[str, ...], str] = {}
+    for letter, text in sorted(options.items()):
+        # Lists in another order say the same.
+        said = (text.strip(),) if isinstance(text, str) else tuple(sorted(each.strip() for each in text))
+        if said in by_text:
+            yield f"its options {by_text[said]} and {letter} say the same: {joined(text)}"
+        by_text[said] = letter
+    gold = options.get(question.ground_truth)
+    if gold is None:
+        yield f"its gold {question.ground_truth!r} is none of its options"
+    elif joined(gold).strip() != joined(question.answer).strip():
+        yield f"its gold's option is {joined(gold)!r}, its answer {joined(question.answer)!r}"
+
+
+def _of_targets(of: Trajectory, targets: list[list[int]]) -> Iterator[str]:
+    if not targets:
+        yield "it names no step that its answer rests on"
+    for target in targets:
+        if not 1 <= len(target) <= 2:
+            yield f"it rests on {target}, which is neither a step nor a step and its session"
+        elif not 0 <= target[0] < len(of.steps):
+            yield f"it rests on step {target[0]}, and there are steps 0 to {len(of.steps) - 1}"
+        elif is_noise(of.told_at(target[0])):
+            yield f"it rests on step {target[0]}, which is noise"
+        elif len(target) == 2 and target[1] != (session := of.steps[target[0]].session):
+            yield f"it rests on step {target[0]} in session {target[1]}, and that step is in session {session}"

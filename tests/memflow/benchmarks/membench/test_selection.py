@@ -1,0 +1,103 @@
+"""Which published trajectories a domain takes."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from memflow.benchmarks.membench.parameters import parameters_of
+from memflow.benchmarks.membench.selection import taken
+from memflow.domains import Domain, find
+from memflow.errors import BadSettings
+from memflow.records import Record
+
+DAILY = find("membench_memdaily")
+MESSAGE = {"mid": 0, "message": "我姑姑61岁。", "time": "2024年04月01日 周一 08:25", "place": "北京"}
+QUESTION = {
+    "qid": 0,
+    "question": "我姑姑多大？",
+    "answer": "61岁",
+    "target_step_id": [0],
+    "choices": {"A": "60岁", "B": "61岁", "C": "62岁", "D": "63岁"},
+    "ground_truth": "B",
+    "time": "2024年04月02日 周二 08:25",
+}
+
+
+def record(kind: str, scenario: str, tid: int) -> Record:
+    content = {"tid": tid, "message_list": [MESSAGE], "question_list": [QUESTION]}
+    return Record(
+        dataset="memdaily",
+        record_id=f"observation/{kind}/{scenario}/{tid}",
+        position=tid,
+        source="a.json",
+        sha256="",
+        licence="",
+        origin="",
+        content=json.dumps(content, ensure_ascii=False),
+    )
+
+
+RECORDS = [
+    record(kind, scenario, tid)
+    for kind, scenario in (("simple", "roles"), ("simple", "events"), ("noisy", "places"))
+    for tid in range(30)
+]
+
+
+def of(**parameters: object) -> Domain:
+    return replace(DAILY, parameters={**DAILY.parameters, **parameters})
+
+
+def drawn(domain: Domain) -> list[str]:
+    return [each.trajectory_id for each in taken(domain, RECORDS)]
+
+
+def test_all_are_taken_where_nothing_is_said():
+    assert drawn(DAILY) == [row.record_id for row in RECORDS]
+
+
+def test_so_many_are_drawn_of_each_kind_and_scenario_by_the_seed():
+    first = drawn(of(factual=10))
+    assert Counter(name.rsplit("/", 1)[0] for name in first) == {
+        "observation/simple/roles": 10,
+        "observation/simple/events": 10,
+        "observation/noisy/places": 10,
+    }
+    assert drawn(of(factual=10)) == first
+    assert drawn(replace(of(factual=10), seed=7)) != first
+    assert drawn(of(factual=10, reflective=0)) == first
+
+
+def test_what_is_drawn_of_one_kind_does_not_depend_on_the_others():
+    alone = [name for name in drawn(of(factual=10, kinds=("noisy",)))]
+    assert alone == [name for name in drawn(of(factual=10)) if "/noisy/" in name]
+
+
+def test_a_limit_takes_of_every_kind_and_scenario_in_turn():
+    assert drawn(DAILY.limited(4)) == [
+        "observation/simple/roles/0",
+        "observation/simple/events/0",
+        "observation/noisy/places/0",
+        "observation/simple/roles/1",
+    ]
+
+
+def test_kinds_scenarios_and_scenes_can_be_chosen():
+    assert {name.split("/")[2] for name in drawn(of(scenarios=("events",)))} == {"events"}
+    assert drawn(of(scene="participation")) == []
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "said"),
+    [
+        ("kinds", ("hard",), "there is no hard"),
+        ("scene", "dreaming", "parameter scene"),
+        ("items", (5, 3), "items"),
+        ("noise", 3, "parameter noise"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_by_name(parameter, value, said):
+    with pytest.raises(BadSettings, match=said):
+        parameters_of(of(**{parameter: value}))
