@@ -153,3 +153,27 @@ def test_an_empty_home_says_what_measures_one(empty) -> None:
     for command in ("mechanisms", "kinds"):
         result = empty("show", command)
         assert result.exit_code == 1 and "memflow run --domain membench_memdaily" in result.stderr
+
+
+def test_pictures_of_a_domain_and_over_several_are_written(board, tmp_path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
+    out = tmp_path / "out"
+    assert board("plot", DOMAIN, "--out", str(out)).exit_code == 0
+    assert {path.stem for path in out.iterdir()} == {"mechanisms", "kinds"}
+    assert "scripted, not a language model" in (out / "kinds.svg").read_text()
+    assert board("plot", DOMAIN, "--metric", "kinds", "--out", str(tmp_path / "one")).exit_code == 0
+    assert {path.name for path in (tmp_path / "one").iterdir()} == {"kinds.svg", "kinds.png"}
+    assert board("plot", "membench", "--out", str(tmp_path / "all")).exit_code == 0
+    assert {path.stem for path in (tmp_path / "all").iterdir()} == {
+        "factual_mechanisms",
+        "reflective_mechanisms",
+    }
+
+
+def test_what_there_is_no_picture_of_is_said(board, empty) -> None:
+    result = board("plot", "membench", "--metric", "beauty")
+    assert (
+        result.exit_code == 1 and "several domains of membench; there are factual_mechanisms" in result.stderr
+    )
+    result = board("plot", DOMAIN, "--metric", "beauty")
+    assert result.exit_code == 1 and "no figure of beauty by period" in result.stderr
