@@ -19,6 +19,7 @@ ALL = (
     "ledger_replay",
     "player",
     "evaluation",
+    "trajectories",
     "leaderboard",
 )
 

@@ -1,0 +1,184 @@
+"""Evaluating a memory on many trajectories: 200 of 100 messages each, found by their embeddings, on a server that takes
+50 ms for a request, however many texts it holds.
+
+Every message is embedded when it is written, one after the other in its trajectory, and the question when it is asked.
+The peer does that and nothing else: one request for each text, one after the other, on a connection that is kept, and
+the ranking by cosine. Ours plays all trajectories at once, keeps every vector in the ledger, and has each question
+answered by the same server besides. Both are on the same stub in the same run, in a process of its own. Texts are drawn
+from a seed, and none is said twice.
+
+    python -m bench.trajectories [--memory embed_message_10] [--whole] [--profile]
+
+Of the peer's trajectories 10 are timed and the rest reckoned from them; with --whole all are (about 17 minutes). Ours
+takes at most three rounds, and the best counts. Prints one JSON line, and ends with 1 where ours sends more than a 50th
+of the peer's embedding requests, or takes more than a 20th of its time.
+"""
+
+import argparse
+import asyncio
+import cProfile
+import json
+import os
+import pstats
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from bench.memories_bm25 import drawn
+from memflow.answer import answer_all
+from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.kinds import kind
+from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory, probes_of, turns_of
+from memflow.chat.ledger import Account, LedgeredChat
+from memflow.chat.requests import Sampling
+from memflow.domains import find
+from memflow.memories.memory import Tools
+from memflow.memories.registry import remember
+from memflow.play import play_all
+from memflow.transcripts import entries_of, pasts_of, said_of
+from resources.chat import OpenAIChat
+from resources.embedder import EndpointEmbedder
+from resources.ledger import SqlLedger
+from resources.stub import stub_process
+
+TRAJECTORIES, MESSAGES, LATENCY, CONCURRENCY = 200, 100, 0.05, 256
+FEWER, FASTER = 50, 20
+SAMPLED, ROUNDS = 10, 3
+
+
+@dataclass(frozen=True)
+class Took:
+    """Embedding requests that the server answered, and the seconds of the clock."""
+
+    requests: int
+    wall_s: float
+
+
+def main() -> int:
+    """Evaluate until the bounds are held, three rounds at most; then the peer."""
+    told = argparse.ArgumentParser()
+    told.add_argument("--memory", default="retrieval")
+    told.add_argument("--whole", action="store_true")
+    told.add_argument("--profile", action="store_true")
+    asked = told.parse_args()
+    texts, questions = drawn(TRAJECTORIES * MESSAGES, TRAJECTORIES)
+    trajectories = [
+        trajectory(at, texts[at * MESSAGES : (at + 1) * MESSAGES], question)
+        for at, question in enumerate(questions)
+    ]
+    profile = cProfile.Profile(time.process_time)
+    rounds: list[Took] = []
+    with tempfile.TemporaryDirectory() as name:
+        log = Path(name) / "log"
+        with stub_process(latency=LATENCY, log=log) as url:
+            timed = TRAJECTORIES if asked.whole else SAMPLED
+            peer = one_by_one(url, log, trajectories[:timed])
+            peer = Took(peer.requests * TRAJECTORIES // timed, peer.wall_s * TRAJECTORIES / timed)
+            for number in range(ROUNDS):
+                with (
+                    SqlLedger(f"sqlite:///{name}/{number}.sqlite") as ledger,
+                    profile if asked.profile else nullcontext(),
+                ):
+                    before = embedded(log)
+                    began = time.perf_counter()
+                    asyncio.run(evaluate(url, asked.memory, trajectories, ledger))
+                    wall = time.perf_counter() - began
+                rounds.append(Took(embedded(log) - before, wall))
+                if held(peer, rounds[-1]):
+                    break
+    best = min(rounds, key=lambda each: each.wall_s)
+    line: dict[str, Any] = {
+        "name": "trajectories",
+        "memory": asked.memory,
+        "value": round(best.wall_s, 2),
+        "unit": "s",
+        "peer": round(peer.wall_s, 1),
+        "ratio": round(peer.wall_s / best.wall_s, 1),
+        "bound": FASTER,
+        "requests": best.requests,
+        "peer_requests": peer.requests,
+        "times_fewer": round(peer.requests / best.requests, 1),
+        "bound_fewer": FEWER,
+        "sampled": not asked.whole,
+        "walls": [round(each.wall_s, 2) for each in rounds],
+        "load": round(os.getloadavg()[0], 1),
+    }
+    print(json.dumps(line))
+    if asked.profile:
+        pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(30)
+    return 0 if held(peer, best) else 1
+
+
+def held(peer: Took, ours: Took) -> bool:
+    """Whether both bounds are."""
+    return ours.requests * FEWER <= peer.requests and ours.wall_s * FASTER <= peer.wall_s
+
+
+def trajectory(number: int, texts: Sequence[str], question: str) -> Trajectory:
+    """An observed trajectory of these messages, and one question about the first of them."""
+    steps = tuple(Step(f"{text} ({number}.{at})") for at, text in enumerate(texts))
+    name = f"observation/simple/roles/{number}"
+    made = Trajectory(name, "bench", "observation", kind("simple"), "roles", "en", steps)
+    options = ("one", "two", "three", "four")
+    asked = Asked(f"{question} ({number})", None, options, 1, options[0], (made.message_id(0),))
+    return replace(made, asked=(asked,))
+
+
+async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], ledger: SqlLedger) -> None:
+    """Play them all, and ask every question of the memory that came of it."""
+    benchmark, domain = MemBench(), find("membench_memdaily")
+    turns = [turn for each in trajectories for turn in turns_of(domain.name, each)]
+    probes = [probe for each in trajectories for probe in probes_of(domain.name, each)]
+    async with (
+        OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served,
+        EndpointEmbedder(url, "stub", ledger) as embedder,
+    ):
+        account = Account(run="bench", stage="answer", domain=domain.name, assistant=memory, model="stub")
+        chat = LedgeredChat(served, ledger, account)
+        remembered = remember(memory, Tools(chat, embedder))
+        played = await play_all(benchmark.episodes(domain, States([]), turns, [], chat), remembered, None)
+        said, entries = said_of(domain.name, memory, played), entries_of(domain.name, memory, played)
+        pasts = pasts_of(entries, said, probes)
+        replies = await answer_all(benchmark, domain, memory, probes, pasts, remembered, chat)
+    lost = [row.reason for row in (*said, *replies) if row.reason]
+    if lost or len(said) != len(turns):
+        raise SystemExit(f"{len(lost)} messages or probes were lost; the first: {(lost or ['unplayed'])[0]}")
+
+
+def one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> Took:
+    """The peer: every text embedded by a request of its own, one after the other, and ranked for the question."""
+    place = urlsplit(url)
+    connection = HTTPConnection(place.hostname or "", place.port or 80)
+
+    def embed(text: str) -> Any:
+        body = json.dumps({"model": "stub", "input": [text], "encoding_format": "float"})
+        connection.request("POST", f"{place.path}/embeddings", body, {"Content-Type": "application/json"})
+        vector = np.asarray(json.loads(connection.getresponse().read())["data"][0]["embedding"])
+        return vector / np.linalg.norm(vector)
+
+    before, began = embedded(log), time.perf_counter()
+    for each in trajectories:
+        rows = np.stack([embed(step.user) for step in each.steps])
+        np.argsort(-(rows @ embed(each.asked[0].question)))
+    wall = time.perf_counter() - began
+    connection.close()
+    return Took(embedded(log) - before, wall)
+
+
+def embedded(log: Path) -> int:
+    """Embedding requests that the server has answered so far, by its own log."""
+    return sum("/v1/embeddings" in line for line in log.read_text().splitlines())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

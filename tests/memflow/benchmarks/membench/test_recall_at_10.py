@@ -1,0 +1,124 @@
+"""On MemDaily, recall@10 is what a count by hand finds: over the texts that were said, with nothing of the memories'
+own search. The hand's scores are numpy's cosines, and BM25 written out."""
+
+import asyncio
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memflow.answer import answer_all
+from memflow.attribution import attribute
+from memflow.benchmarks.benchmark import Measured, States
+from memflow.benchmarks.membench import MemBench
+from memflow.board import RECALL_AT_10, evidence_figures
+from memflow.chat.scripted import ScriptedChat
+from memflow.domains import find
+from memflow.handlers import handlers
+from memflow.hashing import HashingEmbedder
+from memflow.memories.memory import Tools
+from memflow.memories.registry import find as memory_of
+from memflow.play import play_all
+from memflow.records import Probe, Said
+from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.words import search_words
+from resources.library import Library
+
+TRAJECTORIES = 120
+Scores = Callable[[Sequence[str], str], list[float]]
+
+
+def cosines(texts: Sequence[str], query: str) -> list[float]:
+    """The cosine of each text with the query."""
+    vectors = asyncio.run(HashingEmbedder().embed([*texts, query]))
+    *rows, last = (vector / np.linalg.norm(vector) for vector in vectors.astype(np.float64))
+    return [float(np.dot(row, last)) for row in rows]
+
+
+def bm25(texts: Sequence[str], query: str) -> list[float]:
+    """BM25 with k1 1.2 and b 0.75, term by term; a text without a word of the query has 0."""
+    documents = [search_words(text) for text in texts]
+    average = sum(map(len, documents)) / len(documents)
+    scores = []
+    for document in documents:
+        counts, score = Counter(document), 0.0
+        for word in search_words(query):
+            having = sum(word in other for other in documents)
+            weight = math.log(1 + (len(documents) - having + 0.5) / (having + 0.5))
+            norm = 1.2 * (1 - 0.75 + 0.75 * len(document) / average)
+            score += weight * counts[word] / (counts[word] + norm)
+        scores.append(score)
+    return scores
+
+
+def by_hand(probe: Probe, said: Sequence[Said], scores: Scores, *, matching: bool) -> float:
+    """The share of a probe's evidence among the ten messages with the highest scores, the older first among equals;
+    where only texts that match can be found, none without a score."""
+    ranked = sorted(
+        enumerate(scores([f"user: {line.text}" for line in said], f"{probe.question} ({probe.asked_at})")),
+        key=lambda each: (-round(each[1], 6), each[0]),
+    )
+    best = {said[at].message_id for at, score in ranked[:10] if score > 0 or not matching}
+    return len(best & set(probe.evidence)) / len(set(probe.evidence))
+
+
+@pytest.mark.parametrize(("name", "scores"), [("retrieval", cosines), ("bm25_message_10", bm25)])
+def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
+    folder = os.environ.get("MEMFLOW_DATA")
+    if not folder or not (Path(folder) / "memdaily").is_dir():
+        pytest.skip("set MEMFLOW_DATA to the data folder; it has no memdaily")
+    benchmark, domain, library = MemBench(), find("membench_memdaily").limited(TRAJECTORIES), Library(folder)
+    found, _ = library.of(domain)
+    records = [row for each in found for row in benchmark.records(each, library.paths(each))]
+    chat, recipe = ScriptedChat(handlers()), memory_of(name)
+
+    async def evaluated() -> tuple[list[Probe], list[Said], Measured, list]:
+        turns = await benchmark.turns(domain, records, States([]), chat)
+        probes = await benchmark.probes(domain, records, States([]), turns, chat)
+        remember = recipe.remember(Tools(chat, HashingEmbedder()))
+        played = await play_all(benchmark.episodes(domain, States([]), turns, [], chat), remember, None)
+        said, entries = said_of(domain.name, name, played), entries_of(domain.name, name, played)
+        pasts = pasts_of(entries, said, probes)
+        replies = await answer_all(benchmark, domain, name, probes, pasts, remember, chat)
+        verdicts = await benchmark.verdicts(domain, probes, replies, None)  # type: ignore[arg-type]
+        rows = attribute(
+            domain.name, name, recipe.system, said=said, entries=entries, probes=probes, replies=replies,
+            verdicts=verdicts,
+        )  # fmt: skip
+        measured = Measured(
+            domain=domain.name, assistant=name, memory=name, model="scripted", probes=probes, verdicts=verdicts,
+            oracle=[], none=[], simulator="", scripted=True,
+        )  # fmt: skip
+        return probes, said, measured, rows
+
+    probes, said, measured, rows = asyncio.run(evaluated())
+    sound = [probe for probe in probes if probe.reason is None]
+    assert len(sound) > 0.9 * TRAJECTORIES
+    counted = {
+        probe.probe_id: by_hand(
+            probe,
+            [line for line in said if line.episode_id == probe.episode_id],
+            scores,
+            matching=scores is bm25,
+        )
+        for probe in sound
+    }
+    told = {row.probe_id: row.recalled_at_10 / row.evidence for row in rows if row.recalled_at_10 is not None}
+    assert told == pytest.approx(counted)
+    assert 0 < sum(share < 1 for share in counted.values()) < len(counted), (
+        "ten would be enough for all, or none"
+    )
+    parts = benchmark.parts(domain, probes)
+    like = benchmark.figures(domain, measured)[0]
+    for slice_ in ("all", "level factual"):
+        [figure] = [
+            each
+            for each in evidence_figures(rows, like, 0, parts)
+            if (each.metric, each.slice) == (RECALL_AT_10, slice_)
+        ]
+        assert figure.value == pytest.approx(sum(counted.values()) / len(counted))
+        assert figure.n == len(counted)

@@ -1,0 +1,96 @@
+"""What is recalled is best first, in every system that searches; what a budget leaves out is still in the ranking."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from remembering import case, give
+
+from memflow.chat.scripted import ScriptedChat
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.memory import Memory, Message, Tools
+from memflow.memories.registry import find, handlers
+from memflow.memories.systems import SYSTEMS
+
+TOOLS = Tools(chat=ScriptedChat(handlers()), embedder=HashingEmbedder(64))
+UNRANKED = {"none", "oracle", "full", "recent"} | {name for name in SYSTEMS if name.startswith("awi")}
+BY_COSINE_ALONE = {
+    "generative_agent": {"recency": 0.0, "importance": 0.0},
+    "sc_memory": {"decay": 1.0},
+    "a_mem": {"linked": 0},
+}
+"""What makes the score of a system that adds something to the cosine the cosine alone."""
+OTHERWISE = {"mem_gpt"}
+"""It is searched with a model's own queries, and what they find stands search after search."""
+TOPICS = ("cat", "bread", "tea", "garden", "bicycle", "piano", "river", "winter")
+QUERIES = ("Where is the cat now?", "bread and tea in the morning", "the piano by the river")
+
+SEARCHED = [
+    case(system, name)
+    for name, system in SYSTEMS.items()
+    if system.ranks and system.needs_embedder and name not in OTHERWISE
+]
+
+
+async def lived(name: str) -> Memory:
+    """A memory that was given 30 rounds on eight topics."""
+    recipe = find(name)
+    memory = recipe.system.memory(
+        EntryStore(), TOOLS, **{**recipe.values, **BY_COSINE_ALONE.get(recipe.system.name, {})}
+    )
+    chance = random.Random(7)
+    for number in range(30):
+        one, other = chance.sample(TOPICS, 2)
+        await give(
+            memory,
+            [
+                Message(f"u{number}", "user", f"My {one} is near the {other}. My {other} is fine."),
+                Message(f"a{number}", "assistant", f"I see, the {other} and day {number} of the {one}."),
+            ],
+        )
+    return memory
+
+
+def searched(memory: Memory, item: Item) -> Vector | None:
+    """The vector that an entry was found by: its own, or that of the message it sums up."""
+    message = memory.store.get(item.meta["of"]) if "of" in item.meta else item
+    return None if message is None else message.vector
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+async def test_what_was_found_stands_nearest_first(name: str) -> None:
+    memory, seen = await lived(name), 0
+    for query in QUERIES:
+        [vector] = await memory.embed([query])
+        recall = await memory.read(query)
+        vectors = [searched(memory, item) for item in recall.ranked]
+        scores = [float(each @ vector) for each in vectors if each is not None]
+        assert all(first >= second - 1e-6 for first, second in pairwise(scores))
+        # What goes along for no query, such as a buffer, stands behind all that was found.
+        found = [each is not None for each in vectors]
+        assert found == sorted(found, reverse=True)
+        seen += len(set(np.round(scores, 4)))
+    assert seen > len(QUERIES), "nothing was ranked"
+
+
+def test_what_answers_to_no_query_has_no_ranking() -> None:
+    assert {name for name, system in SYSTEMS.items() if not system.ranks} == UNRANKED
+
+
+@pytest.mark.parametrize(
+    ("name", "budget"), [("retrieval_40", 60), ("generative_agent", 60), ("memory_bank", 60), ("sc_memory", 48)]
+)
+async def test_a_budget_cuts_what_is_recalled_and_not_the_ranking(name: str, budget: int) -> None:
+    memory, free = await lived(name), await lived(name)
+    memory.budget, free.budget = budget, 100_000  # type: ignore[attr-defined]
+    cut = 0
+    for query in QUERIES:
+        tight, wide = await memory.read(query), await free.read(query)
+        found = tuple(item for item in wide.ranked if searched(free, item) is not None)
+        assert tight.ranked[: len(found)] == found
+        kept = [item for item in tight.entries if item in found]
+        assert kept == [*found[: len(kept)]]
+        cut += len(kept) < len(found)
+    assert cut, "the budget left nothing out"
