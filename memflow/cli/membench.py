@@ -25,12 +25,12 @@ MEASURED = {
     "accuracy": "accuracy",
     "recall_at_10": "recall@10",
     "evidence_recall": "recall of evidence",
-    "read_time": "seconds to read",
-    "write_time": "seconds to write",
-    "read_calls": "requests to read",
-    "write_calls": "requests to write",
+    "read_time": "seconds",
+    "write_time": "seconds",
+    "read_calls": "requests",
+    "write_calls": "requests",
 }
-"""What the tables show, in words."""
+"""What the tables show, in words; those of reads and writes are missed together."""
 
 DomainFilter = Annotated[
     list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")
@@ -156,7 +156,8 @@ def lacking(rows: Sequence["Row"], measures: Iterable[str] = tuple(MEASURED)) ->
     for reason, by_measure in found.items():
         by_whom: dict[str, list[str]] = {}
         for measured, lost in by_measure.items():
-            names = "all" if len(lost) == len(rows) else ", ".join(dict.fromkeys(lost))
+            different = dict.fromkeys(lost)
+            names = "all" if len(different) == len(rows) else ", ".join(different)
             by_whom.setdefault(names, []).append(measured)
         parts = "; ".join(f"{', '.join(what)} of {names}" for names, what in by_whom.items())
         yield note(f"{NONE} {reason}: {parts}.")

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Form = Literal["svg", "png"]
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+BLACK = "#000000"
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 PARTS = ("#D55E00", "#56B4E9", "#F0E442")
 """The colours of the parts of bars, from below: they differ in lightness as well."""
@@ -156,7 +157,8 @@ def _columns(columns: Columns) -> "Figure":
         for point in curve.points:
             if point.low is not None and point.high is not None:
                 middle = point.at + aside
-                axes.plot([middle, middle], [point.low, point.high], color="#222222", linewidth=1, alpha=0.7)
+                line = "#999999" if colour == BLACK else "#222222"
+                axes.plot([middle, middle], [point.low, point.high], color=line, linewidth=1, alpha=0.7)
     for curve, dots in zip(columns.beside, cycle((":", (0, (6, 3)), "-.")), strict=False):
         left, right = [point.at - 0.45 for point in curve.points], [point.at + 0.45 for point in curve.points]
         at = [point.value for point in curve.points]

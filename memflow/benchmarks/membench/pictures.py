@@ -14,7 +14,7 @@ from memflow.records import Figure
 TIMES = {"read_time": "read", "write_time": "write"}
 """The figures of seconds, and what they are called in a legend."""
 BOUNDS = ("none", "oracle")
-"""Memories that no time is shown of: they take in nothing."""
+"""Memories that take in nothing: no time is shown of them, and by kind they would stand in the way of the others."""
 
 
 def pictures(figures: Sequence[Figure], domain: Domain) -> dict[str, Columns]:
@@ -28,7 +28,10 @@ def pictures(figures: Sequence[Figure], domain: Domain) -> dict[str, Columns]:
             f"Accuracy by mechanism, {domain.name}", levels, lambda row: row.assistant, _level
         ),
         "kinds": _accuracies(
-            f"Accuracy by kind of question, {domain.name}", kinds, _kind, lambda row: row.assistant
+            f"Accuracy by kind of question, {domain.name}",
+            [row for row in kinds if row.memory not in BOUNDS],
+            _kind,
+            lambda row: row.assistant,
         ),
         "times": _times(f"Seconds of reads and writes, {domain.name}", over_all),
     }

@@ -103,7 +103,10 @@ def test_mechanisms_have_a_line_each_with_all_that_was_measured(board) -> None:
     ]
     assert found["full"][4:] == ["–", "–", "–", "–", "–"] and found["chance"] == ["0.250"]
     assert "– it recalls nothing: recall@10 of none." in result.stdout
-    assert "– not measured: recall@10 of full; recall of evidence of all; seconds to read," in result.stdout
+    assert (
+        "– not measured: recall@10 of full; recall of evidence of all; seconds, requests of none, full."
+        in result.stdout
+    )
     assert "this may be guessing" in result.stdout and "scripted, not a language model" in result.stdout
     assert "reflective" not in result.stdout
 

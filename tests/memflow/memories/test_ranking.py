@@ -80,7 +80,8 @@ def test_what_answers_to_no_query_has_no_ranking() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "budget"), [("retrieval_40", 60), ("generative_agent", 60), ("memory_bank", 60), ("sc_memory", 48)]
+    ("name", "budget"),
+    [("retrieval_40", 60), ("generative_agent", 60), ("memory_bank", 60), ("sc_memory", 48)],
 )
 async def test_a_budget_cuts_what_is_recalled_and_not_the_ranking(name: str, budget: int) -> None:
     memory, free = await lived(name), await lived(name)

@@ -73,6 +73,7 @@ def test_kinds_stand_in_the_papers_order_and_models_where_there_are_several() ->
         of("full", slice="category noisy"),
         of("full", slice="category simple"),
         of("recent", slice="category simple"),
+        of("oracle", slice="category simple"),
         of("full", slice="all", value=0.3),
         of("full@x", slice="all", value=0.4),
     ]
@@ -84,7 +85,7 @@ def test_kinds_stand_in_the_papers_order_and_models_where_there_are_several() ->
     ]
     assert drawn["models"].ticks == ("m", "x") and drawn["models"].curves[0].name == "full"
     assert [point.value for point in drawn["models"].curves[0].points] == [0.3, 0.4]
-    assert "models" not in pictures(figures[:4], D) and "mechanisms" not in drawn
+    assert "models" not in pictures(figures[:5], D) and "mechanisms" not in drawn
 
 
 def test_times_stand_on_a_log_scale_without_those_that_are_nothing() -> None:
