@@ -171,7 +171,7 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
                 f.variant,
                 slice_order[f.slice],
                 f.value is None,
-                -(f.value or 0),
+                (f.value or 0) if f.metric in EFFICIENCY else -(f.value or 0),
             )
         )
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]

@@ -126,6 +126,11 @@ EXPECTED = (
     ),
     Expectation(
         "answer.replies",
+        "ranked_entries_are_held",
+        Refers(("episode_id", "ranked"), "memory.indexes", ("episode_id", "entry_id")),
+    ),
+    Expectation(
+        "answer.replies",
         "unread_answers_say_why",
         Each(lambda row: row.parsed is not None or row.reason is not None),
     ),
@@ -155,6 +160,11 @@ EXPECTED = (
         "score.attributions",
         "what_is_recalled_was_held",
         sound(lambda row: row.recalled <= row.held <= row.evidence),
+    ),
+    Expectation(
+        "score.attributions",
+        "what_the_best_entries_recall_was_held",
+        sound(lambda row: row.recalled_at_10 is None or row.recalled_at_10 <= row.held),
     ),
     Expectation("score.claims", "claims_are_found_or_not", Each(lambda row: row.value in (None, 0, 1))),
     Expectation(

@@ -41,6 +41,7 @@ def reply(name: str, recalled: dict[str, list[str]], checkpoint: int = 1, model:
     return Reply(
         domain="d", assistant="a", probe_id=name, episode_id="e", checkpoint=checkpoint, model=model,
         recalled=[*recalled], recalled_sources=[each for sources in recalled.values() for each in sources],
+        ranked=[*recalled][:10],
     )  # fmt: skip
 
 
@@ -121,6 +122,22 @@ def test_what_cannot_be_attributed_says_why() -> None:
     [bound] = attributed(probes, [reply("p", {})], [verdict("p", 0.0)], system="oracle")
     assert bound.reason is not None and "oracle recalls nothing" in bound.reason
     assert attributed([probe("p", ["m1"], kind="state")], [], [verdict("p", 0.0)]) == []
+
+
+def test_recall_at_10_is_of_the_ten_best_whatever_the_budget_let_through() -> None:
+    probes, verdicts = [probe("p", ["m0", "m1"])], [verdict("p", 0.0)]
+    best = [f"other-{at}" for at in range(9)]
+    through = replace(reply("p", {}), ranked=[*best, "note-1"])
+    [row] = attributed(probes, [through], verdicts)
+    assert (row.evidence, row.recalled, row.recalled_at_10) == (2, 0, 1)
+    behind = replace(reply("p", {"note-1": ["m1", "m2"]}), ranked=[*best, "other-9"])
+    [row] = attributed(probes, [behind], verdicts)
+    assert (row.recalled, row.recalled_at_10) == (1, 0)
+
+
+def test_what_ranks_nothing_has_no_recall_at_10() -> None:
+    [row] = attributed([probe("p", ["m1"])], [reply("p", {"note-1": ["m1"]})], [verdict("p", 0.0)], "full")
+    assert (row.recalled, row.recalled_at_10, row.reason) == (1, None, None)
 
 
 @given(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.attribution import NO_EVIDENCE
-from memflow.board import BY_EVIDENCE, Terms, evidence_figures, on_terms, unequal
+from memflow.board import BY_EVIDENCE, RECALL_AT_10, Terms, evidence_figures, on_terms, unequal
 from memflow.expectations import EXPECTATIONS, Together
 from memflow.records import Attributed, Figure, Reply
 
@@ -16,7 +16,15 @@ FIGURE = Figure(
 
 
 def row(name: str, episode: str = "e", **more: object) -> Attributed:
-    plain = {"evidence": 2, "held": 2, "recalled": 1, "entries": 4, "relevant": 1, "loss": 1.0}
+    plain = {
+        "evidence": 2,
+        "held": 2,
+        "recalled": 1,
+        "recalled_at_10": 1,
+        "entries": 4,
+        "relevant": 1,
+        "loss": 1.0,
+    }
     plain |= {"write": 0.0, "read": 1.0, "utilisation": 0.0}
     return Attributed(
         domain="d", assistant="a", probe_id=name, episode_id=episode, checkpoint=0, **{**plain, **more}  # type: ignore[arg-type]
@@ -28,15 +36,26 @@ def by_metric(figures: list[Figure], slice_: str = "all") -> dict[str, Figure]:
 
 
 def test_figures_by_evidence_are_means_over_probes_with_evidence() -> None:
-    unknown = row("p3", evidence=0, held=None, recalled=None, entries=None, relevant=None, loss=None, write=None,
-                  read=None, utilisation=None, reason=NO_EVIDENCE)  # fmt: skip
+    unknown = row("p3", evidence=0, held=None, recalled=None, recalled_at_10=None, entries=None, relevant=None,
+                  loss=None, write=None, read=None, utilisation=None, reason=NO_EVIDENCE)  # fmt: skip
     rows = [
         row("p1"),
-        row("p2", "f", recalled=2, entries=0, relevant=0, loss=0.5, read=0.0, utilisation=0.5),
+        row(
+            "p2",
+            "f",
+            recalled=2,
+            recalled_at_10=0,
+            entries=0,
+            relevant=0,
+            loss=0.5,
+            read=0.0,
+            utilisation=0.5,
+        ),
         unknown,
     ]
     figures = by_metric(evidence_figures(rows, FIGURE, seed=0))
     assert figures["evidence_recall"].value == pytest.approx((0.5 + 1.0) / 2)
+    assert figures[RECALL_AT_10].value == pytest.approx((0.5 + 0.0) / 2)
     assert figures["evidence_precision"].value == pytest.approx(
         1 / 4
     )  # nothing recalled: nothing to be precise
@@ -68,6 +87,23 @@ def test_slices_are_checkpoints_and_categories() -> None:
         "category 3",
     }
     assert by_metric(figures, "category 3")["write_failure"].value == 1.0
+
+
+def test_a_benchmarks_own_parts_are_slices() -> None:
+    rows = [row("p1"), row("p2", recalled=2)]
+    figures = evidence_figures(rows, FIGURE, seed=0, parts={"level factual": frozenset({"p2"})})
+    assert by_metric(figures, "level factual")["evidence_recall"].value == 1.0
+    assert by_metric(figures, "level factual")["evidence_recall"].n == 1
+
+
+def test_what_ranks_nothing_has_no_recall_at_10_and_says_why() -> None:
+    figures = by_metric(evidence_figures([row("p1", recalled_at_10=None)], FIGURE, seed=0))
+    assert figures[RECALL_AT_10].value is None
+    assert figures[RECALL_AT_10].reason == "a does not rank what it recalls: it has no ten best"
+    assert figures["evidence_recall"].value == 0.5
+    lost = row("p1", held=None, recalled=None, recalled_at_10=None, entries=None, relevant=None, loss=None,
+               write=None, read=None, utilisation=None, reason="no answer")  # fmt: skip
+    assert by_metric(evidence_figures([lost], FIGURE, seed=0))[RECALL_AT_10].reason == "no answer"
 
 
 def reply(prompt: str, model: str = "fingerprint-1", tokens: int = 10) -> Reply:

@@ -170,7 +170,7 @@ async def test_dialogues_without_a_model_say_so() -> None:
         await play(Episode("d", (dialogue(0, "hello"),)), Notebook(), None)
 
 
-async def test_the_last_message_of_a_write_has_the_seconds_that_it_took() -> None:
+async def test_the_last_message_of_a_write_has_what_it_took() -> None:
     now = 0.0
 
     @dataclass
@@ -187,6 +187,10 @@ async def test_the_last_message_of_a_write_has_the_seconds_that_it_took() -> Non
     messages = tuple(Message(f"s/{index}", "user", str(index)) for index in range(3))
     episode = Episode("s", (Event(0, 0, "given", messages, together=2),))
     played = await play(episode, Slow(), None, clock=lambda: now)
-    assert [(line.models_s, line.own_s) for line in played.lines] == [(None, None), (7.0, 2.0), (7.0, 1.0)]
+    assert [(line.models_s, line.own_s, line.model_calls) for line in played.lines] == [
+        (None, None, None),
+        (7.0, 2.0, 1),
+        (7.0, 1.0, 1),
+    ]
     unmeasured = await play(episode, Slow(), None)
     assert {line.own_s for line in unmeasured.lines} == {None}

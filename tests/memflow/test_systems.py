@@ -110,6 +110,7 @@ async def _restored(name: str, demo: str, bench: Benchmark, made: Users) -> None
             [item.entry_id for item in recall.entries],
             recall.injected_tokens,
         )
+        assert reply.ranked == [item.entry_id for item in recall.ranked[:10] if SYSTEMS[name].ranks]
 
 
 @pytest.mark.parametrize("name", [case(system, name) for name, system in SYSTEMS.items() if system.recalls])

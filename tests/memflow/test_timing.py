@@ -64,7 +64,7 @@ async def test_a_models_seconds_are_the_recorded_ones_and_asking_it_is_not_count
         clock.work(3.0)
 
     _, watch = await measured(work(), clock)
-    assert watch is not None and (watch.own, watch.models) == (5.0, 10.0)
+    assert watch is not None and (watch.own, watch.models, watch.calls) == (5.0, 10.0, 1)
 
 
 async def test_questions_asked_at_once_count_each() -> None:
@@ -76,13 +76,13 @@ async def test_questions_asked_at_once_count_each() -> None:
         await asyncio.gather(*(asked(model.complete(str(n))) for n in range(3)))
 
     _, watch = await measured(work(), clock)
-    assert watch is not None and (watch.own, watch.models) == (2.0, 30.0)
+    assert watch is not None and (watch.own, watch.models, watch.calls) == (2.0, 30.0, 3)
 
 
 async def test_an_embedder_in_a_thread_says_what_it_took() -> None:
     clock = Clock()
     _, watch = await measured(asyncio.to_thread(took, 4.0), clock)
-    assert watch is not None and (watch.own, watch.models) == (0.0, 4.0)
+    assert watch is not None and (watch.own, watch.models, watch.calls) == (0.0, 4.0, 0)
 
 
 async def test_two_at_once_are_told_apart() -> None:

@@ -65,10 +65,22 @@ def test_facts_are_told_without_the_rows(lake):
 
 def test_what_measures_a_run_is_no_part_of_the_digest(lake):
     fast = row_of("answer.replies", nulls=False, latency_s=0.1)
-    slow = replace(fast, latency_s=9.0, completion="another", prompt_tokens=1, own_s=3.0, models_s=4.0)
+    slow = replace(
+        fast, latency_s=9.0, completion="another", prompt_tokens=1, own_s=3.0, models_s=4.0, model_calls=5
+    )
     said = replace(fast, parsed="something else")
     digests = [lake.write("answer.replies", "d/a", [row], recipe="").digest for row in (fast, slow, said)]
     assert digests[0] == digests[1] != digests[2]
+
+
+def test_figures_that_measure_a_run_are_no_part_of_the_digest(lake):
+    accuracy, time = (
+        row_of("score.leaderboard", nulls=False, metric=name) for name in ("accuracy", "write_time")
+    )
+    boards = [[accuracy, time], [accuracy, replace(time, value=0.9)], [replace(accuracy, value=0.9), time]]
+    facts = [lake.write("score.leaderboard", "all", board, recipe="") for board in boards]
+    assert facts[0].digest == facts[1].digest != facts[2].digest
+    assert facts[0].rows == 2
 
 
 def test_a_partition_is_replaced_whole(lake):

@@ -20,11 +20,11 @@ import pytest
 
 from assets.recipes import BY_ASSISTANT
 from memflow.attribution import NO_EVIDENCE
-from memflow.board import BY_EVIDENCE
+from memflow.board import BY_EVIDENCE, RECALL_AT_10
 from memflow.chat.scripted import LABEL
 from memflow.cli.selection import DEMO, DEMO_MEMORIES
 from memflow.cli.walk import Outcome
-from memflow.records import TABLES
+from memflow.records import EFFICIENCY, TABLES
 from resources.instance import open_instance
 from resources.lake import Lake
 
@@ -148,9 +148,10 @@ def test_every_table_has_rows_but_those_that_have_none_to_hold(demo: Demo) -> No
         assert (rows == 0) == empty, f"{table} of {partition} has {rows} rows"
 
 
-def of_evidence(row: dict[str, Any]) -> bool:
-    """Whether a figure follows the evidence, which nobody can through a bound."""
-    return row["metric"].startswith("evidence") or row["variant"] == BY_EVIDENCE
+def of_a_memory(row: dict[str, Any]) -> bool:
+    """Whether a figure follows the evidence, or is of writes and reads, which no bound has."""
+    named = (RECALL_AT_10, *EFFICIENCY)
+    return row["metric"].startswith("evidence") or row["metric"] in named or row["variant"] == BY_EVIDENCE
 
 
 def test_nothing_was_lost(demo: Demo) -> None:
@@ -170,7 +171,7 @@ def test_nothing_was_lost(demo: Demo) -> None:
     assert all(
         row["coverage"] == 1
         for row in demo.said["leaderboard"]
-        if row["slice"] == "all" and not of_evidence(row)
+        if row["slice"] == "all" and not of_a_memory(row)
     )
 
 
@@ -225,6 +226,27 @@ def test_failures_are_those_of_the_memory(demo: Demo) -> None:
     assert demo.value(AMEMGYM, "none", "write_failure") > demo.value(AMEMGYM, "recent", "write_failure")
 
 
+def test_efficiency_and_recall_at_10_are_of_memories_that_have_them(demo: Demo) -> None:
+    for domain in DEMO:
+        for assistant in ASSISTANTS:
+            for metric in EFFICIENCY:
+                figure = demo.figure(domain, assistant, metric)
+                if assistant in BOUNDS:
+                    assert figure["value"] is None and "nothing was written" in figure["reason"]
+                    continue
+                played = [row for row in demo.lake.read("memory.transcripts", f"{domain}/{assistant}")]
+                replies = demo.lake.read("answer.replies", f"{domain}/{assistant}")
+                took = [row for row in (played if "write" in metric else replies) if row.models_s is not None]
+                calls = metric.endswith("calls")
+                values = [row.model_calls if calls else row.models_s + row.own_s for row in took]
+                assert figure["n"] == len(took) > 0
+                assert figure["value"] == pytest.approx(sum(values) / len(values))
+            recall = demo.figure(domain, assistant, RECALL_AT_10)
+            assert (recall["value"] is not None) == (assistant in RETRIEVAL), recall
+            if assistant in RETRIEVAL:
+                assert recall["value"] <= demo.value(domain, assistant, "evidence_recall") + 1e-12
+
+
 def test_every_figure_says_that_no_language_model_made_it(demo: Demo) -> None:
     assert demo.said["leaderboard"]
     assert all(row["scripted"] and row["model"] == "scripted" for row in demo.said["leaderboard"])
@@ -234,7 +256,8 @@ def test_every_figure_says_that_no_language_model_made_it(demo: Demo) -> None:
 def test_figures_come_with_what_they_rest_on(demo: Demo) -> None:
     for row in demo.said["leaderboard"]:
         assert row["value"] is not None or row["reason"]
-        if row["assistant"] not in BOUNDS or not of_evidence(row):
+        unranked = row["metric"] == RECALL_AT_10 and row["assistant"] not in RETRIEVAL
+        if not (unranked or (row["assistant"] in BOUNDS and of_a_memory(row))):
             assert row["n"] > 0
             assert row["n_episodes"] > 0
         if row["value"] is not None and row["n_episodes"] > 1:
