@@ -1,0 +1,94 @@
+"""MemBench's domains draw from files of the published form what the paper draws from the published ones."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from telling import ids, read, sampled_files
+
+from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.domains import DOMAINS
+from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
+from memflow.benchmarks.membench.parameters import parameters_of
+from memflow.benchmarks.membench.selection import taken
+from memflow.datasets import DATASETS
+from memflow.domains import find
+from memflow.records import Record
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        # As published, there are 100 trajectories of each kind and scenario, but 50 of an observed factual one; of
+        # those lengthened by noise 20 and 10.
+        ("participation", "", {"factual": 50, "reflective": 100}, (360, 120)),
+        ("observation", "", {"factual": 50, "reflective": 100}, (280, 60)),
+        ("participation", "_100k", {"factual": 20, "reflective": 20}, (90, 30)),
+        ("observation", "_100k", {"factual": 10, "reflective": 20}, (84, 15)),
+    ],
+    ids=lambda case: f"{case[0]}{case[1]}",
+)
+def published(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, list[Record], tuple[int, int], dict[Level, int]]:
+    scene, length, each, sizes = request.param
+    name = f"membench_{scene}{length}"
+    files = sampled_files(scene, length, each)
+    return name, read(name, files, tmp_path_factory.mktemp(name)), sizes, each
+
+
+def counts(names: list[str]) -> Counter[str]:
+    return Counter(name.rpartition("/")[0] for name in names)
+
+
+async def test_a_domain_has_the_papers_sizes(published) -> None:
+    name, records, (factual, reflective), _ = published
+    domain, bench = find(name), MemBench()
+    states = await bench.states(domain, records, None)  # type: ignore[arg-type]
+    turns = await bench.turns(domain, records, states, None)  # type: ignore[arg-type]
+    probes = await bench.probes(domain, records, states, turns, None)  # type: ignore[arg-type]
+    assert Counter(KINDS[probe.category or ""].level for probe in probes) == {
+        "factual": factual,
+        "reflective": reflective,
+    }
+    drawn = {probe.episode_id for probe in probes}
+    assert {turn.episode_id for turn in turns} == drawn
+    assert not [probe for probe in probes if probe.reason is not None]
+    assert not any("/emotion/" in each for each in drawn)
+    assert len(set(counts(sorted(drawn)).values())) <= 2
+    again = [each.trajectory_id for each in taken(domain, records)]
+    assert set(again) == drawn
+    assert {each.trajectory_id for each in taken(replace(domain, seed=7), records)} != drawn
+
+
+def test_the_whole_of_it_has_every_trajectory_with_emotion(published) -> None:
+    name, records, _, each = published
+    whole = [one.trajectory_id for one in taken(find(f"{name}_all"), records)]
+    assert sorted(whole) == sorted(ids(records))
+    assert counts(whole)[f"{name.split('_')[1]}/highlevel/emotion"] == each["reflective"]
+
+
+def test_a_raw_domain_takes_all_there_is(tmp_path: Path) -> None:
+    from telling import messages, sessions
+
+    for scene, agent, content in (
+        ("participation", "First", [sessions(), sessions(1)]),
+        ("observation", "Third", [messages(), messages(1)]),
+    ):
+        source = f"membench/MemData/{agent}Agent/conditional.json"
+        records = read(f"membench_{scene}_raw", {source: {"roles": content}}, tmp_path)
+        assert [one.trajectory_id for one in taken(find(f"membench_{scene}_raw"), records)] == ids(records)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)
+def test_a_domain_reads_data_sets_of_its_own_and_its_parameters_hold(domain) -> None:
+    parameters_of(domain)
+    assert {DATASETS[name].benchmark for name in domain.datasets} <= {"membench"}
+
+
+def test_published_files_are_named_for_their_scene() -> None:
+    names: dict[Scene, str] = {"participation": "FirstAgent", "observation": "ThirdAgent"}
+    for scene, agent in names.items():
+        for end in ("", "_100k", "_raw"):
+            assert all(agent in file for file in DATASETS[f"membench_{scene}{end}"].files)
