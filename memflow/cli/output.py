@@ -1,8 +1,10 @@
-"""How commands print: the answer on standard output, as text or as JSON; all else on standard error."""
+"""How commands print: the answer on standard output, as text, as JSON or as CSV; all else on standard error."""
 
+import csv
+import io
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,6 +32,20 @@ FormatOption = Annotated[
 ]
 
 
+class Sheet(StrEnum):
+    """How an answer of rows is written."""
+
+    text = "text"
+    csv = "csv"
+    json = "json"
+
+
+SheetOption = Annotated[
+    Sheet,
+    typer.Option("--format", help="text, for people; csv or json, for programs: nothing else is on stdout."),
+]
+
+
 def answer(form: Format, data: Any, *shown: RenderableType) -> None:
     """Print `data` as JSON, or what is shown of it as text."""
     if form is Format.json:
@@ -38,6 +54,23 @@ def answer(form: Format, data: Any, *shown: RenderableType) -> None:
     console = _console()
     for each in shown:
         console.print(each)
+
+
+def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *shown: RenderableType) -> None:
+    """Print `rows` as CSV, with a head; or `data` and what is shown of it, as `answer` does."""
+    if form is not Sheet.csv:
+        answer(Format(form.value), data, *shown)
+        return
+    written = io.StringIO()
+    sheet = csv.DictWriter(written, list(dict.fromkeys(name for row in rows for name in row)), restval="")
+    sheet.writeheader()
+    sheet.writerows(rows)
+    typer.echo(written.getvalue(), nl=False)
+
+
+def room() -> int:
+    """Columns that a table has on standard output."""
+    return _console().width
 
 
 def write(file: Path, text: str, force: bool) -> None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from resources.lake import Lake
     from resources.settings import Settings
 
-BENCHMARK = "memorybench"
-"""In place of a domain: what is drawn over several of its domains."""
+BENCHMARK, MEMBENCH = "memorybench", "membench"
+"""In place of a domain: what is drawn over several domains of the benchmark."""
 TIMES = "times"
 
 
@@ -29,7 +29,7 @@ def plot(
         str,
         typer.Argument(
             help="The domain whose figures to draw; or memorybench, for scores by partition, times by task format and "
-            "the effect of noise, which go over several domains."
+            "the effect of noise, or membench, for accuracy by mechanism, which go over several domains."
         ),
     ],
     metric: Annotated[
@@ -38,7 +38,8 @@ def plot(
             "--metric",
             metavar="NAME",
             help="accuracy, memory_score, failures, factual_recall, min_max, cycles, or any metric with figures by "
-            "period; times (MemoryBench); may be repeated. [all of these that there are]",
+            "period; times (MemoryBench, MemBench); mechanisms, kinds, models (MemBench); may be repeated. [all of "
+            "these that there are]",
         ),
     ] = None,
     out: Annotated[
@@ -47,7 +48,8 @@ def plot(
     form: FormatOption = Format.text,
 ) -> None:
     """Draw figures by period, with their intervals, as SVG and PNG; failures are stacked, and an evolution by episode
-    is drawn by cycle. MemoryBench's times are stacked, and its scores by partition stand side by side.
+    is drawn by cycle. MemoryBench's times are stacked, and its scores by partition stand side by side, as do MemBench's
+    accuracies, and its times on a log scale.
 
     Needs matplotlib: pip install 'memflow[plots]'. What is there already under a picture's name is replaced.
     """
@@ -57,8 +59,9 @@ def plot(
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
     figures = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
-    if domain == BENCHMARK:
-        wanted = _named(_over_domains(settings, lake, figures), metric)
+    if domain in (BENCHMARK, MEMBENCH):
+        over = _over_domains if domain == BENCHMARK else _over_membench
+        wanted = _named(domain, over(settings, lake, figures), metric)
     else:
         wanted = _of_domain(settings, lake, figures, domain, metric)
     folder = out or settings.home / "plots" / domain
@@ -90,11 +93,12 @@ def _of_domain(
     beside: dict[str, Drawable] = {}
     if not metric or TIMES in metric:
         beside = _times(settings, lake, [domain], f"Time consumption, {domain}")
+    beside |= _membench(settings, figures, domain)
     if metric:
         return {name: beside.get(name) or chart(figures, domain, name) for name in metric}
     wanted = {**charts(figures, domain), **beside}
     if not wanted:
-        raise BadInput(f"{domain} has no figures over several periods to draw")
+        raise BadInput(f"{domain} has no figures to draw, over several periods or side by side")
     return wanted
 
 
@@ -115,6 +119,23 @@ def _over_domains(settings: "Settings", lake: "Lake", figures: Sequence["Figure"
     }
 
 
+def _membench(settings: "Settings", figures: Sequence["Figure"], name: str) -> dict[str, "Drawable"]:
+    """The pictures of a MemBench domain, by name; none of another's."""
+    from memflow.benchmarks.membench.pictures import pictures
+
+    return {
+        found: drawn for one in known(settings, [name]) for found, drawn in pictures(figures, one).items()
+    }
+
+
+def _over_membench(settings: "Settings", lake: "Lake", figures: Sequence["Figure"]) -> dict[str, "Drawable"]:
+    """What is drawn over several domains of MemBench, by name."""
+    from memflow.benchmarks.membench.pictures import pictures_over
+
+    domains = known(settings, dict.fromkeys(figure.domain for figure in figures))
+    return {**pictures_over(figures, domains)}
+
+
 def _times(settings: "Settings", lake: "Lake", names: Sequence[str], title: str) -> dict[str, "Drawable"]:
     """The bars of the MemoryBench domains of those names; none, where there is nothing to draw."""
     from memflow.benchmarks.memorybench.plots import time_bars
@@ -124,13 +145,13 @@ def _times(settings: "Settings", lake: "Lake", names: Sequence[str], title: str)
     return {} if bars is None else {TIMES: bars}
 
 
-def _named(found: dict[str, "Drawable"], metric: list[str] | None) -> dict[str, "Drawable"]:
+def _named(benchmark: str, found: dict[str, "Drawable"], metric: list[str] | None) -> dict[str, "Drawable"]:
     there = ", ".join(found)
     if not found:
-        raise BadInput(f"nothing was measured yet that is drawn over several domains of {BENCHMARK}")
+        raise BadInput(f"nothing was measured yet that is drawn over several domains of {benchmark}")
     for name in metric or ():
         if name not in found:
             raise BadInput(
-                f"there is no picture {name!r} over several domains of {BENCHMARK}; there are {there}"
+                f"there is no picture {name!r} over several domains of {benchmark}; there are {there}"
             )
     return {name: found[name] for name in metric} if metric else found

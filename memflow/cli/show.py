@@ -10,7 +10,9 @@ from rich.text import Text
 
 from memflow.cli.costs import costs
 from memflow.cli.evidence import evidence, told_by_evidence
+from memflow.cli.kinds import kinds
 from memflow.cli.made import made
+from memflow.cli.mechanisms import mechanisms
 from memflow.cli.memory import memory
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.partitions import partitions
@@ -33,6 +35,8 @@ show = typer.Typer(
 show.command("probe")(probe)
 show.command("costs")(costs)
 show.command("made")(made)
+show.command("kinds")(kinds)
+show.command("mechanisms")(mechanisms)
 show.command("memory")(memory)
 show.command("partitions")(partitions)
 show.command("policies")(policies)

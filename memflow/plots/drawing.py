@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Form = Literal["svg", "png"]
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+BLACK = "#000000"
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 PARTS = ("#D55E00", "#56B4E9", "#F0E442")
 """The colours of the parts of bars, from below: they differ in lightness as well."""
@@ -35,6 +36,8 @@ LETTERS, LINE = 118, 0.15
 """Letters in a line of the caption, and the inches that each further line takes."""
 ACROSS = 3
 """Panels side by side."""
+ACROSS_LETTERS = 70
+"""Letters of names side by side below columns; more stand aslant."""
 MISSING = "pictures are drawn with matplotlib, which is not installed: pip install 'memflow[plots]'"
 
 STYLE: Any = {
@@ -154,9 +157,23 @@ def _columns(columns: Columns) -> "Figure":
         for point in curve.points:
             if point.low is not None and point.high is not None:
                 middle = point.at + aside
-                axes.plot([middle, middle], [point.low, point.high], color="#222222", linewidth=1, alpha=0.7)
-    axes.axhline(0, color="#888888", linewidth=0.8)
-    axes.set_xticks(range(len(columns.ticks)), columns.ticks)
+                line = "#999999" if colour == BLACK else "#222222"
+                axes.plot([middle, middle], [point.low, point.high], color=line, linewidth=1, alpha=0.7)
+    for curve, dots in zip(columns.beside, cycle((":", (0, (6, 3)), "-.")), strict=False):
+        left, right = [point.at - 0.45 for point in curve.points], [point.at + 0.45 for point in curve.points]
+        at = [point.value for point in curve.points]
+        axes.hlines(at, left, right, color=GREY, linestyle=dots, linewidth=1.2, label=curve.name)
+    if columns.log:
+        axes.set_yscale("log")
+    else:
+        axes.axhline(0, color="#888888", linewidth=0.8)
+    crowded = sum(map(len, columns.ticks)) > ACROSS_LETTERS
+    axes.set_xticks(
+        range(len(columns.ticks)),
+        columns.ticks,
+        rotation=30 if crowded else 0,
+        horizontalalignment="right" if crowded else "center",
+    )
     axes.set_xlim(-0.5, len(columns.ticks) - 0.5)
     axes.set_ylabel(columns.y)
     axes.grid(axis="x", visible=False)

@@ -79,13 +79,18 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A column of each curve beside one another, at places that have names: a point at `n` is of `ticks[n]`."""
+    """A column of each curve beside one another, at places that have names: a point at `n` is of `ticks[n]`.
+
+    `beside` are dashed, across the columns of their places. On a `log` scale all values are above 0.
+    """
 
     title: str
     y: str
     ticks: tuple[str, ...]
     curves: tuple[Curve, ...]
     caption: str
+    beside: tuple[Curve, ...] = ()
+    log: bool = False
 
     @property
     def label(self) -> str | None:

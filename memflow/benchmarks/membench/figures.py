@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memflow.benchmarks.benchmark import Measured
-from memflow.benchmarks.membench.kinds import LEVELS, kind
+from memflow.benchmarks.membench.kinds import LEVELS, column, kind
 from memflow.benchmarks.membench.scores import UNPARSED
 from memflow.benchmarks.membench.trajectories import scenario_of
 from memflow.domains import Domain
@@ -40,13 +40,18 @@ def make_figures(domain: Domain, measured: Measured) -> list[Figure]:
 
 
 def slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
-    """The probes of every slice, by its name: `all`, `level factual`, `category simple`, `scenario roles`."""
+    """The probes of every slice, by its name: `all`, `level factual`, `category simple`, `scenario roles`.
+
+    What is reflective is told apart as in the paper's table 10 besides: `category emotion`, `category preference`.
+    """
     found: dict[str, list[Probe]] = {"all": list(probes)}
     for level in LEVELS:
         found[f"level {level}"] = [one for one in probes if kind(one.category or "").level == level]
     for probe in probes:
-        found.setdefault(f"category {probe.category}", []).append(probe)
-        found.setdefault(f"scenario {scenario_of(probe.episode_id)}", []).append(probe)
+        scenario = scenario_of(probe.episode_id)
+        for category in dict.fromkeys((probe.category, column(kind(probe.category or ""), scenario))):
+            found.setdefault(f"category {category}", []).append(probe)
+        found.setdefault(f"scenario {scenario}", []).append(probe)
     return {name: held for name, held in found.items() if held}
 
 

@@ -22,6 +22,8 @@ _ALL = ("roles", "events", "items", "places", "hybrid")
 _LIKED = ("movie", "food", "book")
 EMOTION = "emotion"
 """The scenario of `highlevel` that asks for a mood and not for a preference."""
+PREFERENCE = "preference"
+"""What all else that is reflective asks for, stated or by way of recommendations (paper, tables 7 and 10)."""
 
 
 @dataclass(frozen=True)
@@ -78,3 +80,20 @@ def kind(name: str) -> Kind:
         if name == each.name or name in each.names:
             return each
     raise BadInput(f"there is no kind of question {name!r}; there are {', '.join(KINDS)}")
+
+
+_NAMED = ("simple", "conditional", "comparative", "aggregative", "post_processing", "knowledge_update")
+COLUMNS: dict[str, str] = {
+    **{name: KINDS[name].abbreviation for name in (*_NAMED, "lowlevel_rec", "rec_multi_session", "noisy")},
+    PREFERENCE: "pref",
+    EMOTION: "emotion",
+}
+"""What the paper tells figures of (tables 10 to 12), in its order, and how it abbreviates it; it leaves `noisy` out."""
+
+
+def column(of: Kind, scenario: str) -> str:
+    """Under which of COLUMNS a question counts: its kind; what is reflective is of emotion, by its scenario, or of
+    preference."""
+    if of.level == "factual":
+        return of.name
+    return EMOTION if scenario == EMOTION else PREFERENCE

@@ -108,6 +108,18 @@ class TestDrawn:
             assert part in text
         assert "scripted, not a language model: memory 8" in text
 
+    def test_columns_may_stand_on_a_log_scale_with_bounds_across_them(self):
+        tall = replace(
+            COLUMNS,
+            curves=(Curve("write", (Point(0, 0.001), Point(1, 10.0))),),
+            beside=(Curve("chance", (Point(0, 0.25), Point(1, 0.25))),),
+            log=True,
+            ticks=("a name of many letters, and more of them", "another name of many letters"),
+        )
+        text = said(tall)
+        assert "chance" in text and "write" in text
+        assert drawn(tall) != drawn(replace(tall, log=False)) != drawn(replace(tall, log=False, beside=()))
+
     @pytest.mark.parametrize(
         "chart", [LINES, BARS, TIMES, COLUMNS], ids=["lines", "bars", "times", "columns"]
     )

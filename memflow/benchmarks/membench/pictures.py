@@ -1,0 +1,145 @@
+"""What MemBench's tables show, as pictures: accuracy by mechanism, by kind of question and by model, and the seconds of
+reads and writes. Plain data; rows are tables.py's. How accuracy falls with what is held is plots.py's.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from memflow.benchmarks.membench.kinds import COLUMNS
+from memflow.benchmarks.membench.tables import CHANCE, KIND_SLICES, LEVEL_SLICES, Row, rows, tabled
+from memflow.domains import Domain
+from memflow.plots.charts import intervals, resting
+from memflow.plots.shapes import Columns, Curve, Point
+from memflow.records import Figure
+
+TIMES = {"read_time": "read", "write_time": "write"}
+"""The figures of seconds, and what they are called in a legend."""
+BOUNDS = ("none", "oracle")
+"""Memories that take in nothing: no time is shown of them, and by kind they would stand in the way of the others."""
+
+
+def pictures(figures: Sequence[Figure], domain: Domain) -> dict[str, Columns]:
+    """What there is to draw of a domain, by name: mechanisms, kinds, models (where several answer), times."""
+    if not tabled([domain]):
+        return {}
+    levels, kinds = rows(figures, [domain], LEVEL_SLICES), rows(figures, [domain], KIND_SLICES)
+    over_all = rows(figures, [domain], ["all"])
+    found = {
+        "mechanisms": _accuracies(
+            f"Accuracy by mechanism, {domain.name}", levels, lambda row: row.assistant, _level
+        ),
+        "kinds": _accuracies(
+            f"Accuracy by kind of question, {domain.name}",
+            [row for row in kinds if row.memory not in BOUNDS],
+            _kind,
+            lambda row: row.assistant,
+        ),
+        "times": _times(f"Seconds of reads and writes, {domain.name}", over_all),
+    }
+    if len({row.model for row in over_all}) > 1:
+        found["models"] = _accuracies(
+            f"Accuracy by model, {domain.name}", over_all, lambda row: row.model, lambda row: row.memory
+        )
+    return {name: columns for name, columns in found.items() if columns is not None}
+
+
+def pictures_over(figures: Sequence[Figure], domains: Iterable[Domain]) -> dict[str, Columns]:
+    """What there is to draw over several domains, by name: mechanisms at each level, a column for each domain."""
+    there = tabled(domains)
+    found = {
+        f"{slice_.removeprefix('level ')}_mechanisms": _accuracies(
+            f"Accuracy by mechanism, {slice_.removeprefix('level ')} memory",
+            rows(figures, there, [slice_]),
+            lambda row: row.assistant,
+            lambda row: row.domain,
+        )
+        for slice_ in LEVEL_SLICES
+    }
+    return {name: columns for name, columns in found.items() if columns is not None}
+
+
+def _level(row: Row) -> str:
+    return row.slice.removeprefix("level ")
+
+
+def _kind(row: Row) -> str:
+    return COLUMNS[row.slice.removeprefix("category ")]
+
+
+def _accuracies(
+    title: str, every: Sequence[Row], tick: Callable[[Row], str], curve: Callable[[Row], str]
+) -> Columns | None:
+    """Accuracies of rows: which place each is at, and to which of the columns there it belongs."""
+    shown = [row for row in every if row.value("accuracy") is not None]
+    if not shown:
+        return None
+    ticks = list(dict.fromkeys(map(tick, shown)))
+    curves = _curves(shown, "accuracy", ticks, tick, curve)
+    figures = [row.figures["accuracy"] for row in shown]
+    caption = f"{resting(figures, 'questions')} a column; {intervals(figures)}{_lacking(every, shown)}"
+    return Columns(title, "accuracy", tuple(ticks), curves, caption, _chance(shown, ticks, tick, curve))
+
+
+def _times(title: str, every: Sequence[Row]) -> Columns | None:
+    """Seconds of reads and writes, on a log scale; a mean of 0 seconds cannot stand there, and is named."""
+    held = [row for row in every if row.memory not in BOUNDS]
+    shown = [row for row in held if any(row.value(metric) for metric in TIMES)]
+    if not shown:
+        return None
+    ticks = [row.assistant for row in shown]
+    curves = tuple(
+        Curve(name, points, any(row.scripted for row in shown))
+        for metric, name in TIMES.items()
+        if (
+            points := tuple(
+                _point(at, row.figures[metric]) for at, row in enumerate(shown) if row.value(metric)
+            )
+        )
+    )
+    figures = [row.figures[metric] for row in shown for metric in TIMES if row.value(metric)]
+    none = [
+        f"{name} of {row.assistant}"
+        for metric, name in TIMES.items()
+        for row in held
+        if row.value(metric) == 0
+    ]
+    caption = f"{resting(figures, 'operations')} a column, means; {intervals(figures)}"
+    if none:
+        caption += f"; no time at all: {', '.join(none)}"
+    caption += _lacking(held, [row for row in held if all(row.reason(metric) is None for metric in TIMES)])
+    return Columns(title, "seconds per operation", tuple(ticks), curves, caption, log=True)
+
+
+def _curves(
+    shown: Sequence[Row],
+    metric: str,
+    ticks: Sequence[str],
+    tick: Callable[[Row], str],
+    curve: Callable[[Row], str],
+) -> tuple[Curve, ...]:
+    points: dict[str, list[Point]] = {}
+    for row in sorted(shown, key=lambda row: ticks.index(tick(row))):
+        points.setdefault(curve(row), []).append(_point(ticks.index(tick(row)), row.figures[metric]))
+    scripted = {curve(row) for row in shown if row.scripted}
+    order = dict.fromkeys(map(curve, shown))  # as in the tables: none first, oracle last
+    return tuple(Curve(name, tuple(points[name]), name in scripted) for name in order)
+
+
+def _chance(
+    shown: Sequence[Row], ticks: Sequence[str], tick: Callable[[Row], str], curve: Callable[[Row], str]
+) -> tuple[Curve, ...]:
+    """Chance at each place, where it is the same for all columns there; of each column's name otherwise."""
+    there = [row for row in shown if row.value(CHANCE) is not None]
+    at = {(ticks.index(tick(row)), row.value(CHANCE) or 0.0) for row in there}
+    if len({place for place, _ in at}) == len(at):
+        return (Curve("chance", tuple(Point(*each) for each in sorted(at))),) if at else ()
+    found = _curves(there, CHANCE, ticks, tick, curve)
+    return tuple(Curve(f"chance, {each.name}", each.points) for each in found)
+
+
+def _point(at: float, figure: Figure) -> Point:
+    return Point(at, figure.value or 0.0, figure.low, figure.high)
+
+
+def _lacking(every: Sequence[Row], shown: Sequence[Row]) -> str:
+    lacking = len(every) - len(shown)
+    return f"; {lacking} without a figure: see `memflow show mechanisms`" if lacking else ""

@@ -1,0 +1,90 @@
+"""The paper's seven mechanisms on equal terms, as docs/membench.md sets them: each plays MemBench's steps, and none
+puts more before a question than another."""
+
+import asyncio
+import re
+import textwrap
+import tomllib
+from pathlib import Path
+
+import pytest
+from remembering import give
+
+from memflow.benchmarks.membench.reference import mechanism, mechanisms
+from memflow.benchmarks.membench.wording import stamped
+from memflow.chat.scripted import ScriptedChat
+from memflow.handlers import handlers
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Message, Tools
+from memflow.memories.own import Own
+from memflow.memories.registry import find
+from memflow.tokens import estimate
+
+GUIDE = Path(__file__).parents[4] / "docs" / "membench.md"
+BUDGET, STEPS = 1024, 60
+
+
+def settings():
+    """The block of settings below `On equal terms`."""
+    told = GUIDE.read_text(encoding="utf-8").partition("### On equal terms")[2]
+    block = re.search(r"(?:^(?: {4}.*)?\n)+", told[told.index("    # memflow.toml") :], re.MULTILINE)
+    return tomllib.loads(textwrap.dedent(block[0]))
+
+
+SETTINGS = settings()
+OWN = {name: Own(**given) for name, given in SETTINGS["memories"].items()}
+COMPARED = [name for name in SETTINGS["assistants"] if name not in ("none", "oracle", "full")]
+
+
+def step(number):
+    """A round, stamped with place and time as the data stamps it; a day passes every ten."""
+    time = f"'2024-10-{1 + number // 10:02d} 08:{number % 60:02d}' Tuesday"
+    words = (
+        f"My colleague number {number} is {20 + number} years old, and likes to climb the hills of the north."
+    )
+    reply = f"I shall remember colleague number {number}."
+    return [
+        Message(f"t/0.{number}u", "user", stamped(words, "Boston, MA", time), sent_at=time),
+        Message(f"t/0.{number}a", "assistant", stamped(reply, "Boston, MA", time), sent_at=time),
+    ]
+
+
+def test_every_mechanism_of_the_paper_is_among_them() -> None:
+    named = {mechanism(name) for name in SETTINGS["assistants"]} - {None}
+    assert named == set(mechanisms()) - {"recent"} and "full_1024" in COMPARED  # which is RecentMemory
+    for name in COMPARED:
+        assert find(name, OWN).values["budget"] == BUDGET
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_it_plays_more_than_fits_and_keeps_to_the_budget(name) -> None:
+    async def recalled():
+        tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
+        memory = find(name, OWN).remember(tools)(EntryStore())
+        for number in range(STEPS):
+            await give(memory, step(number))
+        return await memory.read("How old is colleague number 7? ('2024-10-07 08:00' Monday)")
+
+    recall = asyncio.run(recalled())
+    said = sum(estimate(message.text) for number in range(STEPS) for message in step(number))
+    assert said > 2 * BUDGET
+    # What MemGPT looks up comes on top: the 5 entries of a search, which stand first, and a heading.
+    looked_up = recall.entries[:5] if name.startswith("mem_gpt") else ()
+    room = BUDGET + sum(estimate(item.text) + 5 for item in looked_up)
+    assert 0 < recall.injected_tokens <= room
+    assert recall.entries
+
+
+def test_nothing_of_one_trajectory_is_left_in_the_next() -> None:
+    async def twice(name):
+        tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
+        make = find(name, OWN).remember(tools)
+        first = make(EntryStore())
+        await give(first, step(7))
+        second = make(EntryStore())
+        return await second.read("How old is colleague number 7?")
+
+    for name in COMPARED:
+        recall = asyncio.run(twice(name))
+        assert not recall.entries and not recall.notes and not recall.messages
