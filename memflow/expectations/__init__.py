@@ -9,6 +9,7 @@ assets/checks.py. A benchmark's own sentences pass over the rows of others.
 
 from memflow.benchmarks.amemgym import expectations as amemgym
 from memflow.benchmarks.membench.generation import expectations as generated
+from memflow.benchmarks.membench.generation import graph_expectations
 from memflow.benchmarks.membench.generation import reflective_expectations as reflective
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
@@ -58,6 +59,7 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *reflective.EXPECTED,
             *memorybench.EXPECTED,
             *played.EXPECTED,
+            *graph_expectations.EXPECTED,
         ],
         key=lambda each: list(TABLES).index(each.table),
     )

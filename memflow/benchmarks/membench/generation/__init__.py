@@ -6,6 +6,7 @@ told.py          numbers and times as they are told, and read again
 ratings.py       what people like, counted from ratings; rated.py, the forms of published ones; streams.py, big files
 sources.py       words, likes and ratings as raw records; lives.py, from them the state tables of a domain
 personal.py      invented numbers and documents, of ranges that nobody is given
+graph_expectations.py   what must hold of lives that were drawn
 plans.py         what a trajectory is to tell, and what it is asked: types alone
 planning.py      which plans a domain has
 factual.py       plans that ask for what was told; computing.py, for what is computed from it

@@ -156,12 +156,14 @@ def _made(
 ) -> list[Category]:
     """The categories that (user, item, stars) come to. Raises BadInput naming the file of the ratings."""
     ratings = Ratings(items)
+    positive: dict[str, bool] = {}
     for number, (user, item, stars) in enumerate(rated, start=1):
-        try:
-            positive = float(stars) >= POSITIVE
-        except ValueError as wrong:
-            raise source.bad(f"rating {number} is no number: {stars!r}") from wrong
-        if positive:
+        if stars not in positive:  # Of millions of ratings, few are written differently.
+            try:
+                positive[stars] = float(stars) >= POSITIVE
+            except ValueError as wrong:
+                raise source.bad(f"rating {number} is no number: {stars!r}") from wrong
+        if positive[stars]:
             ratings.like(user, item)
     called = titles if callable(titles) else lambda wanted: titles
     try:

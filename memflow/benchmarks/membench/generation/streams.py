@@ -6,9 +6,11 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -30,19 +32,22 @@ class Stream:
     source: str
     path: Path
 
-    def lines(self, encoding: str = "utf-8-sig") -> Iterator[str]:
-        """Its lines with their ends. Raises BadInput where it is cut off, or not in that encoding."""
+    @contextmanager
+    def opened(self, encoding: str = "utf-8-sig") -> Iterator[TextIO]:
+        """The file as text, line ends as they are. Raises BadInput where it is cut off, or not in that encoding."""
+        pack = gzip.open if self.source.endswith(_PACKED) else open
         try:
-            if self.source.endswith(_PACKED):
-                with gzip.open(self.path, "rt", encoding=encoding, newline="") as packed:
-                    yield from packed
-            else:
-                with self.path.open(encoding=encoding, newline="") as plain:
-                    yield from plain
+            with cast(TextIO, pack(self.path, "rt", encoding=encoding, newline="")) as file:
+                yield file
         except UnicodeDecodeError as wrong:
             raise self.bad(f"it is not {encoding.removesuffix('-sig').upper()} ({wrong.reason})") from wrong
         except (EOFError, OSError, zlib.error) as wrong:
             raise self.bad(f"it is cut off or not packed ({wrong})") from wrong
+
+    def lines(self, encoding: str = "utf-8-sig") -> Iterator[str]:
+        """Its lines with their ends. Raises BadInput."""
+        with self.opened(encoding) as file:
+            yield from file
 
     def cells(self, count: int, mark: str, encoding: str = "utf-8-sig") -> Iterator[list[str]]:
         """The cells of each line that is not empty, of a table without a header. Raises BadInput."""
@@ -54,22 +59,21 @@ class Stream:
                 yield found
 
     def table(self, *columns: str) -> Iterator[tuple[str, ...]]:
-        """These columns of each row of a CSV file with a header. Raises BadInput."""
+        """These columns, two or more, of each row of a CSV file with a header. Raises BadInput."""
         csv.field_size_limit(_LONGEST)
-        reader = csv.reader(self.lines(), strict=True)
-        try:
-            header = next(reader, [])
-            if lacking := [name for name in columns if name not in header]:
-                raise self.bad(f"its first line names no column {', '.join(lacking)}")
-            places = [header.index(name) for name in columns]
-            for row in reader:
-                if len(row) != len(header):
-                    raise self.bad(
-                        f"line {reader.line_num} has {len(row)} columns; the first line has {len(header)}"
-                    )
-                yield tuple(row[place] for place in places)
-        except csv.Error as wrong:
-            raise self.bad(f"line {reader.line_num} is cut off or no CSV ({wrong})") from wrong
+        with self.opened() as file:
+            reader = csv.reader(file, strict=True)
+            try:
+                header = next(reader, [])
+                if lacking := [name for name in columns if name not in header]:
+                    raise self.bad(f"its first line names no column {', '.join(lacking)}")
+                wide, pick = len(header), itemgetter(*map(header.index, columns))
+                for row in reader:
+                    if len(row) != wide:
+                        raise self.bad(f"line {reader.line_num} has {len(row)} columns; the first has {wide}")
+                    yield pick(row)
+            except csv.Error as wrong:
+                raise self.bad(f"line {reader.line_num} is cut off or no CSV ({wrong})") from wrong
 
     def objects(self, shape: type[M]) -> Iterator[M]:
         """Each line that is not empty as `shape` reads its JSON. Raises BadInput."""

@@ -143,6 +143,25 @@ class Vocabulary(_Part):
             raise ValueError("cities: none is big")
         return self
 
+    @model_validator(mode="after")
+    def _tells_apart(self) -> "Vocabulary":
+        """What questions name is no two things' in one life."""
+        events = self.work_events + self.rest_events
+        for what, held in (
+            ("cities", [each.name for each in self.cities]),
+            ("occupations", [each.name for each in self.occupations]),
+            ("positions", [name for each in self.occupations for name in each.positions + each.seniors]),
+            ("relations", [each.name for each in self.relatives + self.colleagues]),
+            ("types of events", [each.type for each in events]),
+            ("contents of events", [each.content for each in events]),
+            ("types of items", [each.type for each in self.items]),
+            ("types of places", [each.type for each in self.places]),
+            ("names of items and places", [name for each in self.items + self.places for name in each.names]),
+        ):
+            if twice := next((each for each in held if held.count(each) > 1), None):
+                raise ValueError(f"{what}: {twice} is there twice")
+        return self
+
     def city(self, name: str) -> City:
         """The city of that name. Raises KeyError."""
         return {each.name: each for each in self.cities}[name]

@@ -23,18 +23,14 @@ def test_our_words_are_many(language: Language) -> None:
     assert len(words.cities) >= 25 and len(words.occupations) >= 16 and len(words.hobbies) >= 30
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_names_and_positions_are_told_apart(language: Language) -> None:
-    words = shipped(language)
-    for held in (
-        [city.name for city in words.cities],
-        list(chain.from_iterable(each.positions + each.seniors for each in words.occupations)),
-        list(chain.from_iterable(each.names for each in words.items + words.places)),
-        [each.type for each in words.work_events + words.rest_events],
-        [each.content for each in words.work_events + words.rest_events],
-        [*words.given["male"], *words.given["female"]],
-    ):
-        assert len(set(held)) == len(held), [one for one in held if held.count(one) > 1]
+def test_words_that_confuse_two_things_are_refused() -> None:
+    held = shipped("en").model_dump()
+    cook = {**held["occupations"][0], "name": "cook"}
+    with pytest.raises(ValidationError, match="positions: resident physician is there twice"):
+        Vocabulary.model_validate({**held, "occupations": [*held["occupations"], cook]})
+    twice = [*held["places"], {**held["places"][0], "type": "flat"}]
+    with pytest.raises(ValidationError, match="names of items and places: Greenmeadow Court is there twice"):
+        Vocabulary.model_validate({**held, "places": twice})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
