@@ -1,0 +1,69 @@
+"""Words that nobody is to say: a wording that says one is asked for again, and is quarantined where it stays."""
+
+from dataclasses import replace
+
+import pytest
+
+from memflow.benchmarks.membench.answers import ToldMessage, ToldRound
+from memflow.benchmarks.membench.generation.layout import framed
+from memflow.benchmarks.membench.generation.sessions import named, tell
+from memflow.benchmarks.membench.parameters import Parameters
+from memflow.benchmarks.membench.wording import says, stamped, unstamped
+
+START = Parameters().start
+
+
+def avoiding(plan, *words: str):
+    return replace(plan, talks=tuple(replace(talk, avoids=words) for talk in plan.talks))
+
+
+async def told(plan, chat):
+    return await tell(plan, framed(plan, "made", START, 1), ["Boston"], 1, chat)
+
+
+def test_a_word_is_said_whole_and_in_either_case():
+    assert says("I love Comedy, always.", "comedy") and says("A sci-fi night", "Sci-Fi")
+    assert not says("That was a comedian.", "comedy") and not says("It is warm here.", "War")
+    assert says("我喜欢喜剧片。", "喜剧片") and not says("我喜欢喜剧。", "喜剧片")
+    assert named("It is warm.", ("cold", "war")) is None
+    assert named("I am sad and so alone.", ("sad", "alone", "lost")) == (
+        'these words must not stand in it: "sad", "alone"'
+    )
+
+
+@pytest.mark.parametrize(("place", "language"), [("Boston, MA", "en"), ("北京", "zh")])
+def test_what_was_said_is_had_back_without_place_and_time(place, language):
+    assert unstamped(stamped("A (small) thing.", place, "'now'", language)) == "A (small) thing."
+    assert unstamped("A (small) thing.") == "A (small) thing."
+
+
+async def test_the_simulator_is_told_the_words_and_asked_again_where_it_says_one(planned, simulator):
+    asked = []
+
+    def telling(request):
+        asked.append(request)
+        text = "Chess! It is so sad." if request.attempt == 0 else request.fields["said"]
+        return ToldRound(user=text, assistant="I see.")
+
+    trajectory = await told(avoiding(planned(fillers=(0, 0)), "sad"), simulator(told=telling))
+    assert trajectory.reason is None
+    assert not any("sad" in step.user for step in trajectory.steps)
+    assert all('"sad"' in request.fields["avoids"] for request in asked)
+    assert {request.attempt for request in asked} == {0, 1}
+
+
+async def test_the_assistants_words_count_as_well(planned, simulator):
+    def telling(request):
+        return ToldRound(user=request.fields["said"], assistant="How sad.")
+
+    trajectory = await told(avoiding(planned(fillers=(0, 0)), "sad"), simulator(told=telling))
+    assert 'must not stand in it: "sad"' in (trajectory.reason or "")
+
+
+async def test_one_who_is_observed_avoids_them_too(planned, simulator):
+    def telling(request):
+        return ToldMessage(text=f"{request.fields['said']} So sad.")
+
+    plan = avoiding(planned(scene="observation", fillers=(0, 0)), "sad")
+    trajectory = await told(plan, simulator(told_alone=telling))
+    assert 'must not stand in it: "sad"' in (trajectory.reason or "")
