@@ -11,14 +11,12 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from memflow.benchmarks.membench.kinds import KINDS, SCENES
+from memflow.benchmarks.membench.published_questions import OPTIONS
 from memflow.benchmarks.membench.trajectories import is_noise, scenario_of
 from memflow.benchmarks.membench.wording import moment_of
 from memflow.domains import Domain
 from memflow.records import Probe, Turn
 from memflow.rules import Across, Each, Expectation, PerDomain, Rule, Together, sound
-
-OPTIONS = 4
-"""How many options a question has (paper, section 3.2)."""
 
 
 def of_membench(rule: Rule) -> PerDomain:

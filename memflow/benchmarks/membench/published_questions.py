@@ -15,6 +15,7 @@ from memflow.benchmarks.membench.trajectories import Asked, Trajectory, is_noise
 from memflow.benchmarks.membench.wording import LETTERS
 
 OPTIONS = 4
+"""How many options a question has."""
 _FAILED = re.compile(r"\[ERROR[QAC]\]")
 
 
