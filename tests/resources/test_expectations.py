@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.amemgym import expectations as amemgym
-from memflow.benchmarks.membench.generation import graph_expectations
 from memflow.benchmarks.membench import expectations as membench
+from memflow.benchmarks.membench.generation import graph_expectations
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
 from memflow.domains import Domain
