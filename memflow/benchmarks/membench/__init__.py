@@ -17,7 +17,7 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from memflow.benchmarks.benchmark import Held, Measured, Question, States
+from memflow.benchmarks.benchmark import Benchmark, Measured, Question, States
 from memflow.benchmarks.membench import records as files_of
 from memflow.benchmarks.membench.answers import Choice
 from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
@@ -27,32 +27,29 @@ from memflow.benchmarks.membench.scores import UNPARSED, make_verdicts
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.trajectories import probes_of, turns_of
-from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
 from memflow.domains import Domain
-from memflow.memories.memory import Recall, Tools
+from memflow.memories.memory import Recall
 from memflow.metrics.instruments import Instruments
-from memflow.play import Episode, Played, Replier
-from memflow.records import Claim, FeedbackRound, Figure, PlayedRound, Probe, Record, Reply, Turn, Verdict
+from memflow.play import Episode, Replier
+from memflow.records import FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
 
 __all__ = ["MemBench"]
 
 
-class MemBench:
-    """The benchmark protocol, kept by the modules of this folder."""
+class MemBench(Benchmark):
+    """MemBench, by the modules of this folder."""
 
     name = "membench"
-    teaches = False
-    counts_rows = True
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return files_of.read(dataset, files)
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
-        return States([])
+        return States()
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
@@ -69,18 +66,6 @@ class MemBench:
     ) -> list[Probe]:
         return [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
 
-    async def feedback(
-        self,
-        domain: Domain,
-        turns: Sequence[Turn],
-        probes: Sequence[Probe],
-        backbone: Chat,
-        simulator: Chat,
-        tools: Tools,
-    ) -> list[FeedbackRound]:
-        """None: nothing is learnt from being asked."""
-        return []
-
     def episodes(
         self,
         domain: Domain,
@@ -91,12 +76,6 @@ class MemBench:
         probes: Sequence[Probe] = (),
     ) -> list[Episode]:
         return make_episodes(turns)
-
-    def asking(self, domain: Domain) -> bool:
-        return False
-
-    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
-        return []
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
         """None: what the assistant says is given, so that nothing but the memory is measured (section 3.2)."""
@@ -119,36 +98,5 @@ class MemBench:
     def headline(self, metric: str) -> bool:
         return metric != UNPARSED
 
-    def lesson(
-        self,
-        domain: Domain,
-        feedback: str,
-        probes: Sequence[Probe],
-        replies: Sequence[Reply],
-        turns: Sequence[Turn],
-    ) -> str:
-        """Nothing: nobody evolves on it."""
-        return ""
-
-    def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
-        """None: what a trajectory tells is asked for, and not claimed."""
-        return []
-
-    async def judged(self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
-        return list(claims)
-
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
-
-    def simulated(self, domain: Domain) -> frozenset[str]:
-        return frozenset()
-
-    def simulator_prompts(self) -> list[Prompt]:
-        return []
-
-    def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
-        """None: every metric is computed."""
-        return []
-
-    def instruments(self, domain: Domain) -> frozenset[str]:
-        return frozenset()
