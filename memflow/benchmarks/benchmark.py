@@ -5,10 +5,11 @@ domain. Steps ask models at once and rely on the chat to bound the requests in f
 reason. Nothing here knows where rows are kept.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -41,7 +42,7 @@ from memflow.records import (
 class States:
     """The state tables of a domain: users have states that change, or people and things in their lives."""
 
-    profiles: list[Profile]
+    profiles: list[Profile] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     entities: list[Entity] = field(default_factory=list)
@@ -89,29 +90,30 @@ class Measured:
     """The groups of all assistants in the domain with the same chat model, its own among them."""
 
 
-class Benchmark(Protocol):
-    """One benchmark. Every method takes the domain, cut to its limit."""
+class Benchmark(ABC):
+    """One benchmark. Every method takes the domain, cut to its limit.
 
-    name: str
-    teaches: bool
+    What is abstract, every benchmark has to say itself. The rest is as most have it: no states, no feedback,
+    nobody replies or reacts while an assistant is played, and every metric is computed.
+    """
+
+    name: ClassVar[str]
+    teaches: ClassVar[bool] = False
     """Whether it draws up feedback for memories that evolve (`lesson`)."""
-    counts_rows: bool
+    counts_rows: ClassVar[bool] = True
     """Whether its figures are made of verdicts as rows; else of groups of them, which may stand for very many."""
 
+    @abstractmethod
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         """Read a published data set. Raises BadInput saying which file, which record and what is wrong."""
-        ...
 
-    async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
-        """The users' structured states; empty tables for a benchmark without states."""
-        ...
-
+    @abstractmethod
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         """What the episodes' streams hold before they are played."""
-        ...
 
+    @abstractmethod
     async def probes(
         self,
         domain: Domain,
@@ -121,20 +123,8 @@ class Benchmark(Protocol):
         simulator: Chat,
     ) -> list[Probe]:
         """What is asked, with its gold: test probes, and training cases where the benchmark gathers feedback."""
-        ...
 
-    async def feedback(
-        self,
-        domain: Domain,
-        turns: Sequence[Turn],
-        probes: Sequence[Probe],
-        backbone: Chat,
-        simulator: Chat,
-        tools: Tools,
-    ) -> list[FeedbackRound]:
-        """Off-policy feedback logs: the backbone answers the training cases, the simulator reacts. May be empty."""
-        ...
-
+    @abstractmethod
     def episodes(
         self,
         domain: Domain,
@@ -145,49 +135,69 @@ class Benchmark(Protocol):
         probes: Sequence[Probe] = (),
     ) -> list[Episode]:
         """The episodes to play; a base stands before those built on it. `probes` are the domain's where `asking`."""
-        ...
 
-    def asking(self, domain: Domain) -> bool:
-        """Whether its episodes are made of probes too: training cases that are asked while an assistant is played."""
-        ...
-
-    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
-        """What users made of the answers in the dialogues that were led; empty where none was."""
-        ...
-
-    def replier(self, domain: Domain, chat: Chat) -> Replier | None:
-        """How an assistant replies on-policy; None where all replies are given."""
-        ...
-
+    @abstractmethod
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
         """How `probe` is asked with what was recalled. `told` is the gold, for the oracle alone.
 
         `Question.query` must not depend on `recall`: the memory is read with the query of an empty one.
         """
-        ...
 
+    @abstractmethod
     def parse(self, probe: Probe, value: Any) -> str:
         """The parsed answer, as `Reply.parsed` holds it, from the value of the prompt's output type."""
-        ...
 
+    @abstractmethod
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
     ) -> list[Verdict]:
         """What the metrics say of one assistant's replies: every probe asked has a verdict, a value or a reason."""
-        ...
 
+    @abstractmethod
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
         """The leaderboard's figures of one assistant in one domain."""
-        ...
 
-    def parts(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        """Slices that figures of any benchmark are to be shown for besides all (recall of evidence, seconds an
-        operation): their names, and the ids of their probes. May be empty."""
-        ...
-
+    @abstractmethod
     def headline(self, metric: str) -> bool:
         """Whether a metric's figures stand in the table that a run ends with; all are in the leaderboard."""
-        ...
+
+    @abstractmethod
+    def handlers(self) -> dict[str, Handler]:
+        """The scripted chat's handlers for this benchmark's prompts, by prompt name."""
+
+    async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
+        """The users' structured states; empty tables for a benchmark without states."""
+        return States()
+
+    async def feedback(
+        self,
+        domain: Domain,
+        turns: Sequence[Turn],
+        probes: Sequence[Probe],
+        backbone: Chat,
+        simulator: Chat,
+        tools: Tools,
+    ) -> list[FeedbackRound]:
+        """Off-policy feedback logs: the backbone answers the training cases, the simulator reacts. None, where nothing
+        is learnt from being asked."""
+        return []
+
+    def asking(self, domain: Domain) -> bool:
+        """Whether its episodes are made of probes too: training cases that are asked while an assistant is played."""
+        return False
+
+    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
+        """What users made of the answers in the dialogues that were led; empty where none was."""
+        return []
+
+    def replier(self, domain: Domain, chat: Chat) -> Replier | None:
+        """How an assistant replies on-policy; None where all replies are given."""
+        return None
+
+    def parts(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
+        """Slices that figures of any benchmark are shown for besides all (recall of evidence, seconds an operation):
+        their names, and the ids of their probes. None, unless it has any."""
+        return {}
 
     def lesson(
         self,
@@ -199,34 +209,30 @@ class Benchmark(Protocol):
     ) -> str:
         """What an evolver is told of choices just answered: gold among it, so no memory may see it.
 
-        `feedback` is one of `memories.evolving.FEEDBACK`; `turns` are the domain's.
+        `feedback` is one of `memories.evolving.FEEDBACK`; `turns` are the domain's. Nothing, unless it teaches.
         """
-        ...
+        return ""
 
     def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
         """What an assistant's memory should hold at each checkpoint, nothing judged yet. May be empty."""
-        ...
+        return []
 
     async def judged(self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
         """The claims with what the judge says of each, in order: a value or a reason."""
-        ...
-
-    def handlers(self) -> dict[str, Handler]:
-        """The scripted chat's handlers for this benchmark's prompts, by prompt name."""
-        ...
+        return list(claims)
 
     def simulated(self, domain: Domain) -> frozenset[str]:
         """The stages (state, utterance, question, feedback, memory) that ask the simulator in this domain."""
-        ...
+        return frozenset()
 
     def simulator_prompts(self) -> list[Prompt]:
         """The prompts that the simulator is asked with: their digests are part of its fingerprint."""
-        ...
+        return []
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         """The same of the judge, for `score.verdicts` and `score.claims`; none, where it is asked nothing."""
-        ...
+        return []
 
     def instruments(self, domain: Domain) -> frozenset[str]:
         """The instruments of metrics/instruments.py that the domain's metrics use, besides a judge."""
-        ...
+        return frozenset()

@@ -12,7 +12,6 @@ from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
 from memflow.benchmarks.amemgym.curves import make_curves
 from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier, parsed, put
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
-from memflow.benchmarks.amemgym.feedback import make_feedback
 from memflow.benchmarks.amemgym.figures import make_figures
 from memflow.benchmarks.amemgym.lessons import make_lesson
 from memflow.benchmarks.amemgym.probes import make_probes
@@ -23,26 +22,25 @@ from memflow.benchmarks.amemgym.sizes import generated, sizes_of
 from memflow.benchmarks.amemgym.states import make_states
 from memflow.benchmarks.amemgym.utterances import make_turns
 from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
-from memflow.benchmarks.benchmark import Held, Measured, Question, States
+from memflow.benchmarks.benchmark import Benchmark, Held, Measured, Question, States
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
 from memflow.domains import Domain
-from memflow.memories.memory import Recall, Tools
+from memflow.memories.memory import Recall
 from memflow.metrics.instruments import Instruments
-from memflow.play import Episode, Played, Replier
-from memflow.records import Claim, FeedbackRound, Figure, PlayedRound, Probe, Record, Reply, Turn, Verdict
+from memflow.play import Episode, Replier
+from memflow.records import Claim, FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
 
 __all__ = ["AMemGym"]
 
 
-class AMemGym:
-    """The benchmark protocol, kept by the modules of this folder."""
+class AMemGym(Benchmark):
+    """AMemGym, by the modules of this folder."""
 
     name = "amemgym"
     teaches = True
-    counts_rows = True
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)
@@ -65,17 +63,6 @@ class AMemGym:
     ) -> list[Probe]:
         return await make_probes(domain, records, states, turns, simulator)
 
-    async def feedback(
-        self,
-        domain: Domain,
-        turns: Sequence[Turn],
-        probes: Sequence[Probe],
-        backbone: Chat,
-        simulator: Chat,
-        tools: Tools,
-    ) -> list[FeedbackRound]:
-        return make_feedback()
-
     def episodes(
         self,
         domain: Domain,
@@ -86,13 +73,6 @@ class AMemGym:
         probes: Sequence[Probe] = (),
     ) -> list[Episode]:
         return make_episodes(domain, states, turns, simulator)
-
-    def asking(self, domain: Domain) -> bool:
-        return False
-
-    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
-        """None: its user lives on in the episode, and says what it thinks there."""
-        return []
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
         return make_replier(domain, chat)
@@ -111,9 +91,6 @@ class AMemGym:
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
         overall = make_figures(domain, measured)
         return [*overall, *make_curves(domain, measured, overall)]
-
-    def parts(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        return {}
 
     def headline(self, metric: str) -> bool:
         return metric not in ("state_match", "unparsed", "state_unparsed")
@@ -148,7 +125,3 @@ class AMemGym:
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return [prompt(stem) for stem in JUDGE] if table == "score.claims" else []
-
-    def instruments(self, domain: Domain) -> frozenset[str]:
-        """None: all metrics are computed from choices and states."""
-        return frozenset()

@@ -23,7 +23,7 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from memflow.benchmarks.benchmark import Held, Measured, Question, States
+from memflow.benchmarks.benchmark import Benchmark, Measured, Question, States
 from memflow.benchmarks.membench import records as files_of
 from memflow.benchmarks.membench.answers import Choice
 from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
@@ -43,20 +43,18 @@ from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
 from memflow.domains import Domain
-from memflow.memories.memory import Recall, Tools
+from memflow.memories.memory import Recall
 from memflow.metrics.instruments import Instruments
-from memflow.play import Episode, Played, Replier
-from memflow.records import Claim, FeedbackRound, Figure, PlayedRound, Probe, Record, Reply, Turn, Verdict
+from memflow.play import Episode
+from memflow.records import FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
 
 __all__ = ["MemBench"]
 
 
-class MemBench:
-    """The benchmark protocol, kept by the modules of this folder."""
+class MemBench(Benchmark):
+    """MemBench, by the modules of this folder."""
 
     name = "membench"
-    teaches = False
-    counts_rows = True
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return files_of.read(dataset, files)
@@ -88,18 +86,6 @@ class MemBench:
             return await make_probes(domain, records, states, turns, simulator)
         return [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
 
-    async def feedback(
-        self,
-        domain: Domain,
-        turns: Sequence[Turn],
-        probes: Sequence[Probe],
-        backbone: Chat,
-        simulator: Chat,
-        tools: Tools,
-    ) -> list[FeedbackRound]:
-        """None: nothing is learnt from being asked."""
-        return []
-
     def episodes(
         self,
         domain: Domain,
@@ -110,16 +96,6 @@ class MemBench:
         probes: Sequence[Probe] = (),
     ) -> list[Episode]:
         return make_episodes(turns)
-
-    def asking(self, domain: Domain) -> bool:
-        return False
-
-    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
-        return []
-
-    def replier(self, domain: Domain, chat: Chat) -> Replier | None:
-        """None: what the assistant says is given, so that nothing but the memory is measured (section 3.2)."""
-        return None
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
         return put(probe, recall, told)
@@ -141,24 +117,6 @@ class MemBench:
     def headline(self, metric: str) -> bool:
         return metric != UNPARSED
 
-    def lesson(
-        self,
-        domain: Domain,
-        feedback: str,
-        probes: Sequence[Probe],
-        replies: Sequence[Reply],
-        turns: Sequence[Turn],
-    ) -> str:
-        """Nothing: nobody evolves on it."""
-        return ""
-
-    def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
-        """None: what a trajectory tells is asked for, and not claimed."""
-        return []
-
-    async def judged(self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
-        return list(claims)
-
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
 
@@ -168,10 +126,3 @@ class MemBench:
 
     def simulator_prompts(self) -> list[Prompt]:
         return simulator_prompts()
-
-    def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
-        """None: every metric is computed."""
-        return []
-
-    def instruments(self, domain: Domain) -> frozenset[str]:
-        return frozenset()

@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memflow.benchmarks.benchmark import Held, Measured, Question, States
+from memflow.benchmarks.benchmark import Benchmark, Measured, Question, States
 from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
@@ -55,21 +55,17 @@ from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
 from memflow.metrics.instruments import Instruments
 from memflow.play import Episode, Played, Replier
-from memflow.records import Claim, FeedbackRound, Figure, PlayedRound, Probe, Record, Reply, Turn, Verdict
+from memflow.records import FeedbackRound, Figure, PlayedRound, Probe, Record, Reply, Turn, Verdict
 
 
-class MemoryBench:
-    """The Benchmark protocol for MemoryBench. It has no structured states."""
+class MemoryBench(Benchmark):
+    """MemoryBench, by the modules of this folder. It has no structured states."""
 
     name = "memorybench"
-    teaches = False
     counts_rows = False
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return records.read(dataset, files)
-
-    async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
-        return States([], [], [])
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
@@ -138,30 +134,9 @@ class MemoryBench:
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
         return figures.figures(domain, measured)
 
-    def parts(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        return {}
-
     def headline(self, metric: str) -> bool:
         """What scores cases, and all of it on one scale; measures of a case beside its score do not."""
         return metric in PRIMARY or metric in figures.SCALES
-
-    def lesson(
-        self,
-        domain: Domain,
-        feedback: str,
-        probes: Sequence[Probe],
-        replies: Sequence[Reply],
-        turns: Sequence[Turn],
-    ) -> str:
-        """Nothing: nobody evolves on it."""
-        return ""
-
-    def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
-        """None: there are no states to claim."""
-        return []
-
-    async def judged(self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
-        return list(claims)
 
     def handlers(self) -> dict[str, Handler]:
         return {**scripted.handlers(), **USING, **JUDGING}
