@@ -7,7 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_mod
 
 from memflow.benchmarks.membench.wording import LETTERS
 
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+LINE = 200
+"""Characters of what is said beside the point, at most: two short sentences."""
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LINE)]
 Told = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=600)]
 Option = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memflow.benchmarks.membench.answers import (
+    LINE,
     Distractors,
     Messages,
     Round,
@@ -21,8 +22,6 @@ from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
 
-_LONGEST = 160
-"""Characters of a fact that are repeated in a conversation."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -124,14 +123,10 @@ def _rounds(request: ChatRequest) -> Rounds:
     facts = [
         line.removeprefix("- ").partition(": ") for line in request.fields.get("context", "").split("\n")
     ]
-    told = [
-        words.fact.format(topic=topic[:_LONGEST], name=name, value=value[:_LONGEST])
-        for name, _, value in facts
-        if value
-    ]
+    told = [words.fact.format(topic=topic, name=name, value=value) for name, _, value in facts if value]
     count = int(request.fields["rounds"])
     said = told[:count] + [chance.choice(words.talk) for _ in range(count - len(told))]
-    return Rounds(rounds=[Round(user=user[:300], assistant=chance.choice(words.replies)) for user in said])
+    return Rounds(rounds=[Round(user=user[:LINE], assistant=chance.choice(words.replies)) for user in said])
 
 
 def _messages(request: ChatRequest) -> Messages:

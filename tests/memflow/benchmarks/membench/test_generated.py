@@ -7,9 +7,17 @@ import pytest
 from living import Made, make
 
 from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.answers import (
+    ToldMessage,
+    ToldRound,
+    distractors_of,
+    messages_of,
+    rounds_of,
+)
 from memflow.benchmarks.membench.generation.planning import wanted
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.benchmarks.membench.parameters import parameters_of
+from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import Prompt
 from memflow.domains import Domain, find
 from memflow.expectations import EXPECTATIONS
@@ -82,3 +90,12 @@ def test_what_the_simulator_is_asked_is_bounded_and_twice_there():
     assert names == {f"{name.removesuffix('_zh')}{end}" for name in names for end in ("", "_zh")}
     assert names <= set(MemBench().handlers())
     assert all(prompt.output is not None and prompt.max_tokens for prompt in prompts)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [rounds_of(40), messages_of(20), distractors_of(3), ToldRound, ToldMessage],
+    ids=lambda output: output.__name__,
+)
+def test_what_the_simulator_may_answer_is_bounded(output):
+    assert_bounded(output)
