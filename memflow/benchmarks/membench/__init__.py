@@ -11,6 +11,7 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
     trajectories.py                  trajectories -> turns and probes
     episodes.py                      episodes for the player; how a probe is put
     scores.py, figures.py            replies -> verdicts -> figures
+    capacity.py                      asked after every step, and what accuracy over tokens comes to
     scripted.py, reading.py          handlers of the scripted chat
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from memflow.benchmarks.benchmark import Held, Measured, Question, States
 from memflow.benchmarks.membench import records as files_of
 from memflow.benchmarks.membench.answers import Choice
+from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_figures, placed
 from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
 from memflow.benchmarks.membench.figures import make_figures
 from memflow.benchmarks.membench.parameters import parameters_of
@@ -57,7 +59,8 @@ class MemBench:
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
-        return [turn for each in taken(domain, records) for turn in turns_of(domain.name, each)]
+        said = [turn for each in taken(domain, records) for turn in turns_of(domain.name, each)]
+        return placed(said) if parameters_of(domain).protocol == CAPACITY else said
 
     async def probes(
         self,
@@ -67,7 +70,9 @@ class MemBench:
         turns: Sequence[Turn],
         simulator: Chat,
     ) -> list[Probe]:
-        return [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
+        asked = [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
+        along = parameters_of(domain).protocol == CAPACITY
+        return asked_along(asked, turns) if along else asked_at_end(asked, turns)
 
     async def feedback(
         self,
@@ -114,7 +119,7 @@ class MemBench:
         return make_verdicts(domain, probes, replies)
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
-        return make_figures(domain, measured)
+        return [*make_figures(domain, measured), *capacity_figures(domain, measured)]
 
     def headline(self, metric: str) -> bool:
         return metric != UNPARSED

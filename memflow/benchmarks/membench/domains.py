@@ -11,4 +11,12 @@ DOMAINS = (
         {"scene": "observation", "language": "zh"},
         listed=False,
     ),
+    Domain(
+        "membench_memdaily_capacity",
+        "membench",
+        ("memdaily",),
+        "MemDaily, each question asked after every message that follows its evidence",
+        {"scene": "observation", "language": "zh", "protocol": "capacity"},
+        listed=False,
+    ),
 )
