@@ -125,15 +125,20 @@ def knee(
         few = f"it takes {GROUPS} trajectories to tell a fall from chance; there are {count}"
         return Knee(None, last=last, reason=few)
     steps = _steps(series)
-    flat = Knee(None, last=last, reason=f"{name} does not fall for good within {last:,.0f} {unit}")
+    flat = f"{name} does not fall for good within {last:,.0f} {unit}"
     if steps is None:
-        return flat
+        return Knee(None, last=last, reason=flat)
     generator = np.random.default_rng(seed)
     every = np.ones((1, count))
     best = int(steps.best(every)[0])
     depth, place = float(steps.depth(every)[0, best]), float(steps.places[best])
-    if depth < LEAST or _chance(steps, generator) > ALPHA or _lasting(series, place) < STAYS * depth:
-        return flat
+    if depth < LEAST:
+        return Knee(None, last=last, reason=flat)
+    step = f"{flat}: a fall by {depth:.2f} at {place:,.0f}"
+    if (chance := _chance(steps, generator)) > ALPHA:
+        return Knee(None, last=last, reason=f"{step} may be chance (p = {chance:.2f})")
+    if _lasting(series, place) < STAYS * depth:
+        return Knee(None, last=last, reason=f"{step} does not last")
     shares = np.full(count, 1 / count)
     drawn = steps.places[steps.best(generator.multinomial(count, shares, size=DRAWS).astype(np.float64))]
     low, high = np.quantile(drawn, [0.025, 0.975])

@@ -52,10 +52,10 @@ def asked_along(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
         stream = streams.get(probe.episode_id, _Stream())
         told = stream.told(probe)
         if probe.reason is not None or not told:
-            found.append(stream.counted(replace(probe, checkpoint=stream.last)))
+            found.append(stream.counted(replace(probe, checkpoint=stream.last), stream.last))
             continue
         found += [
-            stream.counted(replace(probe, probe_id=f"{probe.probe_id}/after{event}", checkpoint=event))
+            stream.counted(replace(probe, probe_id=f"{probe.probe_id}/after{event}", checkpoint=event), event)
             for event in stream.events
             if event >= told[-1]
         ]
@@ -65,7 +65,8 @@ def asked_along(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
 def asked_at_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
     """The probes with how many tokens have been said by the end."""
     streams = _streams(turns)
-    return [streams.get(probe.episode_id, _Stream()).counted(probe) for probe in probes]
+    found = [(probe, streams.get(probe.episode_id, _Stream())) for probe in probes]
+    return [stream.counted(probe, stream.last) for probe, stream in found]
 
 
 def capacity_figures(domain: Domain, measured: Measured) -> list[Figure]:
@@ -184,10 +185,9 @@ class _Stream:
         """The events that tell what a probe asks, in order."""
         return sorted({self._event[one] for one in probe.evidence if one in self._event})
 
-    def counted(self, probe: Probe) -> Probe:
-        """The probe with the tokens said up to its checkpoint, and those since its first evidence."""
-        at = probe.checkpoint if probe.checkpoint in self._up_to else self.last
-        said = self._up_to.get(at, 0)
+    def counted(self, probe: Probe, event: int) -> Probe:
+        """The probe with the tokens said up to an event, and those since its first evidence, which was said by then."""
+        said = self._up_to.get(event, 0)
         before = [self._before[one] for one in probe.evidence if one in self._before]
         return replace(probe, said_tokens=said, since_tokens=said - min(before) if before else None)
 

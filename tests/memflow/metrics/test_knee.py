@@ -60,8 +60,8 @@ def test_one_worked_by_hand():
     assert found == Knee(20.0, 10.0, 30.0, 1.0, 40.0)
 
 
-def _alarms(right, trials=150, **sizes):
-    return sum(told(right, seed=seed, **sizes).place is not None for seed in range(trials)) / trials
+def _alarms(right, trials, **sizes):
+    return sum(told(right, seed=seed, **sizes).place is not None for seed in range(trials))
 
 
 def test_no_knee_where_answers_are_always_right_or_rise():
@@ -72,9 +72,12 @@ def test_no_knee_where_answers_are_always_right_or_rise():
 
 
 def test_false_alarms_are_rare_where_answers_are_as_noisy_everywhere():
-    for share in (GUESS, 0.5, 0.85):
-        assert _alarms(lambda place, knows, random, share=share: share) <= 3 * ALPHA
-    assert _alarms(lambda place, knows, random: 0.95 if knows else GUESS) <= 3 * ALPHA
+    trials = 60
+    alarms = sum(
+        _alarms(lambda place, knows, random, share=share: share, trials) for share in (GUESS, 0.5, 0.85)
+    )
+    alarms += _alarms(lambda place, knows, random: 0.95 if knows else GUESS, trials)
+    assert alarms / (4 * trials) <= 2.5 * ALPHA
 
 
 def test_hard_series_that_are_asked_late_make_no_knee():
