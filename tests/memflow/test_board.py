@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.attribution import NO_EVIDENCE
-from memflow.board import BY_EVIDENCE, Terms, evidence_figures, on_terms, unequal
+from memflow.board import BY_EVIDENCE, CHECKPOINTS, Terms, evidence_figures, on_terms, unequal
 from memflow.expectations import EXPECTATIONS, Together
 from memflow.records import Attributed, Figure, Reply
 
@@ -68,6 +68,12 @@ def test_slices_are_checkpoints_and_categories() -> None:
         "category 3",
     }
     assert by_metric(figures, "category 3")["write_failure"].value == 1.0
+
+
+def test_steps_that_episodes_do_not_share_are_no_slices() -> None:
+    rows = [replace(row(f"p{at}"), checkpoint=at) for at in range(CHECKPOINTS + 1)]
+    assert {figure.slice for figure in evidence_figures(rows, FIGURE, seed=0)} == {"all"}
+    assert len({figure.slice for figure in evidence_figures(rows[1:], FIGURE, seed=0)}) == 1 + CHECKPOINTS
 
 
 def reply(prompt: str, model: str = "fingerprint-1", tokens: int = 10) -> Reply:
