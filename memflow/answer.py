@@ -4,8 +4,9 @@ Nothing is played and nothing is written here: a probe never changes a memory. W
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from memflow.benchmarks.benchmark import Benchmark
 from memflow.chat.asking import ask
@@ -16,7 +17,10 @@ from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall
 from memflow.memories.oracle import Oracle
 from memflow.records import Probe, Reply
-from memflow.timing import Clock, measured
+from memflow.timing import Clock, Watch, measured
+
+READING = 256
+"""Probes that read their memories at once, and so how many restored memories there are at a time, about."""
 
 RANKED = 10
 """Entries of a ranking that a reply keeps: what recall@10 looks at."""
@@ -49,11 +53,13 @@ async def answer_all(
     """Every probe asked, in the order of `probes`; all at once, bounded by the chat's own limit.
 
     Probes are begun one by one, so that answers are taken in while others are still prepared. `answered` is called
-    after every probe. Probes of one checkpoint share one restored memory. A probe whose memory fails is a reply with
-    its reason. With a `clock`, reading is measured.
+    after every probe. Probes of one checkpoint share one restored memory, which goes when the last of them has read it;
+    READING probes read at once. A probe whose memory fails is a reply with its reason. With a `clock`, reading is
+    measured.
     """
-    turn = asyncio.Lock()
+    turn, reading = asyncio.Lock(), asyncio.Semaphore(READING)
     memories: dict[tuple[str, int], Memory] = {}
+    waiting = Counter((probe.episode_id, probe.checkpoint) for probe in probes)
 
     def memory_of(probe: Probe) -> Memory:
         place = (probe.episode_id, probe.checkpoint)
@@ -62,15 +68,28 @@ async def answer_all(
             memories[place] = remember(EntryStore() if past is None else past.at(probe.checkpoint))
         return memories[place]
 
-    async def one(probe: Probe) -> Reply:
+    def done(probe: Probe) -> None:
+        place = (probe.episode_id, probe.checkpoint)
+        waiting[place] -= 1
+        if not waiting[place]:
+            memories.pop(place, None)
+
+    async def read(probe: Probe) -> _Read:
         async with turn:
             await asyncio.sleep(0)  # the loop attends to what has come in meanwhile
+        async with reading:
+            try:
+                return await _read(benchmark, domain, probe, memory_of(probe), clock)
+            finally:
+                done(probe)
+
+    async def one(probe: Probe) -> Reply:
         try:
-            memory = memory_of(probe)
+            reply = await _ask(benchmark, domain, assistant, probe, await read(probe), chat)
+        except (BudgetSpent, EndpointDown):
+            raise
         except (MemflowError, KeyError) as wrong:
             reply = _failed(domain, assistant, probe, wrong)
-        else:
-            reply = await answer_one(benchmark, domain, assistant, probe, memory, chat, clock)
         answered()
         return reply
 
@@ -88,7 +107,8 @@ async def answer_one(
 ) -> Reply:
     """One probe asked of a memory, restored or alive: nothing of it changes."""
     try:
-        return await _answer(benchmark, domain, assistant, probe, memory, chat, clock)
+        read = await _read(benchmark, domain, probe, memory, clock)
+        return await _ask(benchmark, domain, assistant, probe, read, chat)
     except (BudgetSpent, EndpointDown):
         raise
     except (MemflowError, KeyError) as wrong:
@@ -100,27 +120,40 @@ def _failed(domain: Domain, assistant: str, probe: Probe, wrong: Exception) -> R
     return _reply(domain, assistant, probe, Recall(), reason=reason)
 
 
-async def _answer(
-    benchmark: Benchmark,
-    domain: Domain,
-    assistant: str,
-    probe: Probe,
-    memory: Memory,
-    chat: Chat,
-    clock: Clock | None,
-) -> Reply:
+@dataclass(frozen=True)
+class _Read:
+    """What came of reading a memory for a probe: no memory is held while its model is asked."""
+
+    recall: Recall = field(default_factory=Recall)
+    told: str | None = None
+    took: Watch | None = None
+    ranks: bool = False
+
+
+async def _read(
+    benchmark: Benchmark, domain: Domain, probe: Probe, memory: Memory, clock: Clock | None
+) -> _Read:
     if probe.reason is not None:
-        return _reply(domain, assistant, probe, Recall(), reason=f"the probe is quarantined: {probe.reason}")
+        return _Read()
     told = probe.revealed if isinstance(memory, Oracle) else None
     query = benchmark.question(domain, probe, Recall(), told).query
     recall, took = await measured(memory.read(query), clock)
-    question = benchmark.question(domain, probe, recall, told)
+    return _Read(recall, told, took, memory.ranks)
+
+
+async def _ask(
+    benchmark: Benchmark, domain: Domain, assistant: str, probe: Probe, read: _Read, chat: Chat
+) -> Reply:
+    recall = read.recall
+    if probe.reason is not None:
+        return _reply(domain, assistant, probe, recall, reason=f"the probe is quarantined: {probe.reason}")
+    question = benchmark.question(domain, probe, recall, read.told)
     answer = await ask(chat, question.prompt, question.fields, recall.messages)
     reply = _reply(domain, assistant, probe, recall, reason=answer.reason)
-    if memory.ranks:
+    if read.ranks:
         reply = replace(reply, ranked=[item.entry_id for item in recall.ranked[:RANKED]])
-    if took is not None:
-        reply = replace(reply, models_s=took.models, own_s=took.own, model_calls=took.calls)
+    if read.took is not None:
+        reply = replace(reply, models_s=read.took.models, own_s=read.took.own, model_calls=read.took.calls)
     prompt = question.prompt
     reply = replace(reply, prompt=f"{prompt.name}@{prompt.digest[:8]}", model=chat.fingerprint)
     completion = answer.completion

@@ -7,10 +7,11 @@ by what the assistant can say of its user's state, stands beside it (benchmarks/
 up to is board.py.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memflow.answer import Past
+from memflow.memories.entries import Item
 from memflow.memories.system import System
 from memflow.metrics.diagnosis import by_evidence
 from memflow.metrics.ranges import share
@@ -55,7 +56,7 @@ class _Life:
     pasts: Mapping[str, Past]
     given: Mapping[str, int]
     sources: Mapping[tuple[str, str], frozenset[str]]
-    _held: dict[tuple[str, int], frozenset[str]] = field(default_factory=dict)
+    _lives: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
 
     def evidence(self, probe: Probe) -> frozenset[str]:
         """The probe's evidence that had been given to the memory when it was asked."""
@@ -65,18 +66,24 @@ class _Life:
             message for message in probe.evidence if self.given.get(message, asked_at) < asked_at
         )
 
-    def held(self, probe: Probe) -> frozenset[str]:
-        """The messages that live entries came from when the probe was asked."""
-        place = (probe.episode_id, probe.checkpoint)
-        if place not in self._held:
-            self._held[place] = frozenset(self._sources_at(self.pasts[probe.episode_id], probe.checkpoint))
-        return self._held[place]
+    def held(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
+        """Those of the messages that live entries came from when the probe was asked."""
+        past = self.pasts[probe.episode_id]
+        if probe.episode_id not in self._lives:
+            self._lives[probe.episode_id] = self._from(past)
+        entries, tick = self._lives[probe.episode_id], past.checkpoints[probe.checkpoint]
+        return frozenset(
+            message for message in messages if any(item.alive(tick) for item in entries.get(message, ()))
+        )
 
-    def _sources_at(self, past: Past, checkpoint: int) -> Iterator[str]:
-        tick = past.checkpoints[checkpoint]
+    def _from(self, past: Past) -> dict[str, list[Item]]:
+        """The entries that came from each message."""
+        found: dict[str, list[Item]] = {}
         for item in past.items:
-            if item.alive(tick) and item.kind not in self.system.silent:
-                yield from item.sources
+            if item.kind not in self.system.silent:
+                for source in item.sources:
+                    found.setdefault(source, []).append(item)
+        return found
 
 
 def _diagnosed(
@@ -100,11 +107,11 @@ def _diagnosed(
     if reply is None or reply.model is None:
         return replace(row, reason=(reply and reply.reason) or "the probe was not asked")
     sources = [life.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.recalled]
-    held, recalled = life.held(probe), evidence & frozenset().union(*sources)
+    held, recalled = life.held(probe, evidence), evidence & frozenset().union(*sources)
     best = [life.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]
     row = replace(
         row,
-        held=len(evidence & held),
+        held=len(held),
         recalled=len(recalled),
         recalled_at_10=len(evidence & frozenset().union(*best)) if life.system.ranks else None,
         entries=len(sources),

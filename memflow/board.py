@@ -16,6 +16,8 @@ from memflow.records import Attributed, Figure, Reply
 
 COVERAGE = 0.9
 """Share of the probes with evidence that must be attributed for a figure to be shown."""
+CHECKPOINTS = 30
+"""Where there are more checkpoints, they are steps of episodes that have none in common: no figure is of one."""
 BY_EVIDENCE = "by_evidence"
 """The variant of the failures that are told by evidence, beside AMemGym's own."""
 
@@ -109,7 +111,7 @@ def evidence_figures(
     """
     slices: dict[str, list[Attributed]] = {"all": list(rows)}
     checkpoints = sorted({row.checkpoint for row in rows})
-    if len(checkpoints) > 1:
+    if 1 < len(checkpoints) <= CHECKPOINTS:
         slices |= {f"checkpoint {at}": [row for row in rows if row.checkpoint == at] for at in checkpoints}
     for category in sorted({row.category for row in rows if row.category is not None}):
         slices[f"category {category}"] = [row for row in rows if row.category == category]

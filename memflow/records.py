@@ -140,6 +140,12 @@ class Probe:
         "Gold: for each option, the values of `variables` that it is for, as a JSON list; else empty.",
     ] = field(default_factory=list)
     parent: Annotated[str | None, "Of a state probe that belongs to a choice probe: that one."] = None
+    said_tokens: Annotated[
+        int | None, "Tokens of all that had been said in its episode when it is asked (estimated), if known."
+    ] = None
+    since_tokens: Annotated[
+        int | None, "Those of its first evidence and of all that was said since (estimated), if known."
+    ] = None
     reason: Reason = None
 
 

@@ -38,8 +38,8 @@ def plot(
             "--metric",
             metavar="NAME",
             help="accuracy, memory_score, failures, factual_recall, min_max, cycles, or any metric with figures by "
-            "period; times (MemoryBench, MemBench); mechanisms, kinds, models (MemBench); may be repeated. [all of "
-            "these that there are]",
+            "period; times (MemoryBench, MemBench); mechanisms, kinds, models, capacity (MemBench); may be repeated. "
+            "[all of these that there are]",
         ),
     ] = None,
     out: Annotated[
@@ -49,7 +49,7 @@ def plot(
 ) -> None:
     """Draw figures by period, with their intervals, as SVG and PNG; failures are stacked, and an evolution by episode
     is drawn by cycle. MemoryBench's times are stacked, and its scores by partition stand side by side, as do MemBench's
-    accuracies, and its times on a log scale.
+    accuracies, and its times on a log scale; its capacity is accuracy over tokens.
 
     Needs matplotlib: pip install 'memflow[plots]'. What is there already under a picture's name is replaced.
     """
@@ -85,14 +85,15 @@ def plot(
 def _of_domain(
     settings: "Settings", lake: "Lake", figures: Sequence["Figure"], domain: str, metric: list[str] | None
 ) -> dict[str, "Drawable"]:
+    from memflow.benchmarks.membench.plots import capacity_charts
     from memflow.plots.charts import chart, charts
 
     there = sorted({figure.domain for figure in figures})
     if domain not in there:
         raise BadInput(f"the leaderboard has no domain {domain!r}; it has {', '.join(there) or 'none'}")
-    beside: dict[str, Drawable] = {}
+    beside: dict[str, Drawable] = {**capacity_charts(figures, domain)}
     if not metric or TIMES in metric:
-        beside = _times(settings, lake, [domain], f"Time consumption, {domain}")
+        beside |= _times(settings, lake, [domain], f"Time consumption, {domain}")
     beside |= _membench(settings, figures, domain)
     if metric:
         return {name: beside.get(name) or chart(figures, domain, name) for name in metric}

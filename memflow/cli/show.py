@@ -8,6 +8,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from memflow.cli.capacity import capacity
 from memflow.cli.costs import costs
 from memflow.cli.evidence import evidence, told_by_evidence
 from memflow.cli.kinds import kinds
@@ -33,6 +34,7 @@ show = typer.Typer(
     no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole, a memory."
 )
 show.command("probe")(probe)
+show.command("capacity")(capacity)
 show.command("costs")(costs)
 show.command("made")(made)
 show.command("kinds")(kinds)

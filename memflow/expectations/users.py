@@ -45,7 +45,12 @@ def _gold_is_given(probe: Probe) -> bool:
 def _unbalanced(probes: Sequence[Probe]) -> set[int]:
     """Choice probes whose gold stands where gold stands too often: 3 standard errors above an even share."""
     places: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    seen: set[tuple[str, str, str, tuple[str, ...]]] = set()
     for position, probe in enumerate(probes):
+        asked = probe.episode_id, probe.question, probe.gold, tuple(probe.options)
+        if asked in seen:  # The same question at another checkpoint is no other draw.
+            continue
+        seen.add(asked)
         if probe.kind == "choice" and probe.reason is None:
             places[len(probe.options)][probe.gold].append(position)
     found: set[int] = set()

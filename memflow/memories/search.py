@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,6 +107,13 @@ class _Postings:
         self.living = 0
 
 
+@lru_cache(maxsize=4096)
+def _counted(text: str) -> tuple[int, tuple[tuple[str, int], ...]]:
+    """How many words a text has, and how often each. Kept, since memories restored one after another hold the same."""
+    words = search_words(text)
+    return len(words), tuple(Counter(words).items())
+
+
 class Bm25(Index):
     """BM25 as Lucene has it (k1 1.2, b 0.75, an inverse document frequency that is never negative)."""
 
@@ -139,10 +147,10 @@ class Bm25(Index):
         self._total = 0
 
     def _index(self, number: int, item: Item) -> None:
-        words = search_words(item.text)
-        self._lengths.append(len(words))
-        self._total += len(words)
-        for word, count in Counter(words).items():
+        length, counts = _counted(item.text)
+        self._lengths.append(length)
+        self._total += length
+        for word, count in counts:
             postings = self._words.get(word)
             if postings is None:
                 postings = self._words[word] = _Postings()
@@ -151,9 +159,9 @@ class Bm25(Index):
             postings.living += 1
 
     def _drop(self, number: int, item: Item) -> None:
-        words = search_words(item.text)
-        self._total -= len(words)
-        for word in set(words):
+        length, counts = _counted(item.text)
+        self._total -= length
+        for word, _ in counts:
             self._words[word].living -= 1
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.attribution import NO_EVIDENCE
-from memflow.board import BY_EVIDENCE, RECALL_AT_10, Terms, evidence_figures, on_terms, unequal
+from memflow.board import BY_EVIDENCE, CHECKPOINTS, RECALL_AT_10, Terms, evidence_figures, on_terms, unequal
 from memflow.expectations import EXPECTATIONS, Together
 from memflow.records import Attributed, Figure, Reply
 
@@ -104,6 +104,12 @@ def test_what_ranks_nothing_has_no_recall_at_10_and_says_why() -> None:
     lost = row("p1", held=None, recalled=None, recalled_at_10=None, entries=None, relevant=None, loss=None,
                write=None, read=None, utilisation=None, reason="no answer")  # fmt: skip
     assert by_metric(evidence_figures([lost], FIGURE, seed=0))[RECALL_AT_10].reason == "no answer"
+
+
+def test_steps_that_episodes_do_not_share_are_no_slices() -> None:
+    rows = [replace(row(f"p{at}"), checkpoint=at) for at in range(CHECKPOINTS + 1)]
+    assert {figure.slice for figure in evidence_figures(rows, FIGURE, seed=0)} == {"all"}
+    assert len({figure.slice for figure in evidence_figures(rows[1:], FIGURE, seed=0)}) == 1 + CHECKPOINTS
 
 
 def reply(prompt: str, model: str = "fingerprint-1", tokens: int = 10) -> Reply:

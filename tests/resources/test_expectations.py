@@ -382,6 +382,17 @@ def test_gold_that_always_stands_first_is_found():
     assert (outcome.passed, outcome.unexpected) == (False, 12)
 
 
+def test_a_question_asked_again_counts_once_for_where_gold_stands():
+    world = sound()
+    asked = [
+        probe(n, question=f"Question {n % 4}?", gold=str(1 + n % 4), options=["a", "b", "c", "d"])
+        for n in range(4)
+    ]
+    again = [replace(asked[0], probe_id=f"again{n}", checkpoint=n) for n in range(40)]
+    world["question.probes"] = [*asked, *again]
+    assert outcomes(world, "question.probes")["gold_stands_at_every_place_alike"].passed
+
+
 def test_two_simulators_on_a_board_are_found():
     world = sound()
     board = world["score.leaderboard"]

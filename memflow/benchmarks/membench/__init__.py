@@ -17,6 +17,7 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
     noise_grammar.py, conflicts.py   noise of our own making; what noise must not say
     episodes.py                      episodes for the player; how a probe is put
     scores.py, figures.py            replies -> verdicts -> figures
+    capacity.py                      asked after every step, and what accuracy over tokens comes to
     scripted.py, reading.py          handlers of the scripted chat
 """
 
@@ -26,6 +27,7 @@ from pathlib import Path
 from memflow.benchmarks.benchmark import Benchmark, Measured, Question, States
 from memflow.benchmarks.membench import records as files_of
 from memflow.benchmarks.membench.answers import Choice
+from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_figures, placed
 from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
 from memflow.benchmarks.membench.figures import levels, make_figures
 from memflow.benchmarks.membench.generated import make_probes, make_turns
@@ -67,12 +69,13 @@ class MemBench(Benchmark):
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         if generated(domain):
-            turns = await make_turns(domain, records, states, simulator)
-            return lengthened(domain, records, turns, (), states.entities)
-        trajectories = taken(domain, records)
-        turns = [turn for each in trajectories for turn in turns_of(domain.name, each)]
-        probes = [probe for each in trajectories for probe in probes_of(domain.name, each)]
-        return lengthened(domain, records, turns, probes, states.entities)
+            said, asked = await make_turns(domain, records, states, simulator), []
+        else:
+            trajectories = taken(domain, records)
+            said = [turn for each in trajectories for turn in turns_of(domain.name, each)]
+            asked = [probe for each in trajectories for probe in probes_of(domain.name, each)]
+        said = lengthened(domain, records, said, asked, states.entities)
+        return placed(said) if parameters_of(domain).protocol == CAPACITY else said
 
     async def probes(
         self,
@@ -83,8 +86,11 @@ class MemBench(Benchmark):
         simulator: Chat,
     ) -> list[Probe]:
         if generated(domain):
-            return await make_probes(domain, records, states, turns, simulator)
-        return [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
+            asked = await make_probes(domain, records, states, turns, simulator)
+        else:
+            asked = [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
+        along = parameters_of(domain).protocol == CAPACITY
+        return asked_along(asked, turns) if along else asked_at_end(asked, turns)
 
     def episodes(
         self,
@@ -109,7 +115,7 @@ class MemBench(Benchmark):
         return make_verdicts(domain, probes, replies)
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
-        return make_figures(domain, measured)
+        return [*make_figures(domain, measured), *capacity_figures(domain, measured)]
 
     def parts(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
         return levels(probes)

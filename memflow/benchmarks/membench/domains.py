@@ -148,4 +148,12 @@ DOMAINS = (
         listed=False,
     ),
     *_long(),
+    Domain(
+        "membench_memdaily_capacity",
+        "membench",
+        ("memdaily",),
+        "MemDaily, each question asked after every message that follows its evidence",
+        {"scene": "observation", "language": "zh", "protocol": "capacity"},
+        listed=False,
+    ),
 )

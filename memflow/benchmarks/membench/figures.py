@@ -21,6 +21,20 @@ MIN_COVERAGE = 0.9
 
 def make_figures(domain: Domain, measured: Measured) -> list[Figure]:
     """The figures of one assistant: accuracy, chance, and answers that could not be read, for every slice."""
+    return [
+        figure_of(Figured(domain, measured), metric, name, asked, held)
+        for name, asked in slices(asked_of(measured)).items()
+        for metric, held in values_of(measured).items()
+    ]
+
+
+def asked_of(measured: Measured) -> list[Probe]:
+    """The probes that were to be asked: one that is quarantined counts in no coverage."""
+    return [probe for probe in measured.probes if probe.reason is None]
+
+
+def values_of(measured: Measured) -> dict[str, dict[str, float]]:
+    """By metric, the value of each probe that has one, by its id: `random` is what guessing comes to."""
     values = {
         metric: {
             row.probe_id: row.value
@@ -29,14 +43,10 @@ def make_figures(domain: Domain, measured: Measured) -> list[Figure]:
         }
         for metric in ("accuracy", UNPARSED)
     }
-    # A probe that is quarantined was never to be asked: it counts in no coverage.
-    probes = [probe for probe in measured.probes if probe.reason is None]
-    values["random"] = {probe.probe_id: 1 / len(probe.options) for probe in probes if probe.options}
-    return [
-        figure_of(Figured(domain, measured), metric, name, asked, held)
-        for name, asked in slices(probes).items()
-        for metric, held in values.items()
-    ]
+    values["random"] = {
+        probe.probe_id: 1 / len(probe.options) for probe in asked_of(measured) if probe.options
+    }
+    return values
 
 
 def slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:

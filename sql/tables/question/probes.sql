@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS question.probes (
     evidence VARCHAR[] NOT NULL,
     variants VARCHAR[] NOT NULL,
     parent VARCHAR,
+    said_tokens BIGINT,
+    since_tokens BIGINT,
     reason VARCHAR,
     PRIMARY KEY (domain, probe_id)
 );

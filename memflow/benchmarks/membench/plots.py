@@ -1,0 +1,64 @@
+"""What MemBench's paper plots, as plain data: accuracy over tokens (figure 5)."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from memflow.benchmarks.membench.capacity import CAPACITY, IN_ALL, is_curve, tokens_of
+from memflow.metrics.knee import GROUPS
+from memflow.plots.charts import intervals, resting
+from memflow.plots.shapes import Chart, Curve, Point, best_first
+from memflow.records import Figure
+
+FEWEST = GROUPS
+"""Trajectories that a point rests on, at least: fewer say nothing of a fall."""
+AXES = {
+    "standard": ("capacity", "tokens said from the evidence on", "Accuracy since the evidence"),
+    IN_ALL: ("capacity_in_all", "tokens said in all", "Accuracy by all that was said"),
+}
+"""The ways of counting tokens: the picture's name, and what its axis and its title say."""
+
+
+def capacity_charts(figures: Sequence[Figure], domain: str) -> dict[str, Chart]:
+    """A chart for each way of counting tokens, by name; none, where the domain has no curve over tokens."""
+    found = {}
+    for variant, (name, axis, title) in AXES.items():
+        mine = [figure for figure in figures if figure.domain == domain and figure.variant == variant]
+        chart = _chart(mine, axis, f"{title}, {domain}")
+        if chart is not None:
+            found[name] = chart
+    return found
+
+
+def _chart(figures: Sequence[Figure], axis: str, title: str) -> Chart | None:
+    curve = [one for one in figures if is_curve(one) and one.n_episodes >= FEWEST and one.value is not None]
+    shown = [one for one in curve if one.metric == "accuracy"]
+    if not shown:
+        return None
+    at = tuple(sorted({tokens_of(figure) for figure in shown}))
+    names = dict.fromkeys(figure.assistant for figure in shown)
+    curves = [_curve(name, [one for one in shown if one.assistant == name]) for name in names]
+    knees = [one for one in figures if one.metric == CAPACITY and one.assistant in names]
+    width = at[0] if len(at) == 1 else min(after - before for before, after in pairwise(at))
+    said = f"a point is the {width:,} tokens up to it: {resting(shown)}; {intervals(shown)}"
+    caption = f"{said}. {_told(knees)}"
+    chance = {tokens_of(one): one.value or 0.0 for one in curve if one.metric == "random"}
+    points = tuple(Point(place, value) for place, value in sorted(chance.items()))
+    beside = (Curve("chance", points),) if points else ()
+    return Chart(title, axis, "accuracy", at, tuple(best_first(curves)), caption, beside)
+
+
+def _curve(name: str, figures: Sequence[Figure]) -> Curve:
+    points = [Point(tokens_of(one), one.value or 0.0, one.low, one.high) for one in figures]
+    return Curve(name, tuple(sorted(points, key=lambda point: point.at)), figures[0].scripted)
+
+
+def _told(knees: Sequence[Figure]) -> str:
+    """Where the knees are, and who has none."""
+    there = [
+        f"{one.assistant} at {one.value:,.0f} ({one.low:,.0f} to {one.high:,.0f})"
+        for one in knees
+        if one.value is not None and one.low is not None and one.high is not None
+    ]
+    none = [one.assistant for one in knees if one.value is None]
+    said = [f"Knee: {', '.join(there)}"] if there else []
+    return "; ".join([*said, *([f"no knee: {', '.join(none)}"] if none else [])])

@@ -1,0 +1,213 @@
+"""Capacity: when questions are asked, how tokens are counted, and the knee of memories that forget and that do not."""
+
+import random
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.answer import answer_all
+from memflow.benchmarks import registry
+from memflow.benchmarks.benchmark import Measured, States
+from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.capacity import (
+    BEFORE,
+    BEYOND,
+    BINS,
+    CAPACITY,
+    IN_ALL,
+    asked_along,
+    asked_at_end,
+    placed,
+    tokens_of,
+    width_of,
+)
+from memflow.benchmarks.membench.kinds import kind
+from memflow.benchmarks.membench.plots import capacity_charts
+from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory, probes_of, turns_of
+from memflow.chat.scripted import ScriptedChat
+from memflow.domains import Domain
+from memflow.memories.memory import Memory, Recall, Tools, parameter
+from memflow.memories.registry import find
+from memflow.metrics.instruments import Instruments
+from memflow.play import play_all
+from memflow.tokens import estimate
+from memflow.transcripts import entries_of, pasts_of, said_of
+
+BENCH = MemBench()
+DOMAIN = Domain("d", "membench", (), "", {"scene": "observation", "protocol": "capacity"})
+CHAT = ScriptedChat(registry.handlers(), name="scripted")
+WORDS = ("river", "stone", "paper", "market", "evening", "report", "window", "garden", "meeting", "ticket")
+
+
+@dataclass
+class Newest(Memory):
+    """Keeps the newest messages that fit into `tokens`."""
+
+    tokens: int = parameter(600, "Tokens that are kept.")
+
+    async def write(self, messages):
+        for message in messages:
+            self.store.add("kept", message.text, sources=(message.message_id,))
+        held = self.store.live("kept")
+        while sum(estimate(item.text) for item in held) > self.tokens:
+            self.store.retire(held.pop(0).entry_id)
+
+    async def read(self, query, frozen=True):
+        held = self.store.live("kept")
+        return Recall(notes="\n".join(item.text for item in held), entries=tuple(held))
+
+
+@dataclass
+class Flushing(Newest):
+    """Forgets everything once it was told more than `tokens` in all."""
+
+    async def write(self, messages):
+        for message in messages:
+            self.store.add("told", message.text, sources=(message.message_id,))
+        if sum(estimate(item.text) for item in self.store.live("told")) <= self.tokens:
+            for message in messages:
+                self.store.add("kept", message.text, sources=(message.message_id,))
+        else:
+            for item in self.store.live("kept"):
+                self.store.retire(item.entry_id)
+
+
+def trajectory(number, steps=80, within=0.5):
+    """A fact somewhere in the first part of so many messages, the rest talk about nothing."""
+    chance = random.Random(number)
+    said = [Step(" ".join(chance.choices(WORDS, k=chance.randint(6, 24)))) for _ in range(steps)]
+    told, gold = chance.randrange(int(within * steps)), chance.randrange(4)
+    hobbies = [f"hobby {number}x{option}" for option in "abcd"]
+    said[told] = Step(f"My aunt Vera spends her days with {hobbies[gold]}")
+    made = Trajectory(
+        f"observation/simple/roles/{number}", "d", "observation", kind("simple"), "roles", "en", tuple(said)
+    )
+    question = "What does my aunt Vera spend her days with?"
+    asked = Asked(question, None, tuple(hobbies), gold + 1, hobbies[gold], (made.message_id(told),))
+    return replace(made, asked=(asked,))
+
+
+def rows(trajectories):
+    turns = placed([turn for each in trajectories for turn in turns_of("d", each)])
+    return turns, asked_along([probe for each in trajectories for probe in probes_of("d", each)], turns)
+
+
+async def figures(name, remember, trajectories):
+    """The figures of a memory, played and asked along the trajectories."""
+    turns, probes = rows(trajectories)
+    played = await play_all(BENCH.episodes(DOMAIN, States([]), turns, [], CHAT), remember, None)
+    pasts = pasts_of(entries_of("d", name, played), said_of("d", name, played), probes)
+    replies = await answer_all(BENCH, DOMAIN, name, probes, pasts, remember, CHAT)
+    assert not [reply.reason for reply in replies if reply.reason]
+    verdicts = await BENCH.verdicts(DOMAIN, probes, replies, Instruments())
+    measured = Measured("d", name, name, "scripted", probes, verdicts, [], [], "", True)
+    return BENCH.figures(DOMAIN, measured)
+
+
+def one(found, metric, name="all", variant="standard"):
+    [figure] = [each for each in found if (each.metric, each.slice, each.variant) == (metric, name, variant)]
+    return figure
+
+
+@pytest.mark.parametrize("tokens", [300, 700])
+async def test_the_knee_of_a_memory_that_forgets_after_n_tokens_is_n(tokens):
+    made = [trajectory(number) for number in range(24)]
+    found = await figures("newest", lambda store: Newest(store, tokens=tokens), made)
+    knee = one(found, CAPACITY)
+    assert abs(knee.value - tokens) <= 0.1 * tokens and knee.low <= tokens <= knee.high
+    assert (knee.n_episodes, knee.reason) == (24, None)
+    assert one(found, "accuracy", BEFORE).value > 0.95 and one(found, "accuracy", BEYOND).value < 0.35
+    curve = [each for each in found if each.slice.startswith("tokens ") and each.metric == "accuracy"]
+    assert all(
+        each.value > 0.95
+        for each in curve
+        if each.variant == "standard" and tokens_of(each) <= tokens - width_of(2000)
+    )
+
+
+async def test_by_all_that_was_said_it_is_n_too_where_the_evidence_stands_at_the_beginning():
+    made = [trajectory(number, within=0.04) for number in range(16)]
+    found = await figures("newest", lambda store: Newest(store, tokens=700), made)
+    for variant in ("standard", IN_ALL):
+        assert abs(one(found, CAPACITY, variant=variant).value - 700) <= 70
+
+
+async def test_a_memory_that_forgets_all_at_n_tokens_in_all_has_its_knee_there():
+    made = [trajectory(number, within=0.2) for number in range(16)]
+    found = await figures("flushing", lambda store: Flushing(store, tokens=900), made)
+    assert abs(one(found, CAPACITY, variant=IN_ALL).value - 900) <= 90
+
+
+@pytest.mark.parametrize("name", ["full", "bm25_message", "oracle", "none"])
+async def test_a_memory_that_forgets_nothing_has_no_knee_and_one_that_knows_nothing_has_none(name):
+    made = [trajectory(number, steps=40) for number in range(12)]
+    found = await figures(name, find(name).remember(Tools()), made)
+    for variant in ("standard", IN_ALL):
+        knee = one(found, CAPACITY, variant=variant)
+        assert knee.value is None and knee.low is None
+        assert knee.reason.startswith("accuracy does not fall for good within ")
+        assert not [each for each in found if each.slice in (BEFORE, BEYOND)]
+    if name != "none":
+        assert one(found, "accuracy").value == 1.0
+
+
+def test_a_question_is_asked_after_its_last_evidence_and_after_every_message_that_follows():
+    said = tuple(Step("x" * 4 * size) for size in (3, 5, 7, 11))
+    made = Trajectory("observation/simple/roles/1", "d", "observation", kind("simple"), "roles", "en", said)
+    evidence = (made.message_id(2), made.message_id(1))
+    made = replace(made, asked=(Asked("q?", None, ("a", "b"), 1, "a", evidence),))
+    turns, probes = rows([made])
+    assert [turn.checkpoint for turn in turns] == [0, 1, 2, 3]
+    assert [(each.probe_id, each.checkpoint, each.said_tokens, each.since_tokens) for each in probes] == [
+        ("observation/simple/roles/1/q0/after2", 2, 15, 12),
+        ("observation/simple/roles/1/q0/after3", 3, 26, 23),
+    ]
+    [asked] = asked_at_end(list(probes_of("d", made)), turns)
+    assert (asked.probe_id, asked.checkpoint) == ("observation/simple/roles/1/q0", 0)
+    assert (asked.said_tokens, asked.since_tokens) == (26, 23)
+
+
+def test_what_is_quarantined_or_has_no_evidence_is_asked_once_and_counts_no_tokens_from_it():
+    made = trajectory(3, steps=10)
+    lost = replace(made, asked=(replace(made.asked[0], reason="its options are twice the same"),))
+    vague = replace(made, asked=(replace(made.asked[0], evidence=()),))
+    for each, since in ((lost, True), (vague, False)):
+        _, [probe] = rows([each])
+        assert probe.checkpoint == 9 and probe.said_tokens
+        assert (probe.since_tokens is not None) == since
+    turns, [probe] = rows([replace(made, reason="it is damaged")])
+    assert all(turn.reason for turn in turns) and probe.reason == "it is damaged"
+
+
+def test_messages_that_are_not_played_count_no_tokens():
+    said = (Step("x" * 40), Step("y" * 40, reason="damaged"), Step("z" * 40))
+    made = Trajectory("observation/simple/roles/1", "d", "observation", kind("simple"), "roles", "en", said)
+    made = replace(made, asked=(Asked("q?", None, ("a", "b"), 1, "a", (made.message_id(0),)),))
+    _, probes = rows([made])
+    assert [(each.checkpoint, each.said_tokens) for each in probes] == [(0, 10), (2, 20)]
+
+
+@given(st.floats(1, 1e7))
+def test_bins_are_few_and_of_a_round_width(last):
+    width = width_of(last)
+    assert width * BINS >= last
+    assert str(width).rstrip("0") in {"1", "2", "5"}
+    assert width == 1 or last > width * BINS / 2.5
+
+
+async def test_the_curve_is_drawn_with_its_knee():
+    made = [trajectory(number, steps=50) for number in range(12)]
+    found = await figures("newest", lambda store: Newest(store, tokens=400), made)
+    found += await figures("full", find("full").remember(Tools()), made)
+    charts = capacity_charts(found, "d")
+    assert list(charts) == ["capacity", "capacity_in_all"]
+    chart = charts["capacity"]
+    assert [curve.name for curve in chart.curves] == ["full", "newest"] and chart.beside[0].name == "chance"
+    full, newest = chart.curves
+    assert {point.value for point in full.points} == {1.0}
+    assert newest.points[0].value == 1.0 and newest.points[-1].value < 0.5
+    knee = one([each for each in found if each.assistant == "newest"], CAPACITY)
+    assert f"Knee: newest at {knee.value:,.0f} (" in chart.caption and "no knee: full" in chart.caption
+    assert capacity_charts(found, "another") == {}

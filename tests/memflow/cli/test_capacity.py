@@ -1,0 +1,77 @@
+"""`show capacity`, and its picture: on a leaderboard of a few figures."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from memflow.records import Figure
+from resources.lake import Lake
+from resources.settings import load
+
+DOMAIN = "membench_memdaily_capacity"
+NONE = "accuracy does not fall for good within 12,345 tokens"
+
+
+@pytest.fixture
+def measured(empty):
+    """A home in which `recent_6` falls at 4,096 tokens, and `full` does not."""
+    knee = Figure(
+        domain=DOMAIN, assistant="recent_6", memory="recent_6", model="m", metric="capacity", value=4096.0,
+        low=3950.0, high=4200.0, n=900, n_episodes=30, coverage=1.0, simulator="s", scripted=True,
+    )  # fmt: skip
+    none = replace(knee, assistant="full", value=None, low=None, high=None, reason=NONE)
+    accuracy = replace(knee, metric="accuracy", value=0.9, low=0.8, high=1.0)
+    sides = [
+        replace(accuracy, slice="before the knee"),
+        replace(accuracy, slice="beyond the knee", value=0.25),
+    ]
+    curve = [
+        replace(accuracy, assistant=name, slice=f"tokens {end}", value=right)
+        for name, end, right in (
+            ("recent_6", 2000, 0.9),
+            ("recent_6", 4000, 0.9),
+            ("recent_6", 6000, 0.3),
+            ("full", 2000, 1.0),
+        )
+    ]
+    chance = replace(accuracy, metric="random", slice="tokens 2000", value=0.25)
+    in_all = [replace(each, variant="in_all") for each in (knee, none)]
+    figures = [knee, none, *sides, *curve, chance, *in_all]
+    Lake(load(over={"home": empty.folder}).lake_root).write(
+        "score.leaderboard", "all", figures, recipe="test"
+    )
+    return empty
+
+
+def test_the_knee_is_shown_or_that_there_is_none(measured) -> None:
+    told = json.loads(measured("show", "capacity", "--format", "json").stdout)
+    assert told["label"] == "scripted, not a language model"
+    assert [(row["tokens"], row["assistant"], row["knee"], row["reason"]) for row in told["capacity"]] == [
+        ("since the evidence", "recent_6", 4096.0, None),
+        ("since the evidence", "full", None, NONE),
+        ("in all", "recent_6", 4096.0, None),
+        ("in all", "full", None, NONE),
+    ]
+    recent = told["capacity"][0]
+    assert (recent["low"], recent["high"], recent["before"], recent["beyond"]) == (3950.0, 4200.0, 0.9, 0.25)
+    shown = measured("show", "capacity", "--domain", DOMAIN).stdout
+    assert "4,096" in shown and "3,950 – 4,200" in shown and "0.250" in shown and NONE in shown
+
+
+def test_where_none_was_measured_it_says_so(measured, tmp_path) -> None:
+    wrong = measured("show", "capacity", "--domain", "membench_memdaily")
+    assert wrong.exit_code == 1 and f"it was in {DOMAIN}" in wrong.stderr
+
+
+def test_in_a_home_without_capacity_it_says_which_domains_measure_it(empty) -> None:
+    wrong = empty("show", "capacity")
+    assert wrong.exit_code == 1 and "such as membench_memdaily_capacity" in wrong.stderr
+
+
+def test_the_curves_are_drawn(measured, tmp_path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
+    measured("plot", DOMAIN, "--metric", "capacity", "--out", str(tmp_path / "out"))
+    drawn = (tmp_path / "out" / "capacity.svg").read_text()
+    assert "4,096" in drawn and "no knee" in drawn  # the caption is broken into lines
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"capacity.svg", "capacity.png"}

@@ -1,0 +1,153 @@
+"""Knees: planted ones are found, and where nothing falls for good there is none."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memflow.errors import BadInput
+from memflow.metrics.knee import ALPHA, GROUPS, LEAST, Knee, knee
+
+GUESS = 0.25
+
+
+def told(right, *, groups=40, steps=60, seed=0, late=True):
+    """The knee of answers that are right with the probability `right(place, group, random)`.
+
+    A group is asked `steps` times, 20 to 60 tokens apart; where `late`, each begins somewhere in the first half.
+    """
+    random = np.random.default_rng(seed)
+    places, values, names = [], [], []
+    for group in range(groups):
+        at = np.cumsum(random.integers(20, 60, size=steps))
+        knows = random.random() < 0.85
+        first = random.integers(0, steps // 2) if late else 0
+        for place in at[first:]:
+            places.append(float(place))
+            values.append(float(random.random() < right(place, knows, random)))
+            names.append(f"g{group}")
+    return knee(places, values, names, name="accuracy", unit="tokens", seed=seed)
+
+
+def falling(n, top=0.95):
+    return lambda place, knows, random: top if knows and place <= n else GUESS
+
+
+@pytest.mark.parametrize("n", [200, 600, 1200, 1800])
+def test_a_planted_knee_is_found_within_a_tenth_and_lies_in_its_interval(n):
+    found = [told(falling(n), seed=seed, late=False) for seed in range(15)]
+    assert all(abs(each.place - n) <= 0.1 * n for each in found)
+    assert sum(each.low <= n <= each.high for each in found) >= 14
+
+
+def test_a_knee_is_found_among_series_that_begin_anywhere():
+    found = [told(falling(1400), seed=seed) for seed in range(15)]
+    assert all(abs(each.place - 1400) <= 140 for each in found)
+
+
+def test_guessing_and_a_top_below_one_do_not_move_it():
+    """Of those who know, 7 in 10 answers are right before, and 1 in 4 beyond."""
+    found = [told(falling(1000, top=0.7), seed=seed, late=False) for seed in range(15)]
+    assert all(abs(each.place - 1000) <= 100 for each in found)
+    assert np.mean([each.fall for each in found]) == pytest.approx(0.85 * 0.45, abs=0.05)
+
+
+def test_one_worked_by_hand():
+    """Ten series of four places, right up to 20 and wrong beyond."""
+    places, values = [10.0, 20.0, 30.0, 40.0] * 10, [1.0, 1.0, 0.0, 0.0] * 10
+    names = [f"g{number // 4}" for number in range(40)]
+    found = knee(places, values, names, name="accuracy", unit="tokens")
+    assert found == Knee(20.0, 10.0, 30.0, 1.0, 40.0)
+
+
+def _alarms(right, trials, **sizes):
+    return sum(told(right, seed=seed, **sizes).place is not None for seed in range(trials))
+
+
+def test_no_knee_where_answers_are_always_right_or_rise():
+    perfect = told(lambda place, knows, random: 1.0)
+    assert perfect.place is None and perfect.low is None
+    assert perfect.reason == f"accuracy does not fall for good within {perfect.last:,.0f} tokens"
+    assert _alarms(lambda place, knows, random: 0.2 + 0.6 * (place > 1000), trials=20) == 0
+
+
+def test_false_alarms_are_rare_where_answers_are_as_noisy_everywhere():
+    trials = 60
+    alarms = sum(
+        _alarms(lambda place, knows, random, share=share: share, trials) for share in (GUESS, 0.5, 0.85)
+    )
+    alarms += _alarms(lambda place, knows, random: 0.95 if knows else GUESS, trials)
+    assert alarms / (4 * trials) <= 2.5 * ALPHA
+
+
+def test_hard_series_that_are_asked_late_make_no_knee():
+    """Pooled, accuracy falls from 1 to a quarter; within none of the series does it."""
+    random = np.random.default_rng(1)
+    places, values, names = [], [], []
+    for group in range(40):
+        hard = group % 2
+        for place in range(1000 * hard, 1000 * hard + 1500, 30):
+            places.append(float(place + 1))
+            values.append(float(random.random() < (GUESS if hard else 1.0)))
+            names.append(f"g{group}")
+    assert knee(places, values, names, name="accuracy", unit="tokens").place is None
+
+
+def test_what_recovers_has_not_fallen_for_good():
+    def dip(place, knows, random):
+        return 0.1 if 600 < place <= 1100 else 0.95
+
+    assert _alarms(dip, trials=10, late=False) == 0
+
+
+def test_a_fall_of_less_than_a_tenth_is_no_knee():
+    slight = told(lambda place, knows, random: 1 - 0.6 * LEAST * (place > 1200), late=False, groups=200)
+    assert slight.place is None
+
+
+def test_few_series_cannot_tell():
+    found = told(falling(1000), groups=GROUPS - 1, late=False)
+    assert (
+        found.place is None
+        and found.reason == "it takes 8 trajectories to tell a fall from chance; there are 7"
+    )
+    assert told(falling(1000), groups=GROUPS, late=False).place is not None
+    assert knee([], [], [], name="accuracy", unit="tokens").place is None
+    once = knee([5.0] * 10, [1.0] * 10, [str(n) for n in range(10)], name="accuracy", unit="tokens")
+    assert once.reason == "accuracy does not fall for good within 5 tokens"
+
+
+def test_places_values_and_groups_go_together():
+    with pytest.raises(BadInput, match="2 places, 1 values, 2 groups"):
+        knee([1, 2], [1], ["a", "b"], name="accuracy", unit="tokens")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 500), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 11)), max_size=120
+    ),
+    st.integers(0, 3),
+)
+def test_whatever_is_asked_a_knee_is_a_place_within_its_interval_or_has_a_reason(rows, seed):
+    places, values, groups = (
+        [float(row[0]) for row in rows],
+        [row[1] for row in rows],
+        [f"g{row[2]}" for row in rows],
+    )
+    found = knee(places, values, groups, name="accuracy", unit="tokens", seed=seed)
+    assert found.last == max(places, default=0.0)
+    if found.place is None:
+        assert found.reason and found.low is None
+    else:
+        assert found.place in places and found.low <= found.high and found.fall >= LEAST
+    order = sorted(range(len(rows)), key=lambda at: (groups[at], places[at], values[at]))
+    again = knee(
+        [places[at] for at in order],
+        [values[at] for at in order],
+        [groups[at] for at in order],
+        name="accuracy",
+        unit="tokens",
+        seed=seed,
+    )
+    assert again.place == found.place
