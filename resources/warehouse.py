@@ -143,7 +143,9 @@ def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
         connection.execute(_text(f"tables/{stage}", name))
     elif lake.local:
         pattern = f"{_escaped(lake.folder(table))}/*.parquet"
-        connection.execute(f"CREATE VIEW {table} AS FROM read_parquet({_literal(pattern)})")
+        connection.execute(
+            f"CREATE VIEW {table} AS FROM read_parquet({_literal(pattern)}, union_by_name = true)"
+        )
     else:
         paths = [lake.path(table, partition) for partition in partitions]
         held = ds.dataset(paths, schema=schema(table), filesystem=lake.filesystem, format="parquet")

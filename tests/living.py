@@ -10,9 +10,9 @@ from typing import Any
 import memflow
 from memflow.benchmarks.benchmark import States
 from memflow.benchmarks.membench import MemBench
-from memflow.benchmarks.membench.generation import preferences, vocabulary
-from memflow.benchmarks.membench.generation.graphs import Graph
-from memflow.benchmarks.membench.generation.sampling import sample
+from memflow.benchmarks.membench.generation.lives import preferences, vocabulary
+from memflow.benchmarks.membench.generation.lives.graphs import Graph
+from memflow.benchmarks.membench.generation.lives.sampling import sample
 from memflow.benchmarks.membench.generation.tasks import Task
 from memflow.benchmarks.membench.kinds import KINDS
 from memflow.benchmarks.membench.parameters import Parameters

@@ -1,17 +1,20 @@
-"""A published file as readers take it: its text, its JSON lines, and how it is refused.
+"""A published file as readers take it, its text and its JSON lines, and how it is refused; and its records.
 
 A file that is not what it should be is refused whole, with a message that says where; nothing is repaired.
 """
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, StringConstraints, ValidationError
 
 from memflow.datasets import Dataset
 from memflow.errors import BadInput
+from memflow.records import Record
 
 M = TypeVar("M", bound=BaseModel)
 Said = Annotated[str, StringConstraints(pattern=r"\S")]
@@ -68,3 +71,37 @@ class File:
         """The error that refuses this file."""
         mend = "reinstall memflow" if self.dataset.ships else f"get the file again: {self.dataset.how}"
         return BadInput(f"{self.dataset.name}: {self.source}: {what}; {mend}")
+
+
+Reader = Callable[[File], Iterator[tuple[str, Any]]]
+"""The records of a file: their ids and what was published. Raises BadInput."""
+
+
+def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[str], Reader]) -> list[Record]:
+    """Every record of a data set's files, each with its sum, licence and origin, in their order.
+
+    `files` are its files by their path in the data folder, `reader` who reads the one of such a path. Raises BadInput,
+    also where an id is there twice.
+    """
+    found: list[Record] = []
+    seen: set[str] = set()
+    for source, path in files.items():
+        file = File(dataset, source, path.read_bytes())
+        sha256 = hashlib.sha256(file.content).hexdigest()
+        for record_id, raw in reader(source)(file):
+            if record_id in seen:
+                raise file.bad(f"the id {record_id} is there twice")
+            seen.add(record_id)
+            found.append(
+                Record(
+                    dataset=dataset.name,
+                    record_id=record_id,
+                    position=len(found),
+                    source=source,
+                    sha256=sha256,
+                    licence=dataset.licence,
+                    origin=dataset.origin,
+                    content=json.dumps(raw, ensure_ascii=False),
+                )
+            )
+    return found

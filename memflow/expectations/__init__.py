@@ -9,10 +9,6 @@ assets/checks.py. A benchmark's own sentences pass over the rows of others.
 
 from memflow.benchmarks.amemgym import expectations as amemgym
 from memflow.benchmarks.membench import expectations as membench
-from memflow.benchmarks.membench import noise_expectations as membench_noise
-from memflow.benchmarks.membench.generation import expectations as generated
-from memflow.benchmarks.membench.generation import graph_expectations
-from memflow.benchmarks.membench.generation import reflective_expectations as reflective
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
 from memflow.expectations import assistants, every, users
@@ -57,13 +53,9 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *users.EXPECTED,
             *assistants.EXPECTED,
             *amemgym.EXPECTED,
-            *generated.EXPECTED,
-            *reflective.EXPECTED,
             *memorybench.EXPECTED,
             *played.EXPECTED,
             *membench.EXPECTED,
-            *membench_noise.EXPECTED,
-            *graph_expectations.EXPECTED,
         ],
         key=lambda each: list(TABLES).index(each.table),
     )

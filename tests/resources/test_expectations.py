@@ -6,8 +6,6 @@ import pytest
 
 from memflow.benchmarks.amemgym import expectations as amemgym
 from memflow.benchmarks.membench import expectations as membench
-from memflow.benchmarks.membench.generation import expectations as generated
-from memflow.benchmarks.membench.generation import graph_expectations, reflective_expectations
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
 from memflow.domains import Domain
@@ -306,13 +304,8 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
         *((each.table, each.name) for each in memorybench.EXPECTED),  # and these, feedback
         *((each.table, each.name) for each in played.EXPECTED),  # and these, what was played
         *(
-            (each.table, each.name) for each in graph_expectations.EXPECTED
-        ),  # and these, what users' lives hold
-        *((each.table, each.name) for each in membench.EXPECTED),  # and these, trajectories and questions
-        *(
-            (each.table, each.name) for each in generated.EXPECTED
-        ),  # and these, what is told and asked of them
-        *((each.table, each.name) for each in reflective_expectations.EXPECTED),
+            (each.table, each.name) for each in membench.EXPECTED
+        ),  # and these, lives, trajectories and questions
         ("question.probes", "gold_stands_at_every_place_alike"),
         ("score.leaderboard", "one_simulator_per_board"),
         ("score.leaderboard", "failures_add_up_to_the_errors"),  # amemgym/test_scores.py

@@ -3,22 +3,19 @@
 A trajectory is what one user says, with an assistant's given replies or without; then a question with four options is
 asked of it. Beside accuracy it measures recall, capacity and efficiency.
 
-    kinds.py                         the kinds of questions, their levels and scenarios
-    parameters.py                    what a domain may settle
-    records.py                       files -> raw records, and these -> trajectories
-    published.py, memdaily.py        how each published form is read: MemBench's own, and its parent's
-    published_questions.py           the questions of both, and why one cannot be asked
-    memdaily_graphs.py, noise_files.py   what is published besides: users' lives, and noise
-    expectations.py                  what must hold of the rows; of noise, noise_expectations.py
-    selection.py                     which published trajectories a domain takes
-    generated.py, generation/        trajectories made from users' lives
-    trajectories.py                  trajectories -> turns and probes
-    lengths.py, noise.py             noise woven in between, until a trajectory has its length
-    noise_grammar.py, conflicts.py   noise of our own making; what noise must not say
-    episodes.py                      episodes for the player; how a probe is put
-    scores.py, figures.py            replies -> verdicts -> figures
-    capacity.py                      asked after every step, and what accuracy over tokens comes to
-    scripted.py, reading.py          handlers of the scripted chat
+    kinds.py, parameters.py     the kinds of questions, their levels and scenarios; what a domain may settle
+    records.py, published/      files -> raw records -> trajectories; how each published form is read
+    selection.py                which published trajectories a domain takes
+    generated.py, generation/   trajectories made from users' lives
+    trajectories.py             trajectories -> turns and probes
+    noise/                      noise woven in between, until a trajectory has its length
+    episodes.py                 episodes for the player; how a probe is put
+    scores.py, figures.py       replies -> verdicts -> figures
+    capacity.py                 asked after every step, and what accuracy over tokens comes to
+    tables.py, reference.py     the paper's tables, and the figures that it has in them
+    plots.py, pictures.py       what is drawn: accuracy over tokens, and all else
+    expectations/               what must hold of the rows
+    scripted.py, reading.py     handlers of the scripted chat
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,10 +28,10 @@ from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at
 from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
 from memflow.benchmarks.membench.figures import levels, make_figures
 from memflow.benchmarks.membench.generated import make_probes, make_turns
-from memflow.benchmarks.membench.generation.lives import make_states
-from memflow.benchmarks.membench.lengths import lengthened
-from memflow.benchmarks.membench.memdaily_graphs import states_of
+from memflow.benchmarks.membench.generation.lives.states import make_states
+from memflow.benchmarks.membench.noise.lengths import lengthened
 from memflow.benchmarks.membench.parameters import generated, parameters_of
+from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.scores import UNPARSED, make_verdicts
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import taken

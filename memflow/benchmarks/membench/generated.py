@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from memflow.benchmarks.benchmark import States
-from memflow.benchmarks.membench.generation.graphs import graphs_of
 from memflow.benchmarks.membench.generation.layout import Frame, framed
+from memflow.benchmarks.membench.generation.lives.graphs import graphs_of
 from memflow.benchmarks.membench.generation.planning import plans
 from memflow.benchmarks.membench.generation.plans import Plan
 from memflow.benchmarks.membench.generation.questions import put

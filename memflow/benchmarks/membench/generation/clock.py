@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from memflow.benchmarks.membench.generation.told import HOURS
+from memflow.benchmarks.membench.generation.lives.told import HOURS
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.errors import BadInput
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memflow.benchmarks.membench.generation import processing
-from memflow.benchmarks.membench.generation import told as values
 from memflow.benchmarks.membench.generation.facts import TOLD, Fact, Subject, told
 from memflow.benchmarks.membench.generation.factual import cast, conditions, nodes, sort_of
-from memflow.benchmarks.membench.generation.graphs import Node, having
+from memflow.benchmarks.membench.generation.lives import told as values
+from memflow.benchmarks.membench.generation.lives.graphs import Node, having
 from memflow.benchmarks.membench.generation.plans import Plan, Query
 from memflow.benchmarks.membench.generation.sentences import Counts, Sort, sentence, sentences
 from memflow.benchmarks.membench.generation.tasks import Planner, Task

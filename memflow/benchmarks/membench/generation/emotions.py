@@ -13,9 +13,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from memflow.benchmarks.membench.generation.likings import WRONG
+from memflow.benchmarks.membench.generation.lives.vocabulary import Language, Words
 from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk
 from memflow.benchmarks.membench.generation.tasks import Task
-from memflow.benchmarks.membench.generation.vocabulary import Language, Words
 
 
 class _Part(BaseModel):

@@ -7,11 +7,11 @@ talk around them is made from. One who is observed tells it all in one stream, i
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.membench.generation.graphs import Node
+from memflow.benchmarks.membench.generation.lives.graphs import Node
+from memflow.benchmarks.membench.generation.lives.vocabulary import Language
 from memflow.benchmarks.membench.generation.plans import Beat, Talk
 from memflow.benchmarks.membench.generation.sentences import Sort, called, sentence, sentences
 from memflow.benchmarks.membench.generation.tasks import Task
-from memflow.benchmarks.membench.generation.vocabulary import Language
 
 PERSON = (
     "name",

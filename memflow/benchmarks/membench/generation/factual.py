@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from memflow.benchmarks.membench.generation.facts import PERSON, TOLD, Fact, Pairs, Subject, told
-from memflow.benchmarks.membench.generation.graphs import Graph, Node, having
+from memflow.benchmarks.membench.generation.lives.graphs import Graph, Node, having
 from memflow.benchmarks.membench.generation.plans import Plan, Query
 from memflow.benchmarks.membench.generation.sentences import SORTS, Sort, filled, sentence, sentences
 from memflow.benchmarks.membench.generation.tasks import Planner, Task

@@ -7,7 +7,7 @@ is in one of them alone, is preferences.py.
 from collections.abc import Collection
 from typing import cast
 
-from memflow.benchmarks.membench.generation.preferences import Topic
+from memflow.benchmarks.membench.generation.lives.preferences import Topic
 from memflow.benchmarks.membench.generation.sayings import About, sayings
 from memflow.benchmarks.membench.generation.tasks import Task
 from memflow.benchmarks.membench.wording import says

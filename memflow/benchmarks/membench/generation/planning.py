@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from memflow.benchmarks.benchmark import States
 from memflow.benchmarks.membench.generation import computing, factual, preferring, recommending
-from memflow.benchmarks.membench.generation.graphs import graphs_of
+from memflow.benchmarks.membench.generation.lives.graphs import graphs_of
+from memflow.benchmarks.membench.generation.lives.sources import likes_of, words_of
 from memflow.benchmarks.membench.generation.plans import Plan
-from memflow.benchmarks.membench.generation.sources import likes_of, words_of
 from memflow.benchmarks.membench.generation.tasks import Planner, Task
 from memflow.benchmarks.membench.kinds import KINDS, Kind
 from memflow.benchmarks.membench.parameters import Parameters, parameters_of

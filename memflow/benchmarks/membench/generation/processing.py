@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from memflow.benchmarks.membench.generation import told
-from memflow.benchmarks.membench.generation.graphs import Node
+from memflow.benchmarks.membench.generation.lives import told
+from memflow.benchmarks.membench.generation.lives.graphs import Node
 from memflow.benchmarks.membench.generation.sentences import filled, sentences
 from memflow.benchmarks.membench.generation.tasks import Task
 

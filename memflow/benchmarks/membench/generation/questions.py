@@ -13,9 +13,9 @@ from datetime import datetime
 from memflow.benchmarks.membench.answers import Distractors, ToldMessage, distractors_of
 from memflow.benchmarks.membench.generation import clock
 from memflow.benchmarks.membench.generation.layout import Frame
+from memflow.benchmarks.membench.generation.lives.told import moment_of
 from memflow.benchmarks.membench.generation.plans import Plan, Query
 from memflow.benchmarks.membench.generation.sessions import lost
-from memflow.benchmarks.membench.generation.told import moment_of
 from memflow.benchmarks.membench.trajectories import Asked
 from memflow.benchmarks.membench.wording import listed, prompt, written
 from memflow.chat.asking import Answer, ask

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from memflow.benchmarks.membench.generation.likings import WRONG, about, drawn, liked_category
+from memflow.benchmarks.membench.generation.lives.preferences import TOPICS
 from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk
-from memflow.benchmarks.membench.generation.preferences import TOPICS
 from memflow.benchmarks.membench.generation.sayings import said, sayings
 from memflow.benchmarks.membench.generation.tasks import Planner, Task
 

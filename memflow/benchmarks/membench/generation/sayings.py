@@ -13,8 +13,8 @@ from typing import Annotated
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.benchmarks.membench.generation.preferences import Topic
-from memflow.benchmarks.membench.generation.vocabulary import Language, Words
+from memflow.benchmarks.membench.generation.lives.preferences import Topic
+from memflow.benchmarks.membench.generation.lives.vocabulary import Language, Words
 
 Ways = Annotated[tuple[Words, ...], Field(min_length=1)]
 

@@ -13,8 +13,8 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from memflow.benchmarks.membench.generation.graphs import Node
-from memflow.benchmarks.membench.generation.vocabulary import Language
+from memflow.benchmarks.membench.generation.lives.graphs import Node
+from memflow.benchmarks.membench.generation.lives.vocabulary import Language
 
 Sort = Literal["people", "events", "items", "places"]
 SORTS: tuple[Sort, ...] = ("people", "events", "items", "places")

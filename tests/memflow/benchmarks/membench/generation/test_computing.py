@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from living import life, task_of
 
 from memflow.benchmarks.membench.generation.computing import aggregative, comparative, post_processing
-from memflow.benchmarks.membench.generation.graphs import Graph, Node
+from memflow.benchmarks.membench.generation.lives.graphs import Graph, Node
 from memflow.benchmarks.membench.generation.processing import process, season_of
 
 SEEDS = st.integers(0, 10**9)

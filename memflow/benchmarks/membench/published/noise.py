@@ -1,0 +1,53 @@
+"""Published noise (MakeNoise/NoiseMeta): talk about nothing that is asked, in units of a few steps.
+
+Here it is read; how it is put among what is said, and how much of it, is noise.py.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from memflow.benchmarks.file import File
+from memflow.benchmarks.membench.kinds import Scene
+from memflow.benchmarks.membench.published.questions import Shape
+from memflow.benchmarks.membench.published.release import Spoken
+from memflow.benchmarks.membench.trajectories import NOISE, Step
+from memflow.records import Record
+
+
+class _Unit(Shape):
+    noise_message: Annotated[list[Spoken], Field(min_length=1)]
+
+
+def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The units of a file, of rounds or of messages, with their ids. Raises BadInput."""
+    values = file.json()
+    if not isinstance(values, list) or not values:
+        raise file.bad("it does not hold a list of units of noise")
+    scenes: set[Scene] = set()
+    for number, raw in enumerate(values):
+        shaped = file.shaped(_Unit, raw, f"unit {number}")
+        scenes |= {step.scene for step in shaped.noise_message}
+        if len(scenes) > 1:
+            raise file.bad(f"unit {number}: it has messages and rounds, or others than the units before it")
+        yield f"{NOISE}/{shaped.noise_message[0].scene}/{number}", raw
+
+
+def pool(records: Sequence[Record], scene: Scene | None = None) -> dict[str, tuple[Step, ...]]:
+    """The steps of the units of noise among the records, by the unit's id: of one scene, or of both.
+
+    Other records are passed over. Noise says no time, and none is made up for it.
+    """
+    wanted = f"{NOISE}/{scene}/" if scene else f"{NOISE}/"
+    return {
+        record.record_id.removeprefix(f"{NOISE}/").replace("/", "-"): _steps(record)
+        for record in records
+        if record.record_id.startswith(wanted)
+    }
+
+
+def _steps(record: Record) -> tuple[Step, ...]:
+    number = int(record.record_id.rpartition("/")[2])
+    said = _Unit.model_validate_json(record.content).noise_message
+    return tuple(Step(*each.texts(), session=number, noise=True) for each in said)

@@ -1,0 +1,201 @@
+"""MemBench's own files: raw by kind of question (MemData), or merged and sampled (data2test).
+
+A raw file holds trajectories by scenario, and is named for its kind; its steps have their place and time beside the
+text. A merged one holds the same by kind and scenario; its texts have place and time in them. Where a trajectory has
+sessions, its steps are counted through all of them: the numbers that stand beside steps begin anew now and then.
+
+A file that is named `..._multiple_100.json` was lengthened by 100 units of noise; its noise are the steps that say no
+time. MemDaily's files are memdaily.py's.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Self, cast
+
+from pydantic import AliasChoices, BeforeValidator, Field, model_validator
+
+from memflow.benchmarks.file import File, Said
+from memflow.benchmarks.membench.kinds import Kind, Scene, kind
+from memflow.benchmarks.membench.published.questions import Question, Shape, asked
+from memflow.benchmarks.membench.trajectories import Step, Trajectory
+from memflow.benchmarks.membench.wording import stamped
+from memflow.errors import BadInput
+from memflow.records import Record
+
+_SCENES: dict[str, Scene] = {"FirstAgent": "participation", "ThirdAgent": "observation"}
+_STAMP = re.compile(r"\(place:.*;\s*time:?\s*(?P<time>'\d{4}-\d\d-\d\d \d\d:\d\d'[^()]*)\)\s*$", re.DOTALL)
+_LENGTHENED = re.compile(r"_multiple_(?P<units>\d+)$")
+NOISE_STEPS = 3
+"""How many steps a unit of noise has."""
+
+
+class Spoken(Shape):
+    """A round, or a message: a text alone, or with its place and time, and what it tells (gold)."""
+
+    message: Said | None = None
+    user: Annotated[Said | None, Field(validation_alias=AliasChoices("user", "user_message"))] = None
+    assistant: Annotated[
+        Said | None, Field(validation_alias=AliasChoices("agent", "assistant", "assistant_message"))
+    ] = None
+    place: Said | None = None
+    time: Said | None = None
+    rel: Any = None
+    attr: Any = None
+    value: Any = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text(cls, value: Any) -> Any:
+        return {"message": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        given = tuple(text is not None for text in (self.message, self.user, self.assistant))
+        if given not in ((True, False, False), (False, True, True)):
+            raise ValueError("a step is a message, or what the user and the assistant say")
+        if (self.place is None) != (self.time is None):
+            raise ValueError("a step has its place and its time, or neither")
+        return self
+
+    @property
+    def scene(self) -> Scene:
+        """In which it is said."""
+        return "observation" if self.user is None else "participation"
+
+    def texts(self) -> tuple[str, str | None]:
+        """What the user says, and the assistant where it takes part, as the file has it."""
+        return self.message or self.user or "", self.assistant
+
+
+def _sessions(value: Any) -> Any:
+    """Steps that are in no session are one."""
+    if isinstance(value, list) and not any(isinstance(each, list) for each in value):
+        return [value]
+    return value
+
+
+class _Trajectory(Shape):
+    tid: Annotated[int, Field(validation_alias=AliasChoices("tid", "gid"))]
+    message_list: Annotated[list[list[Spoken]], BeforeValidator(_sessions)]
+    QA: Question
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not any(self.message_list):
+            raise ValueError("message_list is empty")
+        return self
+
+
+def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The trajectories of a file with their ids. Raises BadInput."""
+    scene = _scene(file)
+    empty = True
+    for of, scenario, values in _groups(file, scene):
+        for number, raw in enumerate(values):
+            where = f"{of.name}, {scenario}, trajectory {number}"
+            shaped = file.shaped(_Trajectory, raw, where)
+            if {step.scene for session in shaped.message_list for step in session} != {scene}:
+                raise file.bad(f"{where}: it has steps that are not of its scene, {scene}")
+            empty = False
+            yield f"{scene}/{of.name}/{scenario}/{shaped.tid}", raw
+    if empty:
+        raise file.bad("there is no trajectory in it")
+
+
+def trajectory(record: Record) -> Trajectory:
+    """The trajectory of a record; a question that cannot be asked has its reason."""
+    shaped = _Trajectory.model_validate_json(record.content)
+    scene, name, scenario, _ = record.record_id.split("/")
+    units = _units(record)
+    steps = tuple(_step(step, session) for session, said in enumerate(shaped.message_list) for step in said)
+    if units:
+        steps = _with_noise(steps)
+    found = Trajectory(
+        trajectory_id=record.record_id,
+        dataset=record.dataset,
+        scene=cast(Scene, scene),
+        kind=kind(name),
+        scenario=scenario,
+        language="en",
+        steps=steps,
+        reason=_misfit(steps, units),
+    )
+    return replace(found, asked=(asked(found, shaped.QA),))
+
+
+def _step(step: Spoken, session: int) -> Step:
+    user, assistant = step.texts()
+    if step.place is not None and step.time is not None:
+        user = stamped(user, step.place, step.time)
+        assistant = assistant and stamped(assistant, step.place, step.time)
+    found = _STAMP.search(user) or _STAMP.search(assistant or "")
+    time = step.time or (found["time"].strip() if found else None)
+    return Step(user, assistant, session, time, _told(step))
+
+
+def _told(step: Spoken) -> dict[str, str] | None:
+    """What a step tells: gold."""
+    held = {"entity": step.rel, "attribute": step.attr, "value": step.value}
+    told = {
+        name: each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
+        for name, each in held.items()
+        if each is not None
+    }
+    return told or None
+
+
+def _with_noise(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """The steps of a lengthened trajectory: those without a time are noise, a unit after the other."""
+    bare = count()
+    return tuple(
+        replace(step, noise=True, session=next(bare) // NOISE_STEPS) if step.sent_at is None else step
+        for step in steps
+    )
+
+
+def _misfit(steps: tuple[Step, ...], units: int) -> str | None:
+    """Why noise cannot be told from what was said; None where it can."""
+    bare = sum(step.noise for step in steps)
+    if bare == units * NOISE_STEPS:
+        return None
+    return f"its file says {units} units of noise, of {NOISE_STEPS} steps each, and {bare} of its steps say no time"
+
+
+def _units(record: Record) -> int:
+    match = _LENGTHENED.search(PurePosixPath(record.source).stem)
+    return int(match["units"]) if match else 0
+
+
+def _scene(file: File) -> Scene:
+    named = {scene for name, scene in _SCENES.items() if name in file.source}
+    if len(named) != 1:
+        raise file.bad(
+            "its path has to say FirstAgent or ThirdAgent, for who is asked: one who took part, or not"
+        )
+    return named.pop()
+
+
+def _groups(file: File, scene: Scene) -> Iterator[tuple[Kind, str, list[Any]]]:
+    """The trajectories of a file by kind and scenario."""
+    values = file.json()
+    if not isinstance(values, dict) or not values:
+        raise file.bad("it does not hold trajectories by scenario, or by kind of question and scenario")
+    raw = all(isinstance(each, list) for each in values.values())
+    for name, scenarios in ({PurePosixPath(file.source).stem: values} if raw else values).items():
+        try:
+            of = kind(name)
+        except BadInput as wrong:
+            raise file.bad(str(wrong)) from wrong
+        if not isinstance(scenarios, dict):
+            raise file.bad(f"{name} does not hold trajectories by scenario")
+        for scenario, held in scenarios.items():
+            if scenario not in of.scenarios(scene):
+                known = ", ".join(of.scenarios(scene)) or "none"
+                raise file.bad(f"{name} has no scenario {scenario!r} in {scene}; it has {known}")
+            if not isinstance(held, list):
+                raise file.bad(f"{name}, {scenario}: it does not hold a list of trajectories")
+            yield of, scenario, held

@@ -1,0 +1,80 @@
+"""What noise must not say, and how it is found in what it says."""
+
+import pytest
+from weaving import NAME, said
+
+from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
+from memflow.records import Entity, Probe
+
+USER = "life-7"
+EPISODE = f"{USER}/simple/roles/0"
+
+
+def probe(*options: str, revealed: str = "", episode: str = EPISODE) -> Probe:
+    return Probe(
+        domain="longer",
+        probe_id=f"{episode}/q0",
+        episode_id=episode,
+        checkpoint=0,
+        kind="choice",
+        dataset="longer",
+        category="simple",
+        metric="accuracy",
+        question="What is it?",
+        options=list(options),
+        variables=[],
+        gold="1",
+        revealed=revealed or options[0],
+        evidence=[],
+    )
+
+
+def entity(name: str, user: str = USER) -> Entity:
+    return Entity(
+        domain="longer",
+        user_id=user,
+        entity_id=name,
+        kind="relative",
+        name=name,
+        relationship="aunt",
+        attributes="{}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "holds"),
+    [
+        ("They moved to New York, N.Y. lately.", "new york", True),
+        ("A newer York is not meant.", "New York", False),
+        ("Nine hundred people came", "nine hundred people", True),
+        ("A bolt of 165 cm", "165 cm", True),
+        ("The number 1657", "165", False),
+        ("消息说王志宏今天来过", "王志宏", True),
+        ("上海市的消息", "北京", False),
+        ("亚瑟士Gel-Kayano 26发售", "亚瑟士gel-kayano 26", True),
+        ("write to ANN@example.com at once", "ann@example.com", True),
+    ],
+)
+def test_a_phrase_is_found_at_the_edges_of_words(text: str, phrase: str, holds: bool) -> None:
+    assert (conflict(plain(text), [plain(phrase)]) is not None) == holds
+
+
+def test_options_answers_and_the_names_of_the_users_life_are_forbidden() -> None:
+    turns = said([1], EPISODE)
+    probes = [probe("Boston, MA", "Miami, FL; nurse", revealed="Boston")]
+    told = forbidden(turns, probes, [entity("Clara Jennings"), entity("Someone Else", "life-8")])
+    assert told == {EPISODE: (" boston ", " boston ma ", " clara jennings ", " miami fl ", " nurse ")}
+
+
+def test_options_that_say_that_there_is_nothing_forbid_nothing() -> None:
+    assert forbidden([], [probe("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
+
+
+def test_where_likings_are_asked_for_nobody_else_may_like_or_recommend_anything() -> None:
+    name = "life-7/highlevel/movie/0"
+    told = forbidden(said([1], name), [probe("Action", episode=name)])[name]
+    assert conflict(plain("I really like those trains."), told) == " i really like "
+    assert conflict(plain("大家都喜欢这座桥"), told) == plain("喜欢")
+    assert conflict(plain("The panel would recommend a second bridge."), told) is not None
+    assert conflict(plain("It looks like rain."), told) is None
+    assert conflict(plain("I really like those trains."), forbidden(said([1], EPISODE), [])[EPISODE]) is None

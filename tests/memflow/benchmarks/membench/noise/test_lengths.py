@@ -1,0 +1,152 @@
+"""The walk of a domain that is brought to a length: which noise is taken, and that questions find what they ask for."""
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+
+from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.expectations.noise import EXPECTED
+from memflow.benchmarks.membench.noise.lengths import pool_of
+from memflow.benchmarks.membench.trajectories import is_noise
+from memflow.chat.scripted import ScriptedChat
+from memflow.domains import Domain, find
+from memflow.records import Probe, Record, Turn
+from memflow.tokens import estimate
+from resources.expectations import check_rows
+
+DOMAIN = replace(find("membench_memdaily_10k"), name="longer")
+
+
+def record(record_id: str, content: object) -> Record:
+    return Record(
+        dataset=DOMAIN.datasets[0],
+        record_id=record_id,
+        position=0,
+        source="ours.json",
+        sha256="0",
+        licence="Apache-2.0",
+        origin="memflow",
+        content=json.dumps(content, ensure_ascii=False),
+    )
+
+
+def trajectory(number: int) -> Record:
+    time = "2024年04月01日 周一 08:39"
+    said = ["我的姑姑住在桐城。", "我的姑姑会吹笛子。", "我的同事住在兰溪。"]
+    question = {
+        "qid": 0,
+        "question": "我的姑姑住在哪里？",
+        "answer": "桐城",
+        "target_step_id": [0],
+        "choices": {"A": "兰溪", "B": "桐城", "C": "歙县", "D": "婺源"},
+        "ground_truth": "B",
+        "time": time,
+    }
+    messages = [{"mid": at, "message": text, "time": time, "place": "桐城"} for at, text in enumerate(said)]
+    raw = {"tid": number, "message_list": messages, "question_list": [question]}
+    return record(f"observation/simple/roles/{number}", raw)
+
+
+def walked(domain: Domain, records: list[Record]) -> tuple[list[Turn], list[Probe]]:
+    benchmark, chat, states = MemBench(), ScriptedChat({}), States([])
+
+    async def walk() -> tuple[list[Turn], list[Probe]]:
+        turns = await benchmark.turns(domain, records, states, chat)
+        return turns, await benchmark.probes(domain, records, states, turns, chat)
+
+    return asyncio.run(walk())
+
+
+def test_trajectories_are_brought_to_their_length_and_evidence_is_where_it_was_said() -> None:
+    turns, probes = walked(DOMAIN, [trajectory(number) for number in range(3)])
+    assert [probe.reason for probe in probes] == [None] * 3
+    for probe in probes:
+        held = [turn for turn in turns if turn.episode_id == probe.episode_id]
+        assert 10_000 <= sum(estimate(turn.text) for turn in held) < 10_000 + 200
+        [evidence] = [turn for turn in held if turn.message_id in probe.evidence]
+        assert evidence.text.startswith("我的姑姑住在桐城。")
+    world = {"utterance.turns": turns, "question.probes": probes, "state.entities": []}
+    for table in ("utterance.turns", "question.probes"):
+        expected = [each for each in EXPECTED if each.table == table]
+        for outcome in check_rows(table, world[table], expected, world.__getitem__, DOMAIN):
+            assert outcome.passed, outcome
+
+
+def test_without_a_length_nothing_is_added() -> None:
+    parameters = {name: value for name, value in DOMAIN.parameters.items() if name != "noise_tokens"}
+    turns, _ = walked(replace(DOMAIN, parameters=parameters), [trajectory(0)])
+    assert len(turns) == 3 and not any(is_noise(turn.message_id) for turn in turns)
+
+
+def test_published_noise_is_taken_where_the_records_hold_it_but_for_what_is_in_conflict() -> None:
+    said = [{"message": "石桥修好了。"}, {"message": "水位涨了一些。"}, {"message": "灯又亮了。"}]
+    answered = [{"message": "新闻说桐城通了火车。"}]
+    records = [
+        trajectory(0),
+        record("noise/observation/0", {"noise_message": said}),
+        record("noise/observation/1", {"noise_message": answered}),
+        record("noise/participation/0", {"noise_message": [{"user": "石桥呢？", "assistant": "修好了。"}]}),
+    ]
+    domain = replace(DOMAIN, parameters={**DOMAIN.parameters, "noise_tokens": 200})
+    assert [len(unit.steps) for unit in pool_of(domain, records)] == [3, 1]
+    turns, _ = walked(domain, records)
+    noise = [turn for turn in turns if is_noise(turn.message_id)]
+    assert {turn.text for turn in noise} == {each["message"] for each in said}
+    assert noise[0].message_id == "observation/simple/roles/0/noise/observation-0.0u"
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "between"),
+    [
+        ("membench_participation_long", 100_000, "sessions"),
+        ("membench_observation_long", 10_000, "messages"),
+        ("membench_memdaily_10k", 10_000, "messages"),
+        ("membench_memdaily_100k", 100_000, "messages"),
+    ],
+)
+def test_there_are_domains_of_each_length(name: str, tokens: int, between: str) -> None:
+    parameters = find(name).parameters
+    assert (parameters["noise_tokens"], parameters["noise_between"]) == (tokens, between)
+
+
+def spoken(number: int) -> Record:
+    """A raw trajectory of two sessions of two rounds, as published."""
+    rounds = [
+        {
+            "sid": at,
+            "user_message": f"Word {at}.",
+            "assistant_message": "I see.",
+            "place": "Here",
+            "time": time,
+        }
+        for at, time in enumerate(f"'2024-10-0{day} 08:00' Tuesday" for day in (1, 1, 2, 2))
+    ]
+    question = {
+        "qid": 0,
+        "question": "What was said third?",
+        "answer": "Word 2.",
+        "target_step_id": [[2, 1]],
+        "choices": {"A": "Word 7.", "B": "Word 2.", "C": "Word 8.", "D": "Word 9."},
+        "ground_truth": "B",
+        "time": "'2024-10-03 08:00' Thursday",
+    }
+    raw = {"tid": number, "message_list": [rounds[:2], rounds[2:]], "QA": question}
+    made = record(f"participation/simple/roles/{number}", raw)
+    return replace(
+        made, dataset="membench_participation_raw", source="membench/MemData/FirstAgent/simple.json"
+    )
+
+
+def test_sessions_of_rounds_stay_whole_and_evidence_is_still_the_third_round() -> None:
+    domain = find("membench_participation_long")
+    turns, probes = walked(domain, [spoken(0)])
+    assert probes[0].evidence == ["participation/simple/roles/0/1.2u"]
+    [evidence] = [turn for turn in turns if turn.message_id == probes[0].evidence[0]]
+    assert evidence.text.startswith("Word 2.")
+    real = [turn.event for turn in turns if not is_noise(turn.message_id) and turn.role == "user"]
+    assert real[1] == real[0] + 1 and real[3] == real[2] + 1
+    assert 100_000 <= sum(estimate(turn.text) for turn in turns) < 101_500
+    assert {turn.role for turn in turns if is_noise(turn.message_id)} == {"user", "assistant"}

@@ -1,0 +1,95 @@
+"""A file that is damaged in any way is refused with a message, or read; it raises nothing else."""
+
+import copy
+import json
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from telling import messages, sampled, sessions
+
+from memflow.benchmarks.file import File
+from memflow.benchmarks.membench.published import release as published
+from memflow.benchmarks.membench.trajectories import probes_of, turns_of
+from memflow.datasets import dataset
+from memflow.errors import BadInput
+from memflow.records import Record
+
+FILES: dict[str, Any] = {
+    "FirstAgentDataLowLevel_multiple_0.json": {"simple": {"roles": [sampled("participation")]}},
+    "ThirdAgentDataLowLevel_multiple_2.json": {"noisy": {"items": [sampled("observation", units=2)]}},
+    "FirstAgent/simple.json": {"events": [sessions()]},
+    "ThirdAgent/simple.json": {"places": [messages()]},
+}
+
+
+def rows(source: str, content: bytes) -> int:
+    """How many rows a file comes to. Raises BadInput."""
+    known = dataset("membench_participation")
+    record = Record(
+        dataset=known.name,
+        record_id="",
+        position=0,
+        source=source,
+        sha256="",
+        licence="",
+        origin="",
+        content="",
+    )
+    found = 0
+    for record_id, raw in published.read(File(known, source, content)):
+        content_of = json.dumps(raw, ensure_ascii=False)
+        each = published.trajectory(replace(record, record_id=record_id, content=content_of))
+        for probe in probes_of("d", each):
+            assert probe.reason is not None or 1 <= int(probe.gold) <= len(probe.options)
+        found += len([*turns_of("d", each), *probes_of("d", each)])
+    return found
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where something stands in JSON."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [at, *(place for key, each in inside for place in places(each, (*at, key)))]
+
+
+def put(value: Any, place: tuple[Any, ...], what: Any) -> Any:
+    if not place:
+        return what
+    damaged = copy.deepcopy(value)
+    held = damaged
+    for key in place[:-1]:
+        held = held[key]
+    held[place[-1]] = what
+    return damaged
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just("[ERRORC]"),
+    lambda inside: st.lists(inside, max_size=2) | st.dictionaries(st.sampled_from("AB"), inside, max_size=2),
+    max_leaves=3,
+)
+
+
+@given(st.data())
+def test_whatever_stands_in_a_place_of_it(data: st.DataObject):
+    source = data.draw(st.sampled_from(sorted(FILES)))
+    place = data.draw(st.sampled_from(places(FILES[source])))
+    damaged = put(FILES[source], place, data.draw(JUNK))
+    try:
+        assert rows(source, json.dumps(damaged).encode()) > 0
+    except BadInput as refused:
+        assert source in str(refused)
+
+
+@given(st.data())
+def test_wherever_it_is_cut_off(data: st.DataObject):
+    source = data.draw(st.sampled_from(sorted(FILES)))
+    whole = json.dumps(FILES[source]).encode()
+    assert rows(source, whole) > 0
+    try:
+        rows(source, whole[: data.draw(st.integers(0, len(whole) - 1))])
+    except BadInput as refused:
+        assert "cut off or not JSON" in str(refused)
+    else:
+        raise AssertionError("a file that is cut off was read")

@@ -1,0 +1,178 @@
+"""MemDaily: what is read and refused of files of our own making, and what the published ones hold."""
+
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from telling import read
+
+from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.published.memdaily_graphs import states_of
+from memflow.benchmarks.membench.records import trajectory
+from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.trajectories import probes_of, turns_of
+from memflow.domains import find
+from memflow.errors import BadInput
+from memflow.expectations import EXPECTATIONS
+from memflow.records import Record
+from resources.expectations import check_rows
+from resources.library import Library
+
+DOMAIN = find("membench_memdaily")
+NAME = "memdaily/messages_and_QAs/01_simple_roles.json"
+MESSAGE = {"mid": 0, "message": "我姑姑61岁。", "time": "2024年04月01日 周一 08:25", "place": "北京"}
+QUESTION = {
+    "qid": 0,
+    "question": "我姑姑多大？",
+    "answer": "61岁",
+    "target_step_id": [0],
+    "choices": {"A": "60岁", "B": "61岁", "C": "62岁", "D": "63岁"},
+    "ground_truth": "B",
+    "time": "2024年04月02日 周二 08:25",
+}
+DAILY = {"tid": 0, "message_list": [MESSAGE], "question_list": [QUESTION]}
+
+
+def test_a_message_says_its_place_and_time(tmp_path: Path):
+    (record,) = read("memdaily", {NAME: [DAILY]}, tmp_path)
+    found = trajectory(record)
+    assert record.record_id == "observation/simple/roles/0"
+    assert found.steps[0].user == "我姑姑61岁。（地点：北京；时间：2024年04月01日 周一 08:25）"
+    assert found.steps[0].sent_at == "2024年04月01日 周一 08:25"
+    assert (found.language, found.scene) == ("zh", "observation")
+    assert found.asked[0].evidence == ("observation/simple/roles/0/0.0u",)
+
+
+def folder_of(name: str) -> str:
+    return f"memdaily/messages_and_QAs/{name}.json"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("01_simple_roles", json.dumps([DAILY]).encode()[:-9], "it is cut off or not JSON"),
+        ("01_simple_roles", {"roles": []}, "it does not hold a list of trajectories"),
+        ("01_simple_roles", [], "it does not hold a list of trajectories"),
+        ("01_simple_roles", [DAILY, {**DAILY, "tid": "x"}], "trajectory 1: at tid"),
+        ("01_simple_roles", [{**DAILY, "message_list": []}], "trajectory 0: at message_list"),
+        (
+            "01_simple_roles",
+            [{**DAILY, "message_list": [{**MESSAGE, "message": ""}]}],
+            "at message_list.0.message",
+        ),
+        ("01_simple_roles", [{**DAILY, "question_list": []}], "at question_list"),
+        (
+            "01_simple_roles",
+            [{**DAILY, "question_list": [{**QUESTION, "choices": "60岁"}]}],
+            "at question_list.0.choices: Value error, the choices are one text",
+        ),
+        ("01_simple_roles", [DAILY, DAILY], "the id observation/simple/roles/0 is there twice"),
+        ("roles", [DAILY], "its name is not of the form 01_simple_roles.json"),
+        ("01_easy_roles", [DAILY], "there is no kind of question 'easy'"),
+        (
+            "03_comparative_items",
+            [DAILY],
+            "comparative has no scenario 'items'; it has roles, events, hybrid",
+        ),
+        ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; it has none"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_where_and_what(
+    tmp_path: Path, name: str, content: Any, complaint: str
+):
+    with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
+        read("memdaily", {folder_of(name): content}, tmp_path)
+    assert str(refused.value).startswith(f"memdaily: {folder_of(name)}: ")
+
+
+# What is published: 13 of its 26 files, as they were counted by hand.
+
+FILES = {
+    "01_simple_events": (100, 700),
+    "01_simple_items": (50, 200),
+    "01_simple_roles": (100, 800),
+    "02_conditional_hybrid": (200, 2295),
+    "02_conditional_places": (50, 200),
+    "03_comparative_events": (100, 400),
+    "03_comparative_roles": (100, 400),
+    "04_aggregative_hybrid": (300, 4504),
+    "05_post_processing_events": (100, 700),
+    "05_post_processing_items": (50, 200),
+    "05_post_processing_roles": (100, 800),
+    "06_noisy_hybrid": (200, 2575),
+    "06_noisy_places": (50, 200),
+}
+"""Trajectories and messages."""
+MARKED = {
+    "comparative/events": (92, 93),
+    "aggregative/hybrid": (
+        *(30, 66, 82, 85, 122, 130, 140, 145, 148, 159, 161, 182, 194, 199, 201, 227, 243),
+        *(276, 277, 278, 279, 280, 281, 283, 297),
+    ),
+}
+TWICE = {"simple/events": (29,), "simple/roles": (18, 86)}
+
+
+def named(of: dict[str, tuple[int, ...]]) -> set[str]:
+    return {f"observation/{group}/{tid}/q0" for group, tids in of.items() for tid in tids}
+
+
+@pytest.fixture(scope="module")
+def published() -> list[Record]:
+    folder = os.environ.get("MEMFLOW_DATA")
+    if not folder or not Library(folder).found("memdaily"):
+        pytest.skip("set MEMFLOW_DATA to a folder with memdaily/")
+    library = Library(folder)
+    return MemBench().records(library.dataset("memdaily"), library.paths("memdaily"))
+
+
+def test_every_published_file_is_read_whole(published: list[Record]):
+    held: dict[str, tuple[int, int]] = {}
+    for record in published:
+        if record.source != "memdaily/graphs.json":
+            name = Path(record.source).stem
+            count, said = held.get(name, (0, 0))
+            held[name] = (count + 1, said + len(trajectory(record).steps))
+    assert {name: FILES[name] for name in held} == held
+    assert len(held) >= 13
+
+
+@pytest.fixture(scope="module")
+def rows(published: list[Record]) -> dict[str, list[Any]]:
+    states, each = states_of(DOMAIN.name, published), taken(DOMAIN, published)
+    return {
+        "state.profiles": states.profiles,
+        "state.entities": states.entities,
+        "utterance.turns": [turn for one in each for turn in turns_of(DOMAIN.name, one)],
+        "question.probes": [probe for one in each for probe in probes_of(DOMAIN.name, one)],
+    }
+
+
+def test_what_is_marked_or_has_two_options_alike_is_quarantined_and_nothing_else(rows: dict[str, list[Any]]):
+    probes, turns = rows["question.probes"], rows["utterance.turns"]
+    reasons = {probe.probe_id: probe.reason for probe in probes if probe.reason is not None}
+    assert set(reasons) == named(MARKED) | named(TWICE)
+    assert len(probes) == 1500
+    kinds = Counter(
+        "twice" if "say the same" in reason else " ".join(re.findall(r"\[ERROR[QAC]\]", reason))
+        for reason in reasons.values()
+    )
+    assert kinds == {"[ERRORQ] [ERRORA] [ERRORC]": 19, "[ERRORQ]": 8, "twice": 3}
+    assert not [turn for turn in turns if turn.reason is not None]
+    assert len(turns) == sum(said for _, said in FILES.values())
+
+
+@pytest.mark.parametrize("table", ["state.profiles", "state.entities", "utterance.turns", "question.probes"])
+def test_what_is_published_passes_its_checks(rows: dict[str, list[Any]], table: str):
+    expected = [each for each in EXPECTATIONS if each.table == table]
+    failed = {
+        outcome.name: outcome.unexpected
+        for outcome in check_rows(table, rows[table], expected, lambda name: rows.get(name, []), DOMAIN)
+        if not outcome.passed
+    }
+    # Its clock draws the minutes of every message anew.
+    assert failed == ({"times_go_forward": 101} if table == "utterance.turns" else {})

@@ -1,0 +1,79 @@
+"""MemDaily's users: a graph as rows, by the attributes' own names."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from telling import read
+
+from memflow.benchmarks.membench.published.memdaily_graphs import states_of
+from memflow.benchmarks.membench.selection import taken
+from memflow.domains import find
+from memflow.errors import BadInput
+
+SOURCE = "memdaily/graphs.json"
+USER = {"性别": "女性", "关系": "self", "姓名": "林一", "年龄": "38岁", "护照号码": "X1", "联系电话": "000"}
+AUNT = {"性别": "女性", "关系": "姑姑", "姓名": "林二", "年龄": "61岁"}
+FAIR = {"事件类型": "招聘会", "主要内容": "招聘", "地点": "北京", "事件名称": "春季招聘会", "规模": "九百人"}
+SHOE = {"关系": "使用", "物品类型": "鞋", "物品名称": "跑鞋", "物品评价": "很好"}
+HOME = {"关系": "居住", "地点类型": "小区", "地点名称": "绿园", "地点评价": "安静"}
+GRAPH: dict[str, Any] = {
+    "gid": 4,
+    "user_profile": USER,
+    "relation_profiles": [AUNT],
+    "colleague_profiles": [],
+    "work_events": [FAIR],
+    "rest_events": [],
+    "items": [SHOE],
+    "places": [HOME],
+}
+
+
+def test_a_graph_is_a_user_and_what_is_in_their_life(tmp_path: Path):
+    states = states_of("d", read("memdaily", {SOURCE: [GRAPH]}, tmp_path))
+    (profile,) = states.profiles
+    assert (profile.user_id, profile.name, profile.start_date) == ("memdaily-4", "林一", "2024-04-01")
+    assert profile.profile.startswith("性别：女性；姓名：林一；年龄：38岁")
+    assert [(each.kind, each.name, each.relationship, each.synthetic) for each in states.entities] == [
+        ("self", "林一", "self", ["phone", "passport"]),
+        ("relative", "林二", "姑姑", []),
+        ("work_event", "春季招聘会", "参加", []),
+        ("item", "跑鞋", "使用", []),
+        ("place", "绿园", "居住", []),
+    ]
+    held = {each.kind: json.loads(each.attributes) for each in states.entities}
+    assert held["relative"] == {"gender": "女性", "age": "61岁"}
+    assert held["work_event"] == {
+        "event_type": "招聘会",
+        "content": "招聘",
+        "location": "北京",
+        "scale": "九百人",
+    }
+    assert held["item"] == {"item_type": "鞋", "review": "很好"}
+    assert held["place"] == {"place_type": "小区", "review": "安静"}
+    assert held["self"] == {"gender": "女性", "age": "38岁", "phone": "000", "passport": "X1"}
+
+
+def test_a_graph_is_no_trajectory(tmp_path: Path):
+    records = read("memdaily", {SOURCE: [GRAPH]}, tmp_path)
+    assert taken(find("membench_memdaily"), records) == []
+    assert states_of("d", []).profiles == []
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (json.dumps([GRAPH]).encode()[:-9], "cut off"),
+        ({}, "it does not hold a list of graphs"),
+        ([{**GRAPH, "gid": "x"}], "graph 0: at gid"),
+        ([{**GRAPH, "items": None}], "graph 0: at items"),
+        ([{**GRAPH, "items": [{"关系": "使用"}]}], "graph 0: at items: there is no 物品名称, its name"),
+        ([{**GRAPH, "user_profile": {}}], "graph 0: at user_profile: there is no 姓名, its name"),
+        ([GRAPH, GRAPH], "the id graph/4 is there twice"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_where_and_what(tmp_path: Path, content: Any, complaint: str):
+    with pytest.raises(BadInput, match=re.escape(complaint)):
+        read("memdaily", {SOURCE: content}, tmp_path)

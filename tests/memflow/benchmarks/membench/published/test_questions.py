@@ -1,0 +1,112 @@
+"""Why a published question cannot be asked: each fault by itself, and nothing where there is none."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from telling import question
+
+from memflow.benchmarks.membench.kinds import kind
+from memflow.benchmarks.membench.published.questions import Question, asked, joined
+from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory
+
+STEPS = Trajectory(
+    trajectory_id="participation/simple/roles/0",
+    dataset="d",
+    scene="participation",
+    kind=kind("simple"),
+    scenario="roles",
+    language="en",
+    steps=tuple(Step(f"Step {number}.", "I see.", number // 3) for number in range(6)),
+)
+
+
+def put(targets: Any = (4,), **changes: Any) -> Asked:
+    return asked(STEPS, Question.model_validate(question(list(targets), **changes)))
+
+
+def test_a_sound_question_has_no_reason():
+    found = put()
+    assert found.reason is None
+    assert (found.options, found.gold, found.answer) == (("60", "61", "62", "63"), 2, "61")
+    assert found.evidence == ("participation/simple/roles/0/1.4u",)
+
+
+@pytest.mark.parametrize(
+    ("targets", "changes", "reason"),
+    [
+        ([4], {"question": "[ERRORQ]"}, "it has [ERRORQ] for its question: its makers failed at it"),
+        (
+            [4],
+            {"question": "[ERRORQ]", "answer": "[ERRORA]", "choices": "[ERRORC]", "ground_truth": ""},
+            "it has [ERRORQ] for its question, [ERRORA] for its answer, [ERRORC] for its choices: "
+            "its makers failed at it",
+        ),
+        ([4], {"choices": "[ERRORC]"}, "it has [ERRORC] for its choices: its makers failed at it"),
+        (
+            [4],
+            {"choices": {"A": "60", "B": "61", "C": "61 ", "D": "63"}},
+            "its options B and C say the same: 61 ",
+        ),
+        (
+            [4],
+            {"choices": {"A": ["x", "y"], "B": "61", "C": ["y", "x"], "D": "63"}},
+            "its options A and C say the same: y; x",
+        ),
+        ([4], {"choices": {"A": "60", "B": "61", "C": "62"}}, "its options are A, B, C, and not A to D"),
+        ([4], {"choices": {}}, "its options are none, and not A to D"),
+        ([4], {"ground_truth": "E"}, "its gold 'E' is none of its options"),
+        ([4], {"ground_truth": ""}, "its gold '' is none of its options"),
+        ([4], {"ground_truth": "A"}, "its gold's option is '60', its answer '61'"),
+        ([4], {"answer": ["61", "62"]}, "its gold's option is '61', its answer '61; 62'"),
+        ([], {}, "it names no step that its answer rests on"),
+        ([6], {}, "it rests on step 6, and there are steps 0 to 5"),
+        ([0, -1], {}, "it rests on step -1, and there are steps 0 to 5"),
+        ([[0, 0], [4, 0]], {}, "it rests on step 4 in session 0, and that step is in session 1"),
+        ([[]], {}, "it rests on [], which is neither a step nor a step and its session"),
+        ([[1, 0, 2]], {}, "it rests on [1, 0, 2], which is neither a step nor a step and its session"),
+    ],
+)
+def test_a_question_at_fault_says_which(targets: Any, changes: dict[str, Any], reason: str):
+    assert put(targets, **changes).reason == reason
+
+
+def test_no_target_at_all_is_an_empty_list():
+    without = question([0])
+    del without["target_step_id"]
+    assert (
+        asked(STEPS, Question.model_validate(without)).reason == "it names no step that its answer rests on"
+    )
+    assert put().reason is None
+    nothing = Question.model_validate({**question([0]), "target_step_id": None})
+    assert asked(STEPS, nothing).evidence == ()
+
+
+def test_evidence_is_named_once_and_in_order():
+    assert put([4, 1, 4]).evidence == (
+        "participation/simple/roles/0/1.4u",
+        "participation/simple/roles/0/0.1u",
+    )
+    assert put([[1, 0], [4, 1]]).reason is None
+
+
+def test_options_stand_in_the_order_of_their_letters():
+    found = put(choices={"D": "63", "B": "61", "A": "60", "C": "62"})
+    assert (found.options, found.gold, found.reason) == (("60", "61", "62", "63"), 2, None)
+
+
+@given(
+    st.permutations(["60", "61", "62", "63"]),
+    st.lists(st.integers(0, 5), min_size=1),
+)
+def test_whatever_the_order_the_golds_option_is_the_answer(options: list[str], targets: list[int]):
+    choices = dict(zip("ABCD", options, strict=True))
+    found = put(targets, choices=choices, ground_truth="ABCD"[options.index("61")])
+    assert found.reason is None
+    assert found.options[found.gold - 1] == found.answer == "61"
+    assert set(found.evidence) == {STEPS.told_at(target) for target in targets}
+
+
+def test_a_list_is_joined_so_that_its_parts_can_be_told_apart():
+    assert joined(["The Good, the Bad and the Ugly", "Up"]) == "The Good, the Bad and the Ugly; Up"
