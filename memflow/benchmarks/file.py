@@ -5,7 +5,7 @@ A file that is not what it should be is refused whole, with a message that says 
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -73,7 +73,7 @@ class File:
         return BadInput(f"{self.dataset.name}: {self.source}: {what}; {mend}")
 
 
-Reader = Callable[[File], Iterator[tuple[str, Any]]]
+Reader = Callable[[File], Iterable[tuple[str, Any]]]
 """The records of a file: their ids and what was published. Raises BadInput."""
 
 
