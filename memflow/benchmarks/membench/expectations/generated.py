@@ -16,7 +16,7 @@ from memflow.benchmarks.membench.parameters import generated, parameters_of
 from memflow.benchmarks.membench.trajectories import is_noise, scenario_of
 from memflow.domains import Domain
 from memflow.records import Entity, Probe, Turn
-from memflow.rules import Across, Each, Expectation, PerDomain, Rule, Together
+from memflow.rules import Across, Each, Expectation, PerDomain, Rule, Together, sound
 
 RESTS_ON = {
     "simple": 1,
@@ -163,7 +163,7 @@ _PROBES, _TURNS = "question.probes", "utterance.turns"
 
 EXPECTED: tuple[Expectation, ...] = (
     Expectation(_TURNS, "generated_times_go_on", where_generated(Together(going_back))),
-    Expectation(_TURNS, "generated_evidence_says_its_value", where_generated(Each(says_its_value))),
+    Expectation(_TURNS, "generated_evidence_says_its_value", where_generated(sound(says_its_value))),
     Expectation(
         _TURNS,
         "generated_evidence_is_of_the_users_graph",

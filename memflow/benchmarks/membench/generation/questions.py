@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memflow.benchmarks.membench.answers import Distractors, ToldMessage, distractors_of
+from memflow.benchmarks.membench.answers import Distractors, ToldMessage, distractors_of, told_of
 from memflow.benchmarks.membench.generation import clock
 from memflow.benchmarks.membench.generation.layout import Frame
 from memflow.benchmarks.membench.generation.lives.told import moment_of
@@ -103,7 +103,8 @@ class _Asker:
             return lost(query.question, worded.text, query.keeps) or _tells(query, worded.text)
 
         fields = {"question": query.question, "keeps": listed(query.keeps)}
-        answer = await ask(self.simulator, self._prompt("question"), fields, check=fault)
+        narrowed = prompt("question", told_of(query.question, query.keeps), self.plan.language)
+        answer = await ask(self.simulator, narrowed, fields, check=fault)
         return Answer(answer.value.text if answer.value else None, answer.reason)
 
     async def _murmur(self) -> Answer[str]:

@@ -11,7 +11,14 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memflow.benchmarks.membench.answers import ToldMessage, ToldRound, messages_of, rounds_of
+from memflow.benchmarks.membench.answers import (
+    ToldMessage,
+    ToldRound,
+    messages_of,
+    rounds_of,
+    told_of,
+    told_round_of,
+)
 from memflow.benchmarks.membench.generation.layout import Frame, Slot
 from memflow.benchmarks.membench.generation.plans import Beat, Plan, Talk
 from memflow.benchmarks.membench.trajectories import Trajectory
@@ -102,13 +109,15 @@ class _Teller:
             both = f"{worded.user}\n{worded.assistant}"
             return lost(beat.user, worded.user, beat.keeps) or replied or named(both, talk.avoids)
 
+        output: type[ToldRound | ToldMessage]
         if self.plan.scene == "observation":
-            stem = "told_alone"
-        elif beat.assistant is None:
-            stem = "told"
+            stem, output = "told_alone", told_of(beat.user, beat.keeps)
         else:
+            stem, output = "told", told_round_of(beat.user, beat.assistant or "", beat.keeps)
+        if stem == "told" and beat.assistant is not None:
             stem, fields = "told_both", {**fields, "replied": beat.assistant}
-        answer = await ask(self.simulator, prompt(stem, language=self.plan.language), fields, check=fault)
+        narrowed = prompt(stem, output, self.plan.language)
+        answer = await ask(self.simulator, narrowed, fields, check=fault)
         if answer.value is None:
             return {slot: _Said(reason=answer.reason)}
         if isinstance(answer.value, ToldMessage):

@@ -58,7 +58,11 @@ class Grammar(BaseModel):
 @cache
 def grammar(language: str) -> Grammar:
     """The grammar in `en` or `zh`."""
-    text = files(__package__).joinpath(f"sample/noise_{language}.yaml").read_text(encoding="utf-8")
+    text = (
+        files("memflow.benchmarks.membench")
+        .joinpath(f"sample/noise_{language}.yaml")
+        .read_text(encoding="utf-8")
+    )
     return Grammar.model_validate(yaml.safe_load(text))
 
 

@@ -1,0 +1,60 @@
+"""Output types narrowed to a request: what has to be said cannot be left out of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from memflow.benchmarks.membench.answers import told_of, told_round_of
+from memflow.chat.bounds import assert_bounded
+
+
+def says(kind, text: str) -> bool:
+    try:
+        kind(text=text)
+    except ValidationError:
+        return False
+    return True
+
+
+def test_words_that_have_to_stand_in_a_wording_cannot_be_left_out():
+    kind = told_of("Ann's height is 161 cm.", ("161 cm", "Ann"))
+    assert_bounded(kind)
+    assert says(kind, "You know, 161 cm is what Ann measures.")
+    assert says(kind, "Ann stands 161 cm tall.")
+    assert not says(kind, "Ann stands 160 cm tall.")
+    assert not says(kind, "She stands 161 cm tall.")
+
+
+def test_a_word_may_begin_a_sentence():
+    kind = told_of("My aunt is a nurse.", ("nurse",))
+    assert says(kind, "Nurse, that is what she is.")
+    assert not says(kind, "NURSE!")
+
+
+def test_words_that_the_plain_sentence_lacks_need_not_be_said():
+    assert says(told_of("My aunt is a nurse.", ("161 cm",)), "She nurses people.")
+
+
+def test_each_side_says_what_stands_in_its_own_sentence():
+    kind = told_round_of("Which film?", "I recommend Jaws (1975).", ("Jaws (1975)",))
+    assert_bounded(kind)
+    assert kind(user="What shall I see?", assistant="Try Jaws (1975)!").assistant
+    with pytest.raises(ValidationError, match="assistant"):
+        kind(user="Jaws (1975)?", assistant="Try another one.")
+
+
+def test_many_words_come_in_the_order_of_the_plain_sentence():
+    kind = told_of("a1 b2 c3 d4", ("d4", "c3", "b2", "a1"))
+    assert says(kind, "a1, b2, c3 and d4")
+    assert not says(kind, "d4, c3, b2 and a1")
+
+
+@given(
+    st.lists(
+        st.text("ab.*[(1 年\\|", min_size=1, max_size=8).map(str.strip).filter(bool), min_size=1, max_size=3
+    )
+)
+def test_the_plain_sentence_itself_always_fits(words):
+    plain = f"I say {' and '.join(words)}."
+    assert says(told_of(plain, tuple(words)), plain)
