@@ -128,16 +128,9 @@ def _kept(plain: str, keeps: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _keeping(base: type[_Bounded], fields: tuple[str, ...], kept: tuple[tuple[str, ...], ...]) -> Any:
+    # The pattern is for the server. Whether the words are kept, the asker looks, and says so in words.
     narrowed = {
-        field: (
-            Annotated[
-                str,
-                StringConstraints(
-                    strip_whitespace=True, min_length=1, max_length=600, pattern=_pattern(words)
-                ),
-            ],
-            ...,
-        )
+        field: (Told, Field(json_schema_extra={"pattern": _pattern(words)}))
         for field, words in zip(fields, kept, strict=True)
         if words
     }

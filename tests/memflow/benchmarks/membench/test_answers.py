@@ -1,20 +1,19 @@
 """Output types narrowed to a request: what has to be said cannot be left out of it."""
 
-import pytest
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from memflow.benchmarks.membench.answers import told_of, told_round_of
 from memflow.chat.bounds import assert_bounded
+from memflow.chat.requests import schema_of
 
 
-def says(kind, text: str) -> bool:
-    try:
-        kind(text=text)
-    except ValidationError:
-        return False
-    return True
+def says(kind, text: str, side: str = "text") -> bool:
+    """Whether a server that is held to the type can give this text."""
+    held = schema_of(kind)["properties"][side]
+    return len(text) <= held["maxLength"] and re.search(held.get("pattern", ""), text) is not None
 
 
 def test_words_that_have_to_stand_in_a_wording_cannot_be_left_out():
@@ -39,9 +38,9 @@ def test_words_that_the_plain_sentence_lacks_need_not_be_said():
 def test_each_side_says_what_stands_in_its_own_sentence():
     kind = told_round_of("Which film?", "I recommend Jaws (1975).", ("Jaws (1975)",))
     assert_bounded(kind)
-    assert kind(user="What shall I see?", assistant="Try Jaws (1975)!").assistant
-    with pytest.raises(ValidationError, match="assistant"):
-        kind(user="Jaws (1975)?", assistant="Try another one.")
+    assert says(kind, "What shall I see?", "user")
+    assert says(kind, "Try Jaws (1975)!", "assistant")
+    assert not says(kind, "Try another one.", "assistant")
 
 
 def test_many_words_come_in_the_order_of_the_plain_sentence():
