@@ -4,7 +4,8 @@ How many trajectories are drawn of each kind of question and scenario is the pap
 where `noisy` is counted in, and emotion is not (docs/fidelity.md).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.domains import Domain
@@ -82,18 +83,68 @@ def _long() -> Iterator[Domain]:
             "membench",
             ("memdaily",),
             f"MemDaily, lengthened to {tokens:,} tokens by noise of our own making: observed, factual",
-            {
-                "scene": "observation",
-                "language": "zh",
-                "factual": factual,
-                "noise_tokens": tokens,
-                "noise_between": "messages",
-            },
+            {**_DAILY, "factual": factual, "noise_tokens": tokens, "noise_between": "messages"},
             listed=False,
         )
 
 
-SMALL = {
+def _generated() -> Iterator[Domain]:
+    """Trajectories of users who are invented here; where two speak, and where one is observed."""
+    for language, name in (("en", "membench_demo"), ("zh", "membench_demo_zh")):
+        words = "in Chinese" if language == "zh" else "in English"
+        yield Domain(
+            name,
+            "membench",
+            (f"lives_{language}",),
+            f"MemBench, two invented users with short sessions, {words}",
+            {**_SMALL, "language": language},
+            listed=False,
+        )
+    for scene, words, tokens in (
+        ("participation", "who talk with an assistant", 100_000),
+        ("observation", "who are observed", 10_000),
+    ):
+        title = f"MemBench, generated for 20 invented users {words}"
+        for name, more, length in (
+            ("generated", {}, ""),
+            (
+                f"generated_{tokens // 1000}k",
+                {"noise_tokens": tokens, "noise_between": "sessions"},
+                f", lengthened to {tokens:,} tokens by noise",
+            ),
+        ):
+            yield Domain(
+                f"membench_{scene}_{name}",
+                "membench",
+                ("lives_en",),
+                f"{title}{length}",
+                {"scene": scene, "graphs": 20, **more},
+                listed=False,
+            )
+
+
+def _capacity() -> Iterator[Domain]:
+    """Each question asked after every message that follows its evidence, in trajectories long enough for it: those of
+    sub-dataset 2, as in section 4.4, and MemDaily's with noise."""
+    yield Domain(
+        "membench_observation_capacity",
+        "membench",
+        ("membench_observation_100k",),
+        "MemBench, observation, sub-dataset 2, each question asked after every message that follows its evidence",
+        {"scene": "observation", "factual": 3, "reflective": 5, "emotion": 0, "protocol": "capacity"},
+        listed=False,
+    )
+    yield Domain(
+        "membench_memdaily_capacity",
+        "membench",
+        ("memdaily",),
+        "MemDaily, lengthened to 10,000 tokens, each question asked after every message that follows its evidence",
+        {**_DAILY, "factual": 3, "noise_tokens": 10_000, "noise_between": "messages", "protocol": "capacity"},
+        listed=False,
+    )
+
+
+_SMALL: Mapping[str, Any] = {
     "graphs": 2,
     "roles": 3,
     "events": 3,
@@ -103,57 +154,20 @@ SMALL = {
     "fillers": (1, 1),
 }
 """Sizes of a domain to try things with."""
+_DAILY: Mapping[str, Any] = {"scene": "observation", "language": "zh"}
 
 DOMAINS = (
     *_sampled(),
     *_raw(),
-    Domain(
-        "membench_demo",
-        "membench",
-        ("lives_en",),
-        "MemBench, two invented users with short sessions",
-        SMALL,
-        listed=False,
-    ),
-    Domain(
-        "membench_demo_zh",
-        "membench",
-        ("lives_zh",),
-        "MemBench, two invented users with short sessions, in Chinese",
-        {**SMALL, "language": "zh"},
-        listed=False,
-    ),
-    Domain(
-        "membench_participation_generated",
-        "membench",
-        ("lives_en",),
-        "MemBench, generated for 20 invented users who talk with an assistant",
-        {"graphs": 20},
-        listed=False,
-    ),
-    Domain(
-        "membench_observation_generated",
-        "membench",
-        ("lives_en",),
-        "MemBench, generated for 20 invented users who are observed",
-        {"scene": "observation", "graphs": 20},
-        listed=False,
-    ),
+    *_generated(),
     Domain(
         "membench_memdaily",
         "membench",
         ("memdaily",),
         "MemDaily, MemBench's Chinese parent: observed, factual",
-        {"scene": "observation", "language": "zh"},
+        _DAILY,
         listed=False,
     ),
     *_long(),
-    Domain(
-        "membench_memdaily_capacity",
-        "membench",
-        ("memdaily",),
-        "MemDaily, each question asked after every message that follows its evidence",
-        {"scene": "observation", "language": "zh", "protocol": "capacity"},
-        listed=False,
-    ),
+    *_capacity(),
 )
