@@ -17,6 +17,7 @@ from memflow.cli.progress import name_of
 from memflow.cli.selection import Selection
 from memflow.cli.walk import Outcome
 from memflow.datasets import Dataset
+from memflow.metrics.ranges import TOKENS, range_of
 from memflow.records import EFFICIENCY, Figure
 
 MEANING = "Its figures show that the chain works; they say nothing of any model."
@@ -148,15 +149,16 @@ def _why(each: Dataset) -> str:
 
 
 def cell(figure: Figure | None) -> str:
-    """`0.43` and its interval; a figure that may not be shown says so."""
+    """`0.43` and its interval, or whole tokens; a figure that may not be shown says so."""
     if figure is None:
         return "-"
     if figure.value is None:
         return "none"
+    value, ends = (",.0f", ",.0f") if range_of(figure.metric) == TOKENS else (".3f", ".2f")
     helper = figure.metric in ("random", "upper_bound") or figure.metric.endswith("_failure")
     if helper or figure.low is None or figure.high is None:
-        return f"{figure.value:.3f}"
-    return f"{figure.value:.3f} [{figure.low:.2f} {figure.high:.2f}]"
+        return f"{figure.value:{value}}"
+    return f"{figure.value:{value}} [{figure.low:{ends}} {figure.high:{ends}}]"
 
 
 def _rank(figure: Figure | None) -> float:

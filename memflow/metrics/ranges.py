@@ -8,7 +8,7 @@ import math
 UNIT = (0.0, 1.0)
 _ROUNDING = 1e-6
 _GRADES = (-math.inf, math.inf)
-_TOKENS = (0.0, math.inf)
+TOKENS = (0.0, math.inf)
 _COSINE = (-1.0, 1.0)
 _RANGES = {
     "criteria": (1.0, 10.0),
@@ -19,7 +19,7 @@ _RANGES = {
     "bertscore": _COSINE,
     "reasoning_bertscore": _COSINE,
     "judgment_bertscore": _COSINE,
-    "capacity": _TOKENS,
+    "capacity": TOKENS,
     "cli": _GRADES,
     "fkgl": _GRADES,
     "dcrs": _GRADES,

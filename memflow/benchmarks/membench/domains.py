@@ -125,7 +125,8 @@ def _generated() -> Iterator[Domain]:
 
 def _capacity() -> Iterator[Domain]:
     """Each question asked after every message that follows its evidence, in trajectories long enough for it: those of
-    sub-dataset 2, as in section 4.4, and MemDaily's with noise."""
+    sub-dataset 2, as in section 4.4, and MemDaily's with noise: those whose answer rests on one message, as others are
+    lost piece by piece."""
     yield Domain(
         "membench_observation_capacity",
         "membench",
@@ -138,8 +139,15 @@ def _capacity() -> Iterator[Domain]:
         "membench_memdaily_capacity",
         "membench",
         ("memdaily",),
-        "MemDaily, lengthened to 10,000 tokens, each question asked after every message that follows its evidence",
-        {**_DAILY, "factual": 3, "noise_tokens": 10_000, "noise_between": "messages", "protocol": "capacity"},
+        "MemDaily, lengthened to 5,000 tokens, each question asked after every message that follows its evidence",
+        {
+            **_DAILY,
+            "kinds": ("simple",),
+            "factual": 20,
+            "noise_tokens": 5_000,
+            "noise_between": "messages",
+            "protocol": "capacity",
+        },
         listed=False,
     )
 

@@ -1,7 +1,7 @@
 """A trajectory: what one user says, step by step, and what is asked of it. What files hold and what is generated.
 
 A step is a round where two speak, and a message where one is observed. Here trajectories become rows; where they come
-from is published.py and generated.py, what else happens to the rows noise.py and capacity.py.
+from is published/ and generated.py, what else happens to the rows noise/ and capacity.py.
 """
 
 import json

@@ -1,7 +1,7 @@
 """What must hold of generated trajectories and of what is asked of them, as data.
 
 It blocks: whoever makes trajectories can keep all of it. What holds of every trajectory, published ones too, is
-membench/expectations.py.
+rows.py.
 """
 
 import json

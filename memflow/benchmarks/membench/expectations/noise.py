@@ -1,5 +1,5 @@
 """What must hold of MemBench's trajectories with noise among their messages, as data. What must hold of all its rows
-is expectations.py's.
+is rows.py's.
 
 It blocks: noise that answers or contradicts a question, or that took the place of what a user said, makes every figure
 wrong. Only of noise that is published within trajectories we can but warn. The noise of a quarantined trajectory is not

@@ -1,6 +1,6 @@
 """What must hold of generated questions about preferences, moods and recommendations, as data.
 
-What holds of all that is generated, such as that evidence is all that tells the answer, is expectations.py. It blocks:
+What holds of all that is generated, such as that evidence is all that tells the answer, is generated.py. It blocks:
 where evidence names what is to be reflected on, or tells of something else, it is no reflective memory that is scored.
 """
 

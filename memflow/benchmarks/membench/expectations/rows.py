@@ -1,7 +1,7 @@
 """What must hold of MemBench's trajectories and questions, published or generated, as data.
 
 What a question cannot do without is an error and blocks; a published question without it is quarantined by its reader
-(published_questions.py), so that a row at fault here was damaged on its way. That times go forward is a warning: the
+(published/questions.py), so that a row at fault here was damaged on its way. That times go forward is a warning: the
 published clock draws its minutes anew each time, and so goes back now and then. Others have counted 33 such places in
 data2test's 0-10k files (participation 3 reflective and 7 factual, observation 2 and 21) and 6 in its 100k files (0 and
 3, 1 and 2).

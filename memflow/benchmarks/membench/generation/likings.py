@@ -1,7 +1,7 @@
 """What a user likes: a category of each topic, the items that show it, and the categories that it is not.
 
 Plans that rest on likings draw from here (preferring.py, recommending.py). Which categories there are, and that an item
-is in one of them alone, is preferences.py.
+is in one of them alone, is lives/preferences.py.
 """
 
 from collections.abc import Collection

@@ -3,7 +3,7 @@
 Of a trajectory that is every option of its questions, what is revealed to the oracle, every value that a message tells
 (gold), and the name of every person, event, item and place of the user's life; and where it is about what the user
 likes, that anybody likes or recommends anything. Noise that holds one of these, word for word, is in conflict; what is
-done about that is noise.py's and noise_expectations.py's.
+done about that is weaving.py's and expectations/noise.py's.
 """
 
 import json

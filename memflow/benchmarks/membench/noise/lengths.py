@@ -1,6 +1,6 @@
 """Trajectories brought to the length that their domain sets: which noise is taken, and what it must not say.
 
-How noise is woven in is noise.py's; nothing here draws or places.
+How noise is woven in is weaving.py's; nothing here draws or places.
 """
 
 from collections.abc import Sequence

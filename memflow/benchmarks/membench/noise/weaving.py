@@ -1,7 +1,7 @@
 """Noise: talk of other matters between what a user says, until a trajectory has its length (paper, section 4).
 
-Noise comes in units, a few steps that belong together, from a pool: published (noise_files.py) or of our own making
-(noise_grammar.py). Here units are drawn and put between whole sessions, or between messages. What they must not say is
+Noise comes in units, a few steps that belong together, from a pool: published (published/noise.py) or of our own making
+(grammar.py). Here units are drawn and put between whole sessions, or between messages. What they must not say is
 conflicts.py. A trajectory's noise depends on the domain's seed, its own id and messages, and the pool alone.
 """
 

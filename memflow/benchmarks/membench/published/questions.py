@@ -1,6 +1,6 @@
 """A question as published files have it: its shape, why it cannot be asked where it cannot, and how it becomes Asked.
 
-MemBench's files and MemDaily's have the same questions; the steps that they rest on are published.py's and
+MemBench's files and MemDaily's have the same questions; the steps that they rest on are release.py's and
 memdaily.py's. A question that is at fault is quarantined, with its reason; one of another shape refuses its file.
 """
 
