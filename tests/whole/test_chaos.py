@@ -20,6 +20,10 @@ USERS, PERIODS, QUESTIONS = 4, 4, 3
 PROBES = 2 * USERS * PERIODS * QUESTIONS
 """A choice probe and its state probe for each user, period and question."""
 MIN_COVERAGE = 0.9
+COUNTED = ("probes have a verdict", "probes can be attributed", "reads were measured")
+"""What a figure says that rests on too little."""
+LACKING = ("evidence to follow", "does not rank", "nothing was written")
+"""What figures say of memories that recall nothing by a search, or hold nothing."""
 
 CHAOS = {"fail": 0.1, "garble": 0.1, "die_after": 150, "down": 5.0, "seed": 3}
 
@@ -101,11 +105,9 @@ def figures_follow_their_coverage(figures: list[dict[str, Any]]) -> dict[str, in
         where = (figure["assistant"], figure["metric"], figure["variant"], figure["slice"])
         if figure["coverage"] < MIN_COVERAGE:
             assert figure["value"] is None, where
-            counted = (
-                "probes have a verdict" in figure["reason"] or "probes can be attributed" in figure["reason"]
-            )
+            counted = any(words in figure["reason"] for words in COUNTED)
             recalls = figure["assistant"].startswith("rag")
-            assert counted or (not recalls and "evidence to follow" in figure["reason"]), where
+            assert counted or (not recalls and any(words in figure["reason"] for words in LACKING)), where
         elif figure["value"] is None:
             assert figure["reason"], where
         if figure["coverage"] < 1:
