@@ -20,8 +20,6 @@ from memflow.errors import BadInput
 
 M = TypeVar("M", bound=BaseModel)
 _PACKED = ".gz"
-_LONGEST = 1 << 24
-"""How long a cell of a table may be, in characters: reviews are long."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,6 @@ class Stream:
 
     def table(self, *columns: str) -> Iterator[tuple[str, ...]]:
         """These columns, two or more, of each row of a CSV file with a header. Raises BadInput."""
-        csv.field_size_limit(_LONGEST)
         with self.opened() as file:
             reader = csv.reader(file, strict=True)
             try:
