@@ -13,7 +13,7 @@ from assets.models import GROUP
 Condition = dg.AutomationCondition
 MODELS = dg.AssetSelection.groups(GROUP, include_sources=True)
 
-TWINS = dg.AssetSelection.assets("state/profiles", "state/variables", "state/changes", "memory/transcripts")
+TWINS = dg.AssetSelection.assets("state/profiles", "state/variables", "state/changes")
 """Tables that are made in the same step as one that whoever depends on them depends on too, and that lands after them.
 Looking at that one is enough: every way through the graph costs a tick."""
 DEPTH = 5

@@ -105,9 +105,9 @@ def definitions(
             models.simulator("follow_ups", lambda key: model("simulator") if key in PLAYED else None, domain),
             models.assistants(model, assistant),
             models.judge(lambda key: model("judge") if key in JUDGED else None, domain),
-            made("state/profiles", domain, ["simulator/states"], at_once, generating),
-            made("utterance/turns", domain, ["state/profiles", "simulator/states"], at_once, generating),
-            made("question/probes", domain, ["state/profiles", "simulator/states"], at_once, generating),
+            made("state/entities", domain, ["simulator/states"], at_once, generating),
+            made("utterance/turns", domain, ["state/entities", "simulator/states"], at_once, generating),
+            made("question/probes", domain, ["state/entities", "simulator/states"], at_once, generating),
             made("feedback/sessions", domain, ["utterance/turns", "simulator/feedback"], at_once, reacting),
             made(
                 "memory/transcripts",

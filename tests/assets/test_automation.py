@@ -14,7 +14,7 @@ import pytest
 from assets import automation
 
 GRAPH = Path(__file__).with_name("graph.py")
-LEFT = {"feedback/sessions", "question/probes", "state/profiles", "utterance/turns"}
+LEFT = {"feedback/sessions", "question/probes", "state/entities", "utterance/turns"}
 RIGHT = {"answer/replies", "memory/indexes", "memory/transcripts", "score/verdicts"}
 BOARD = {("", "score/leaderboard")}
 
