@@ -13,7 +13,7 @@ from assets.models import GROUP
 Condition = dg.AutomationCondition
 MODELS = dg.AssetSelection.groups(GROUP, include_sources=True)
 
-TWINS = dg.AssetSelection.assets("state/profiles", "state/variables", "state/changes")
+BESIDE = dg.AssetSelection.assets("state/profiles", "state/variables", "state/changes")
 """Tables that are made in the same step as one that whoever depends on them depends on too, and that lands after them.
 Looking at that one is enough: every way through the graph costs a tick."""
 DEPTH = 5
@@ -24,8 +24,8 @@ def _upstream(state: Condition) -> Condition:
     """Where `state` holds of anything among the last DEPTH steps before an asset."""
     found = state
     for _ in range(DEPTH - 1):
-        found = state | Condition.any_deps_match(found).ignore(TWINS)
-    return Condition.any_deps_match(found).ignore(TWINS)
+        found = state | Condition.any_deps_match(found).ignore(BESIDE)
+    return Condition.any_deps_match(found).ignore(BESIDE)
 
 
 def _for_a_tick(state: Condition) -> Condition:

@@ -24,7 +24,9 @@ class Take(dg.Config):
     """How much of a domain to take."""
 
     limit: int = Field(
-        default=0, ge=0, description="Users (AMemGym) or test questions (MemoryBench) to take; 0 is all."
+        default=0,
+        ge=0,
+        description="Users, test questions (MemoryBench) or published trajectories (MemBench); 0 is all.",
     )
 
 

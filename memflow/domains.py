@@ -7,9 +7,13 @@ of the same type; nothing here reads that file.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from memflow.errors import BadSettings
+
+M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -25,11 +29,23 @@ class Domain:
     listed: bool = True
     """Whether it is a partition where the settings name no domains; others are by name."""
     limit: int = 0
-    """How many users (AMemGym) or test questions (MemoryBench) to take; 0 is all."""
+    """How many users, test questions (MemoryBench) or published trajectories (MemBench) to take; 0 is all."""
 
     def limited(self, limit: int) -> "Domain":
         """The same domain, cut to its first `limit` users or questions."""
         return replace(self, limit=limit)
+
+
+def settled(shape: type[M], domain: Domain) -> M:
+    """The domain's parameters as its benchmark's `shape` has them. Raises BadSettings naming the one that is wrong."""
+    try:
+        return shape.model_validate(dict(domain.parameters))
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False)[0]
+        # A union adds the names of its types to the place, and a list its numbers; those are no names of parameters.
+        named = [str(part) for part in first["loc"] if str(part).isidentifier()]
+        where = f", parameter {'.'.join(named)}" if named else ""
+        raise BadSettings(f"domain {domain.name}{where}: {first['msg']}") from wrong
 
 
 @cache

@@ -19,7 +19,7 @@ Texts are data: no prompt text stands in Python, and no code in a prompt.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -33,6 +33,7 @@ from memflow.chat.requests import ChatMessage, Role
 from memflow.errors import PromptError
 from memflow.fingerprint import digest
 
+_CHINESE = "_zh"
 _SECTION = re.compile(r"^# (system|user|assistant|history)[ \t]*$", re.MULTILINE)
 
 
@@ -139,3 +140,17 @@ def all_prompts(package: str) -> list[Prompt]:
     folder = files(package).joinpath("prompts")
     stems = sorted(item.name.removesuffix(".md") for item in folder.iterdir() if item.name.endswith(".md"))
     return [load(package, stem) for stem in stems]
+
+
+@cache
+def twins(package: str) -> frozenset[str]:
+    """The prompts of `package` that have a Chinese twin, `prompts/<stem>_zh.md` with the same fields."""
+    stems = (each.name.partition("/")[2] for each in all_prompts(package) if each.language == "zh")
+    return frozenset(stem.removesuffix(_CHINESE) for stem in stems)
+
+
+def spoken(package: str, stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
+    """The prompt `prompts/<stem>.md` of `package`, or its twin in `language` where it has one; its output narrowed to
+    `output` where that is given."""
+    loaded = load(package, f"{stem}{_CHINESE}" if language == "zh" and stem in twins(package) else stem)
+    return loaded if output is None else replace(loaded, output=output)

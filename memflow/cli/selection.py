@@ -53,7 +53,7 @@ LimitOption = Annotated[
     typer.Option(
         "--limit",
         min=0,
-        help="Users (AMemGym) or test questions (MemoryBench) to take; 0 is all.",
+        help="Users, test questions (MemoryBench) or published trajectories (MemBench); 0 is all.",
         rich_help_panel=_WHAT,
     ),
 ]

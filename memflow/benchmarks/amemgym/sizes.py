@@ -3,9 +3,9 @@
 from datetime import date
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.domains import Domain
+from memflow.domains import Domain, settled
 from memflow.errors import BadSettings
 
 PUBLISHED_CONTEXT = 2
@@ -61,11 +61,7 @@ class Sizes(BaseModel):
 
 def sizes_of(domain: Domain) -> Sizes:
     """The domain's parameters. Raises BadSettings naming the one that is wrong."""
-    try:
-        sizes = Sizes.model_validate(dict(domain.parameters))
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False)[0]
-        raise BadSettings(f"domain {domain.name}, parameter {first['loc'][0]}: {first['msg']}") from wrong
+    sizes = settled(Sizes, domain)
     if sizes.start_date.day > 28:
         raise BadSettings(f"domain {domain.name}, parameter start_date: take a day up to the 28th")
     possible = sizes.choices_per_variable**sizes.variables_per_question

@@ -5,13 +5,12 @@ The texts themselves are in prompts/, the types in answers.py. A prompt that is 
 """
 
 import json
-from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.chat.prompts import Prompt, all_prompts, load
+from memflow.chat import prompts
+from memflow.chat.prompts import Prompt
 
 PACKAGE = "memflow.benchmarks.amemgym"
 SIMULATOR = (
@@ -33,25 +32,19 @@ SIMULATOR = (
     "follow_up_published",
 )
 """Prompts that the simulator is asked with."""
-_CHINESE = "_zh"
 
 JUDGE = ("claims",)
 """Prompts that the judge is asked with."""
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """The prompt `prompts/<stem>.md`, or its twin in `language`; its output narrowed to `output` where that is
-    given."""
-    twin = f"{stem}{_CHINESE}" if language == "zh" and stem in twins() else stem
-    loaded = load(PACKAGE, twin)
-    return loaded if output is None else replace(loaded, output=output)
+    """A prompt of this benchmark, as `chat.prompts.spoken` has it."""
+    return prompts.spoken(PACKAGE, stem, output, language)
 
 
-@cache
 def twins() -> frozenset[str]:
-    """The prompts that have a Chinese twin. Others are asked as they are: `reply` is the user's message alone."""
-    stems = (each.name.partition("/")[2] for each in all_prompts(PACKAGE) if each.language == "zh")
-    return frozenset(stem.removesuffix(_CHINESE) for stem in stems)
+    """The prompts of this benchmark that have a Chinese twin."""
+    return prompts.twins(PACKAGE)
 
 
 def simulator_prompts() -> list[Prompt]:

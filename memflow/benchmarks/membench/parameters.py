@@ -3,11 +3,10 @@
 from datetime import datetime
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from memflow.benchmarks.membench.kinds import KINDS, Scene
-from memflow.domains import Domain
-from memflow.errors import BadSettings
+from memflow.domains import Domain, settled
 
 
 class Parameters(BaseModel):
@@ -70,12 +69,7 @@ class Parameters(BaseModel):
 
 def parameters_of(domain: Domain) -> Parameters:
     """The domain's parameters. Raises BadSettings naming the one that is wrong."""
-    try:
-        return Parameters.model_validate(dict(domain.parameters))
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False)[0]
-        where = f", parameter {first['loc'][0]}" if first["loc"] else ""
-        raise BadSettings(f"domain {domain.name}{where}: {first['msg']}") from wrong
+    return settled(Parameters, domain)
 
 
 def generated(domain: Domain) -> bool:

@@ -6,13 +6,12 @@ Texts of prompts are in prompts/, their types in answers.py. A prompt that is as
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
-from functools import cache
 
 from pydantic import BaseModel
 
-from memflow.chat.prompts import Prompt, all_prompts, load
+from memflow.chat import prompts
+from memflow.chat.prompts import Prompt
 
 PACKAGE = "memflow.benchmarks.membench"
 SIMULATOR = (
@@ -28,24 +27,19 @@ SIMULATOR = (
 )
 """Prompts that the simulator is asked with."""
 LETTERS = "ABCDEFGHIJ"
-_CHINESE = "_zh"
 _STAMP = re.compile(r"( \(place: .*; time: .*\)|（地点：.*；时间：.*）)$")
 _DAYS_ZH = "一二三四五六日"
 _MOMENT = re.compile(r"(\d{4})[-年](\d\d)[-月](\d\d)日?\D*(\d\d):(\d\d)")
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """The prompt `prompts/<stem>.md`, or its twin in `language`; its output narrowed to `output` where given."""
-    twin = f"{stem}{_CHINESE}" if language == "zh" and stem in twins() else stem
-    loaded = load(PACKAGE, twin)
-    return loaded if output is None else replace(loaded, output=output)
+    """A prompt of this benchmark, as `chat.prompts.spoken` has it."""
+    return prompts.spoken(PACKAGE, stem, output, language)
 
 
-@cache
 def twins() -> frozenset[str]:
-    """The prompts that have a Chinese twin."""
-    stems = (each.name.partition("/")[2] for each in all_prompts(PACKAGE) if each.language == "zh")
-    return frozenset(stem.removesuffix(_CHINESE) for stem in stems)
+    """The prompts of this benchmark that have a Chinese twin."""
+    return prompts.twins(PACKAGE)
 
 
 def simulator_prompts() -> list[Prompt]:

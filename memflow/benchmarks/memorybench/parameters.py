@@ -2,11 +2,10 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from memflow.benchmarks.memorybench.users.actions import LEAST, MOST, ActionModel, Family
-from memflow.domains import Domain
-from memflow.errors import BadSettings
+from memflow.domains import Domain, settled
 
 
 def _somebody(shares: dict[int, float]) -> dict[int, float]:
@@ -72,11 +71,4 @@ class Parameters(BaseModel):
 
 def parameters_of(domain: Domain) -> Parameters:
     """The domain's parameters. Raises BadSettings naming the one that is wrong."""
-    try:
-        return Parameters.model_validate(dict(domain.parameters))
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False)[0]
-        # A union adds the names of its types to the place; those are no names of parameters.
-        named = [str(part) for part in first["loc"] if str(part).isidentifier()]
-        where = f", parameter {'.'.join(named)}" if named else ""
-        raise BadSettings(f"domain {domain.name}{where}: {first['msg']}") from wrong
+    return settled(Parameters, domain)
