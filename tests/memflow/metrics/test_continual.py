@@ -1,0 +1,119 @@
+"""Forgetting, transfer and stability: by hand, by their identity, and in the paper's own tables."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from memflow.errors import BadInput
+from memflow.metrics.continual import complete, constant_floor, marked, summary
+
+WORKED = [
+    # 0  1  2  3  4
+    [0, 1, 1, 1, 1],  # learnt at 1, kept
+    [1, 0, 0, 1, 0],  # guessed, lost, found again, lost
+    [0, 0, 0, 1, 0],  # learnt at 3, forgotten at 4
+    [0, 0, 0, 0, 0],  # never
+    [1, 1, 0, 1, 1],  # guessed; lost at 2 alone
+]
+
+
+def test_a_worked_example_of_five_questions_and_five_checkpoints():
+    found = summary(WORKED)
+    assert found.n == 5
+    assert found.accuracy == pytest.approx((0.4, 0.4, 0.2, 0.8, 0.4))
+    # At 1 question 2 is lost, at 2 questions 2 and 5, at 3 none, at 4 questions 2 and 3.
+    assert found.forgetting == pytest.approx((0, 0.2, 0.4, 0, 0.4))
+    # At 1 question 1 is learnt, at 3 question 3.
+    assert found.forward_transfer == pytest.approx((0, 0.2, 0, 0.2, 0))
+    assert found.backward_transfer == pytest.approx((0, 0, 0.2, -0.4, 0))
+    assert (found.all_correct, found.all_wrong) == pytest.approx((0.2, 0.2))
+    # Of three steps each: 0, 2, 2, 0 and 2 flips.
+    assert found.flip_rate == pytest.approx((0 + 2 + 2 + 0 + 2) / 15)
+    assert found.identity() == pytest.approx((0,) * 5)
+
+
+answers = st.tuples(st.integers(1, 30), st.integers(2, 8)).flatmap(
+    lambda shape: arrays(np.int8, shape, elements=st.integers(0, 1))
+)
+
+
+@given(answers)
+def test_accuracy_is_what_was_guessed_and_learnt_less_what_was_forgotten(correct):
+    found = summary(correct)
+    assert found.identity() == pytest.approx((0,) * correct.shape[1], abs=1e-12)
+
+
+def test_the_identity_holds_on_a_thousand_random_matrices():
+    chance = np.random.default_rng(7)
+    for _ in range(1000):
+        shape = chance.integers(1, 400), chance.integers(2, 7)
+        found = summary(chance.random(shape) < chance.random())
+        assert max(map(abs, found.identity())) < 1e-12
+
+
+@given(answers)
+def test_what_the_measures_cannot_pass(correct):
+    found = summary(correct)
+    learnt = np.cumsum(found.forward_transfer)
+    # Never right up to the last is what neither was guessed nor learnt; it is wrong at every checkpoint besides.
+    never = 1 - found.accuracy[0] - learnt[-1]
+    assert found.all_wrong >= never - 1e-12
+    assert found.all_correct <= min(found.accuracy[1:]) + 1e-12
+    assert found.all_correct + found.all_wrong <= 1 + 1e-12
+    assert all(0 <= value <= 1 for value in (*found.forgetting, *found.forward_transfer))
+
+
+def test_a_question_without_an_answer_somewhere_is_left_out():
+    gapped = [*WORKED, [0, 1, np.nan, 1, 1]]
+    assert complete(gapped).tolist() == [True] * 5 + [False]
+    assert summary(gapped) == summary(WORKED)
+
+
+@pytest.mark.parametrize(
+    ("correct", "said"),
+    [
+        ([[1], [0]], "is not \\(questions, checkpoints \\+ 1\\)"),
+        ([1, 0, 1], "is not"),
+        ([[0, 2]], "right or wrong"),
+        (np.zeros((0, 5)), "nothing to follow"),
+        ([[np.nan, 1]], "nothing to follow"),
+    ],
+)
+def test_what_is_no_history_is_refused(correct, said):
+    with pytest.raises(BadInput, match=said):
+        summary(correct)
+
+
+def test_one_checkpoint_has_no_flips():
+    found = summary([[0, 1], [1, 1]])
+    assert found.flip_rate is None
+    assert found.forward_transfer == (0, 0.5)
+
+
+def test_a_memory_that_is_overwritten_forgets_and_one_that_ignores_news_learns_nothing():
+    truth = np.eye(4)  # what is told at each checkpoint is asked from then on
+    kept, overwritten, ignoring = (np.zeros((4, 5)) for _ in range(3))
+    for question in range(4):
+        kept[question, question + 1 :] = 1
+        overwritten[question, question + 1] = truth[question, question]
+        ignoring[question] = question == 0
+    assert max(summary(kept).forgetting) == 0
+    assert summary(overwritten).forgetting == (0, 0, 0.25, 0.5, 0.75)
+    assert max(summary(ignoring).forward_transfer) == 0
+
+
+def test_the_constant_answerer_gives_what_is_right_most_often():
+    keys = [["a", "a", "e", "e"], ["b", "e", "e", "e"], ["c", "c", "c", "c"], ["e", "e", "e", "b"]]
+    assert constant_floor(keys) == (0.25, 0.5, 0.75, 0.5)
+    with pytest.raises(BadInput, match="no key"):
+        constant_floor([])
+
+
+def test_marks_say_which_question_counts_for_what():
+    marks = marked(WORKED)
+    assert marks.forgotten[1].tolist() == [0, 1, 1, 0, 1]
+    assert marks.learnt[2].tolist() == [0, 0, 0, 1, 0]
+    assert marks.always.tolist() == [1, 0, 0, 0, 0]
+    assert marks.never.tolist() == [0, 0, 0, 1, 0]
