@@ -86,6 +86,7 @@ def observed(partitions: Partitions, settings: Settings, recipes: Recipes) -> li
 
     return [
         *(simulator(stage) for stage in ("state", "utterance", "question", "feedback", "memory")),
+        models.annotators(lambda name: recipes.annotators(settings.domain(name)), partitions.domain),
         models.judge(recipes.judge, partitions.domain),
         models.assistants(recipes.answering, partitions.assistant),
     ]

@@ -37,7 +37,7 @@ def build() -> list[Any]:
         dg.define_asset_job(
             OBSERVE[0],
             MODELS - ASSISTANTS,
-            description="Look at the fingerprints of simulator and judge. Any partition stands for all of them.",
+            description="Look at the fingerprints of simulator, annotators and judge. Any partition stands for all.",
         ),
         dg.define_asset_job(
             OBSERVE[1],

@@ -38,6 +38,16 @@ def judge(fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.Sourc
     )
 
 
+def annotators(fingerprint: Fingerprint, domain: dg.PartitionsDefinition) -> dg.SourceAsset:
+    """`model/annotators` by domain: say what is right at its checkpoints. None for a domain whose keys ask no model."""
+    return _observed(
+        ["model", "annotators"],
+        fingerprint,
+        domain,
+        "The two chat models that say what is right in a domain.",
+    )
+
+
 def assistants(fingerprint: Fingerprint, assistant: dg.PartitionsDefinition) -> dg.SourceAsset:
     """`model/assistants` by assistant: a memory with its parameters, and the chat model that answers."""
     return _observed(["model", "assistants"], fingerprint, assistant, "A memory, and the model that answers.")

@@ -29,7 +29,8 @@ MEMORY = (*PLAYED, "memory.policies", "memory.feedback")
 BY_DOMAIN: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(STATES, ()),
     "utterance.turns": STATES,
-    "question.probes": (*STATES, "utterance.turns"),
+    "question.keys": ("utterance.turns",),
+    "question.probes": (*STATES, "utterance.turns", "question.keys"),
     "feedback.sessions": ("utterance.turns", "question.probes"),
 }
 """Tables partitioned by domain, in the order of the walk, and the tables each is made from."""
@@ -71,7 +72,10 @@ class Recipes:
         """The recipe of a table partitioned by domain."""
         raw = [self._content("raw.records", name) for name in domain.datasets]
         made_from = [self._content(name, domain.name) for name in BY_DOMAIN[table]]
-        models = [self.simulator(table.split(".", maxsplit=1)[0], domain), self._backbone(table)]
+        if table == "question.keys":
+            models = [self.annotators(domain)]
+        else:
+            models = [self.simulator(table.split(".", maxsplit=1)[0], domain), self._backbone(table)]
         return digest(table, domain, raw, made_from, models, code())
 
     def assistant(self, table: str, domain: str, assistant: str) -> str:
@@ -119,6 +123,17 @@ class Recipes:
             model.fingerprint(), {prompt.name: prompt.digest for prompt in benchmark.simulator_prompts()}
         )
 
+    def annotators(self, domain: Domain) -> str | None:
+        """The annotators' fingerprint in a domain: both models, and the prompts that the benchmark asks them with. None
+        where they are asked nothing."""
+        prompts = registry.benchmark(domain.benchmark).annotation_prompts(domain)
+        if not prompts:
+            return None
+        return digest(
+            [self.settings.model(name).fingerprint() for name in self._annotating()],
+            {prompt.name: prompt.digest for prompt in prompts},
+        )
+
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
         """What stands behind an assistant's verdicts in a domain: the models, the probes that were asked, and how much
         the memory may recall. It is kept with the verdicts, since settings and probes change."""
@@ -130,6 +145,7 @@ class Recipes:
             answering,
             *([roles.simulator] if stages else []),
             *([roles.backbone] if "feedback" in stages else []),
+            *(self._annotating() if self.annotators(domain) else []),
         }
         scripted = any(self.settings.model(name).kind == "scripted" for name in names)
         scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
@@ -216,6 +232,9 @@ class Recipes:
     def _fresh(self, table: str, partition: str, recipe: str) -> bool:
         facts = self.lake.facts(table, partition)
         return facts is not None and facts.recipe == recipe
+
+    def _annotating(self) -> tuple[str, str]:
+        return self.settings.roles.annotator, self.settings.roles.verifier
 
     def _backbone(self, table: str) -> str:
         model = self.settings.model(self.settings.roles.backbone)

@@ -26,7 +26,7 @@ class Take(dg.Config):
     limit: int = Field(
         default=0,
         ge=0,
-        description="Users, test questions (MemoryBench) or published trajectories (MemBench); 0 is all.",
+        description="Users, test questions (MemoryBench), trajectories (MemBench) or contexts (CoMem); 0 is all.",
     )
 
 

@@ -12,7 +12,7 @@ from memflow.benchmarks.benchmark import Benchmark
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.domains import Domain
-from memflow.errors import BudgetSpent, EndpointDown, MemflowError
+from memflow.errors import BadInput, BudgetSpent, EndpointDown, MemflowError
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall
 from memflow.memories.oracle import Oracle
@@ -28,14 +28,25 @@ RANKED = 10
 
 @dataclass(frozen=True)
 class Past:
-    """What is kept of a played episode: every entry ever written, and the tick of each checkpoint."""
+    """What is kept of a played episode: every entry ever written, and the ticks of each checkpoint and of each message
+    that a probe is asked after."""
 
     items: Sequence[Item]
     checkpoints: Mapping[int, int]
+    messages: Mapping[str, int] = field(default_factory=dict)
 
     def at(self, checkpoint: int) -> EntryStore:
         """The store as it was when `checkpoint` was reached."""
         return EntryStore.restored(self.items, self.checkpoints[checkpoint])
+
+    def tick(self, probe: Probe) -> int:
+        """When `probe` is asked: at its checkpoint, or after the message that it names. Raises BadInput where that was
+        not played."""
+        if probe.after is None:
+            return self.checkpoints[probe.checkpoint]
+        if probe.after not in self.messages:
+            raise BadInput(f"{probe.probe_id} is asked after {probe.after}, which was not played")
+        return self.messages[probe.after]
 
 
 async def answer_all(
@@ -58,18 +69,20 @@ async def answer_all(
     measured.
     """
     turn, reading = asyncio.Lock(), asyncio.Semaphore(READING)
-    memories: dict[tuple[str, int], Memory] = {}
-    waiting = Counter((probe.episode_id, probe.checkpoint) for probe in probes)
+    memories: dict[_Place, Memory] = {}
+    waiting = Counter(_place(probe) for probe in probes)
 
     def memory_of(probe: Probe) -> Memory:
-        place = (probe.episode_id, probe.checkpoint)
+        place = _place(probe)
         if place not in memories:
             past = pasts.get(probe.episode_id)
-            memories[place] = remember(EntryStore() if past is None else past.at(probe.checkpoint))
+            memories[place] = remember(
+                EntryStore() if past is None else EntryStore.restored(past.items, past.tick(probe))
+            )
         return memories[place]
 
     def done(probe: Probe) -> None:
-        place = (probe.episode_id, probe.checkpoint)
+        place = _place(probe)
         waiting[place] -= 1
         if not waiting[place]:
             memories.pop(place, None)
@@ -113,6 +126,14 @@ async def answer_one(
         raise
     except (MemflowError, KeyError) as wrong:
         return _failed(domain, assistant, probe, wrong)
+
+
+_Place = tuple[str, int, str | None]
+
+
+def _place(probe: Probe) -> _Place:
+    """Where probes share one restored memory."""
+    return probe.episode_id, probe.checkpoint, probe.after
 
 
 def _failed(domain: Domain, assistant: str, probe: Probe, wrong: Exception) -> Reply:

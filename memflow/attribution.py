@@ -61,7 +61,7 @@ class _Life:
     def evidence(self, probe: Probe) -> frozenset[str]:
         """The probe's evidence that had been given to the memory when it was asked."""
         past = self.pasts.get(probe.episode_id)
-        asked_at = 0 if past is None else past.checkpoints[probe.checkpoint]
+        asked_at = 0 if past is None else past.tick(probe)
         return frozenset(
             message for message in probe.evidence if self.given.get(message, asked_at) < asked_at
         )
@@ -71,7 +71,7 @@ class _Life:
         past = self.pasts[probe.episode_id]
         if probe.episode_id not in self._lives:
             self._lives[probe.episode_id] = self._from(past)
-        entries, tick = self._lives[probe.episode_id], past.checkpoints[probe.checkpoint]
+        entries, tick = self._lives[probe.episode_id], past.tick(probe)
         return frozenset(
             message for message in messages if any(item.alive(tick) for item in entries.get(message, ()))
         )

@@ -423,6 +423,16 @@ DATASETS: dict[str, Dataset] = {
             "files will do for a part.",
             optional=("memdaily/graphs.json",),
         ),
+        Dataset(
+            "comem_sample",
+            "Dialogues of two and of many, of our own writing, for comem_demo",
+            "comem",
+            ("benchmarks/comem/sample/dialogues.json",),
+            "Apache-2.0",
+            "memflow",
+            "It ships with memflow.",
+            ships=True,
+        ),
     )
 }
 

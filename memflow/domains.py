@@ -29,7 +29,7 @@ class Domain:
     listed: bool = True
     """Whether it is a partition where the settings name no domains; others are by name."""
     limit: int = 0
-    """How many users, test questions (MemoryBench) or published trajectories (MemBench) to take; 0 is all."""
+    """How many users, test questions (MemoryBench), trajectories (MemBench) or contexts (CoMem) to take; 0 is all."""
 
     def limited(self, limit: int) -> "Domain":
         """The same domain, cut to its first `limit` users or questions."""

@@ -115,6 +115,35 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One row per question, checkpoint and hand that said what is right there (CoMem, section 3.2)."""
+
+    domain: Domain
+    question_id: Annotated[str, "The question; probes of it at its checkpoints have it too."]
+    episode_id: Episode
+    checkpoint: Checkpoint
+    made_by: Annotated[
+        str,
+        "`annotator`, and `verifier`, who is told what the first said; or `rule`, `imported`, `published`.",
+    ]
+    visible: Annotated[int, "How many messages of the episode it may be answered from, the first ones."]
+    answer: Annotated[
+        str | None, "Gold: the right option's number from 1, or `unknown`: these messages do not tell."
+    ] = None
+    agrees: Annotated[
+        bool | None,
+        "Whether the answer that the hand was told is right, as it says; null where it was told none.",
+    ] = None
+    why: Annotated[str | None, "Gold: the grounds that the hand gave."] = None
+    dropped: Annotated[
+        str | None, "Why the question is not asked, though nothing failed; null where it is."
+    ] = None
+    completion: Annotated[str | None, "The ledger's digest of the completion."] = None
+    model: Annotated[str | None, "Fingerprint of the model that said it; null where none did."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
     """One row per question asked at a checkpoint."""
 
@@ -140,6 +169,16 @@ class Probe:
         "Gold: for each option, the values of `variables` that it is for, as a JSON list; else empty.",
     ] = field(default_factory=list)
     parent: Annotated[str | None, "Of a state probe that belongs to a choice probe: that one."] = None
+    question_id: Annotated[
+        str | None, "What probes have in common that ask the same at other checkpoints; null where none does."
+    ] = None
+    after: Annotated[
+        str | None,
+        "The last message that has been said when it is asked, where that is before its checkpoint's.",
+    ] = None
+    true_of: Annotated[
+        list[str], "Gold: for each option, the speaker of whom it is true; empty where nobody, or not known."
+    ] = field(default_factory=list)
     said_tokens: Annotated[
         int | None, "Tokens of all that had been said in its episode when it is asked (estimated), if known."
     ] = None
@@ -389,6 +428,7 @@ TABLES: dict[str, type] = {
     "state.changes": Change,
     "state.entities": Entity,
     "utterance.turns": Turn,
+    "question.keys": Key,
     "question.probes": Probe,
     "feedback.sessions": FeedbackRound,
     "memory.transcripts": Said,
@@ -409,6 +449,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "state.changes": ("domain", "user_id", "period", "variable"),
     "state.entities": ("domain", "user_id", "entity_id"),
     "utterance.turns": ("domain", "message_id"),
+    "question.keys": ("domain", "question_id", "checkpoint", "made_by"),
     "question.probes": ("domain", "probe_id"),
     "feedback.sessions": ("domain", "case_id", "round"),
     "memory.transcripts": ("domain", "assistant", "episode_id", "message_id"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from memflow.answer import answer_all
-from memflow.benchmarks.benchmark import Benchmark, States
+from memflow.benchmarks.benchmark import Annotators, Benchmark, States
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.domains import Domain
@@ -109,7 +109,10 @@ class Rehearsal:
             return await benchmark.turns(domain, records, made, on.role("simulator"))
 
         async def probes(on: _Stage) -> list[Probe]:
-            return await benchmark.probes(domain, records, made, said, on.role("simulator"))
+            annotated = benchmark.annotation_prompts(domain)
+            annotators = Annotators(on.role("annotator"), on.role("verifier")) if annotated else None
+            keys = await benchmark.keys(domain, records, said, annotators)
+            return await benchmark.probes(domain, records, made, said, on.role("simulator"), keys)
 
         async def feedback(on: _Stage) -> list[FeedbackRound]:
             backbone = on.role("backbone")

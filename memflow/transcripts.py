@@ -103,28 +103,35 @@ def policies_of(
 def pasts_of(
     entries: Sequence[Entry], said: Sequence[Said], probes: Iterable[Probe | Claim]
 ) -> dict[str, Past]:
-    """The past of every episode that was played, at every checkpoint that `probes` (or claims) are of.
+    """The past of every episode that was played, at every checkpoint that `probes` (or claims) are of, and after every
+    message that one of them names.
 
     A checkpoint at which nothing happened has the tick of the one before it.
     """
     asked: dict[str, int] = defaultdict(int)
+    named: set[str] = set()
     for probe in probes:
         asked[probe.episode_id] = max(asked[probe.episode_id], probe.checkpoint)
+        if isinstance(probe, Probe) and probe.after is not None:
+            named.add(probe.after)
     items: dict[str, list[Item]] = defaultdict(list)
     for row in entries:
         items[row.episode_id].append(_item(row, len(items[row.episode_id])))
     reached: dict[str, dict[int, int]] = defaultdict(dict)
+    messages: dict[str, dict[str, int]] = defaultdict(dict)
     for line in said:
         if line.reason is None:
             ticks = reached[line.episode_id]
             ticks[line.checkpoint] = max(ticks.get(line.checkpoint, 0), line.tick + 1)
+            if line.message_id in named:
+                messages[line.episode_id][line.message_id] = line.tick + 1
     pasts = {}
     for episode, ticks in reached.items():
         filled, last = {}, 0
         for checkpoint in range(max(asked[episode], *ticks) + 1):
             last = max(last, ticks.get(checkpoint, last))
             filled[checkpoint] = last
-        pasts[episode] = Past(items[episode], filled)
+        pasts[episode] = Past(items[episode], filled, messages[episode])
     return pasts
 
 

@@ -103,6 +103,10 @@ class Roles(_Strict):
     judge: str = Field("scripted", description="Scores where a metric asks a model.")
     backbone: str = Field("scripted", description="Answers the training cases of off-policy feedback.")
     assistant: str = Field("scripted", description="Answers for an assistant that names no model of its own.")
+    annotator: str = Field("scripted", description="Says first what is right at a checkpoint (CoMem).")
+    verifier: str = Field(
+        "scripted", description="Says so again, told what the annotator said; another model."
+    )
 
 
 class Embedder(_Strict):

@@ -26,6 +26,7 @@ from memflow.records import (
     Entity,
     FeedbackRound,
     Figure,
+    Key,
     PlayedRound,
     Policy,
     Probe,
@@ -46,6 +47,14 @@ class States:
     variables: list[Variable] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     entities: list[Entity] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Annotators:
+    """The two models that say what is right, one after the other; the second is told what the first said."""
+
+    first: Chat
+    second: Chat
 
 
 @dataclass(frozen=True)
@@ -121,8 +130,12 @@ class Benchmark(ABC):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
+        keys: Sequence[Key] = (),
     ) -> list[Probe]:
-        """What is asked, with its gold: test probes, and training cases where the benchmark gathers feedback."""
+        """What is asked, with its gold: test probes, and training cases where the benchmark gathers feedback.
+
+        `keys` are the domain's, where it has any.
+        """
 
     @abstractmethod
     def episodes(
@@ -168,6 +181,17 @@ class Benchmark(ABC):
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         """The users' structured states; empty tables for a benchmark without states."""
         return States()
+
+    async def keys(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        turns: Sequence[Turn],
+        annotators: Annotators | None,
+    ) -> list[Key]:
+        """What is right at each checkpoint, and who says so, where that is no part of making the probes. Empty for a
+        benchmark whose gold is given or follows from states. Annotators are there where `annotation_prompts` are."""
+        return []
 
     async def feedback(
         self,
@@ -227,6 +251,10 @@ class Benchmark(ABC):
 
     def simulator_prompts(self) -> list[Prompt]:
         """The prompts that the simulator is asked with: their digests are part of its fingerprint."""
+        return []
+
+    def annotation_prompts(self, domain: Domain) -> list[Prompt]:
+        """The prompts that the annotators are asked with for the domain's keys; none, where they are asked nothing."""
         return []
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:

@@ -3,6 +3,8 @@
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.domains import DOMAINS as OF_AMEMGYM
 from memflow.benchmarks.benchmark import Benchmark
+from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.domains import DOMAINS as OF_COMEM
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.domains import DOMAINS as OF_MEMBENCH
 from memflow.benchmarks.memorybench import MemoryBench
@@ -12,9 +14,9 @@ from memflow.domains import Domain
 from memflow.errors import BadSettings
 
 BENCHMARKS: dict[str, Benchmark] = {
-    benchmark.name: benchmark for benchmark in (AMemGym(), MemoryBench(), MemBench())
+    benchmark.name: benchmark for benchmark in (AMemGym(), MemoryBench(), MemBench(), CoMem())
 }
-DOMAINS: tuple[Domain, ...] = (*OF_AMEMGYM, *OF_MEMORYBENCH, *OF_MEMBENCH)
+DOMAINS: tuple[Domain, ...] = (*OF_AMEMGYM, *OF_MEMORYBENCH, *OF_MEMBENCH, *OF_COMEM)
 
 
 def benchmark(name: str) -> Benchmark:

@@ -18,6 +18,7 @@ LONGEST = 120
 WHAT = {
     "state.profiles": "users",
     "utterance.turns": "messages",
+    "question.keys": "keys",
     "question.probes": "probes",
     "feedback.sessions": "rounds of feedback",
 }

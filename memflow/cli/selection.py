@@ -21,7 +21,7 @@ DEMO = ("amemgym_demo", "memorybench_demo")
 DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
 BOUNDS = ("none", "oracle")
 COMMAND_LINE_MODEL = "cli"
-ROLES = ("simulator", "judge", "backbone", "assistant")
+ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 
 _WHAT, _WHO = "What is measured", "Who answers, plays users and judges"
 
@@ -53,7 +53,7 @@ LimitOption = Annotated[
     typer.Option(
         "--limit",
         min=0,
-        help="Users, test questions (MemoryBench) or published trajectories (MemBench); 0 is all.",
+        help="Users, test questions (MemoryBench), trajectories (MemBench) or contexts (CoMem); 0 is all.",
         rich_help_panel=_WHAT,
     ),
 ]

@@ -145,7 +145,7 @@ def _legs(settings: Settings, order: Order, recipes: Recipes, outcome: Outcome) 
 def _limits(limit: int) -> dict[str, Any]:
     return {
         name: {"config": {"limit": limit}}
-        for name in ("states", "utterance__turns", "question__probes", "feedback__sessions")
+        for name in ("states", "utterance__turns", "question__keys", "question__probes", "feedback__sessions")
     }
 
 

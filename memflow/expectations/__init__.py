@@ -8,6 +8,7 @@ assets/checks.py. A benchmark's own sentences pass over the rows of others.
 """
 
 from memflow.benchmarks.amemgym import expectations as amemgym
+from memflow.benchmarks.comem import expectations as comem
 from memflow.benchmarks.membench import expectations as membench
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
@@ -56,6 +57,7 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *memorybench.EXPECTED,
             *played.EXPECTED,
             *membench.EXPECTED,
+            *comem.EXPECTED,
         ],
         key=lambda each: list(TABLES).index(each.table),
     )

@@ -18,6 +18,7 @@ _WHAT = {
     "state.changes": "changes",
     "state.entities": "entities",
     "utterance.turns": "messages",
+    "question.keys": "keys",
     "question.probes": "probes",
     "feedback.sessions": "rounds",
     "memory.transcripts": "messages",

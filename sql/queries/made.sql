@@ -18,13 +18,20 @@ WITH made AS (
     UNION ALL
     SELECT
         3 AS place,
+        'question.keys' AS table_name,
+        domain,
+        reason
+    FROM question.keys
+    UNION ALL
+    SELECT
+        4 AS place,
         'question.probes' AS table_name,
         domain,
         reason
     FROM question.probes
     UNION ALL
     SELECT
-        4 AS place,
+        5 AS place,
         'feedback.sessions' AS table_name,
         domain,
         reason

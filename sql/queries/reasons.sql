@@ -16,6 +16,13 @@ WITH quarantined AS (
     FROM utterance.turns
     UNION ALL
     SELECT
+        'question.keys' AS table_name,
+        domain,
+        NULL AS assistant,
+        reason
+    FROM question.keys
+    UNION ALL
+    SELECT
         'question.probes' AS table_name,
         domain,
         NULL AS assistant,

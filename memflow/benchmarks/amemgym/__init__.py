@@ -31,7 +31,7 @@ from memflow.domains import Domain
 from memflow.memories.memory import Recall
 from memflow.metrics.instruments import Instruments
 from memflow.play import Episode, Replier
-from memflow.records import Claim, FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
+from memflow.records import Claim, FeedbackRound, Figure, Key, Probe, Record, Reply, Turn, Verdict
 
 __all__ = ["AMemGym"]
 
@@ -60,6 +60,7 @@ class AMemGym(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
+        keys: Sequence[Key] = (),
     ) -> list[Probe]:
         return await make_probes(domain, records, states, turns, simulator)
 

@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from memflow.benchmarks.choices import graded, unanswered
 from memflow.domains import Domain
 from memflow.errors import BadInput
-from memflow.metrics.choice import accuracy
 from memflow.metrics.diagnosis import Attribution, Unattributed, attribution
 from memflow.records import Probe, Reply, Verdict
 
@@ -65,18 +65,12 @@ def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Rep
 
 
 def _grade(probe: Probe, reply: Reply | None) -> _Grade:
-    if probe.reason is not None:
-        return _Grade(None, f"the probe is quarantined: {probe.reason}")
-    if reply is None:
-        return _Grade(None, f"{probe.probe_id} was not answered; materialize the replies again")
-    if reply.parsed is None:
-        return _Grade(None, reply.reason or "no answer could be read in the reply")
-    if probe.kind == "state":
-        return _Grade(float(json.loads(reply.parsed) == json.loads(probe.gold)))
-    try:
-        return _Grade(accuracy(reply.parsed, probe.gold, len(probe.options)))
-    except BadInput as wrong:
-        return _Grade(None, str(wrong))
+    if probe.kind == "choice":
+        return _Grade(*graded(probe, reply))
+    why = unanswered(probe, reply)
+    if why is not None or reply is None or reply.parsed is None:
+        return _Grade(None, why)
+    return _Grade(float(json.loads(reply.parsed) == json.loads(probe.gold)))
 
 
 def _unparsed(probe: Probe, reply: Reply | None, grade: _Grade) -> _Grade:

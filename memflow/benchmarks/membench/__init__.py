@@ -10,33 +10,33 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
     trajectories.py             trajectories -> turns and probes
     noise/                      noise woven in between, until a trajectory has its length
     episodes.py                 episodes for the player; how a probe is put
-    scores.py, figures.py       replies -> verdicts -> figures
+    figures.py                  verdicts -> figures, slice by slice
     capacity.py                 asked after every step, and what accuracy over tokens comes to
     tables.py, reference.py     the paper's tables, and the figures that it has in them
     plots.py, pictures.py       what is drawn: accuracy over tokens, and all else
     expectations/               what must hold of the rows
-    scripted.py, reading.py     handlers of the scripted chat
+    scripted.py                 handlers of the scripted chat
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.benchmark import Benchmark, Measured, Question, States
+from memflow.benchmarks.choices import Choice, number_of
 from memflow.benchmarks.membench import records as files_of
-from memflow.benchmarks.membench.answers import Choice
 from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_figures, placed
-from memflow.benchmarks.membench.episodes import make_episodes, parsed, put
+from memflow.benchmarks.membench.episodes import make_episodes, put
 from memflow.benchmarks.membench.figures import levels, make_figures
 from memflow.benchmarks.membench.generated import make_probes, make_turns
 from memflow.benchmarks.membench.generation.lives.states import make_states
 from memflow.benchmarks.membench.noise.lengths import lengthened
 from memflow.benchmarks.membench.parameters import generated, parameters_of
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
-from memflow.benchmarks.membench.scores import UNPARSED, make_verdicts
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.trajectories import probes_of, turns_of
 from memflow.benchmarks.membench.wording import simulator_prompts
+from memflow.benchmarks.verdicts import UNPARSED, choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -45,7 +45,7 @@ from memflow.domains import Domain
 from memflow.memories.memory import Recall
 from memflow.metrics.instruments import Instruments
 from memflow.play import Episode
-from memflow.records import FeedbackRound, Figure, Probe, Record, Reply, Turn, Verdict
+from memflow.records import FeedbackRound, Figure, Key, Probe, Record, Reply, Turn, Verdict
 
 __all__ = ["MemBench"]
 
@@ -81,6 +81,7 @@ class MemBench(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
+        keys: Sequence[Key] = (),
     ) -> list[Probe]:
         if generated(domain):
             asked = await make_probes(domain, records, states, turns, simulator)
@@ -104,12 +105,12 @@ class MemBench(Benchmark):
         return put(probe, recall, told)
 
     def parse(self, probe: Probe, value: Choice) -> str:
-        return parsed(value)
+        return number_of(value)
 
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
     ) -> list[Verdict]:
-        return make_verdicts(domain, probes, replies)
+        return choice_verdicts(domain, probes, replies)
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
         return [*make_figures(domain, measured), *capacity_figures(domain, measured)]

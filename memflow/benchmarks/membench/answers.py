@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import permutations
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
-from memflow.benchmarks.membench.wording import LETTERS
+from memflow.benchmarks.choices import Choice
+
+__all__ = ["Choice"]
 
 LINE = 200
 """Characters of what is said beside the point, at most: two short sentences."""
@@ -27,12 +29,6 @@ _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
 class _Bounded(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Choice(_Bounded):
-    """The letter of an option."""
-
-    choice: Literal["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]
 
 
 class Round(_Bounded):
@@ -94,15 +90,6 @@ def distractors_of(count: int) -> type[Distractors]:
 def _exactly(base: type[_Bounded], field: str, items: Any, count: int) -> Any:
     narrowed = {field: (items, Field(min_length=count, max_length=count))}
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **cast(Any, narrowed))
-
-
-@cache
-def choice_of(options: int) -> type[Choice]:
-    """Choice with a letter that an option has."""
-    letters = cast(Any, Literal)[tuple(LETTERS[:options])]
-    return cast(
-        type[Choice], create_model("Choice", __base__=Choice, __doc__=Choice.__doc__, choice=(letters, ...))
-    )
 
 
 def told_of(plain: str, keeps: Sequence[str]) -> type[ToldMessage]:

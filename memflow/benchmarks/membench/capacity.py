@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memflow.benchmarks.benchmark import Measured
-from memflow.benchmarks.membench.figures import Figured, asked_of, figure_of, values_of
+from memflow.benchmarks.means import Figured, asked_of, figure_of, values_of
 from memflow.benchmarks.membench.parameters import parameters_of
 from memflow.domains import Domain
 from memflow.fingerprint import seeded

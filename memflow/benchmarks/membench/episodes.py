@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Literal, cast
 
 from memflow.benchmarks.benchmark import Question
-from memflow.benchmarks.membench.answers import Choice, choice_of
+from memflow.benchmarks.choices import choice_of, lettered
 from memflow.benchmarks.membench.trajectories import steps_of
-from memflow.benchmarks.membench.wording import LETTERS, lettered, prompt
+from memflow.benchmarks.membench.wording import prompt
 from memflow.memories.memory import Message, Recall
 from memflow.play import Episode, Event
 from memflow.records import Probe, Turn
@@ -54,8 +54,3 @@ def put(probe: Probe, recall: Recall, told: str | None) -> Question:
         with_notes = prompt("choice_with_notes", output, probe.language)
         return Question(with_notes, {**fields, "notes": recall.notes}, query)
     return Question(prompt("choice", output, probe.language), fields, query)
-
-
-def parsed(value: Choice) -> str:
-    """The option's number from 1."""
-    return str(1 + LETTERS.index(value.choice))

@@ -26,7 +26,6 @@ SIMULATOR = (
     "distractors",
 )
 """Prompts that the simulator is asked with."""
-LETTERS = "ABCDEFGHIJ"
 _STAMP = re.compile(r"( \(place: .*; time: .*\)|（地点：.*；时间：.*）)$")
 _DAYS_ZH = "一二三四五六日"
 _MOMENT = re.compile(r"(\d{4})[-年](\d\d)[-月](\d\d)日?\D*(\d\d):(\d\d)")
@@ -45,11 +44,6 @@ def twins() -> frozenset[str]:
 def simulator_prompts() -> list[Prompt]:
     """Every prompt that the simulator is asked with, in both languages."""
     return [prompt(stem, language=language) for language in ("en", "zh") for stem in SIMULATOR]
-
-
-def lettered(options: Sequence[str]) -> str:
-    """Options as a multiple choice shows them: `A. ...`, one a line."""
-    return "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
 
 
 def listed(words: Sequence[str]) -> str:

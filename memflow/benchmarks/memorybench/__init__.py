@@ -55,7 +55,7 @@ from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
 from memflow.metrics.instruments import Instruments
 from memflow.play import Episode, Played, Replier
-from memflow.records import FeedbackRound, Figure, PlayedRound, Probe, Record, Reply, Turn, Verdict
+from memflow.records import FeedbackRound, Figure, Key, PlayedRound, Probe, Record, Reply, Turn, Verdict
 
 
 class MemoryBench(Benchmark):
@@ -80,6 +80,7 @@ class MemoryBench(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
+        keys: Sequence[Key] = (),
     ) -> list[Probe]:
         return protocols.asked(domain, probes.probes(domain.name, selection.select(domain, records)))
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
+from memflow.benchmarks.choices import LETTERS
 from memflow.benchmarks.file import Said
 from memflow.benchmarks.membench.trajectories import Asked, Trajectory, is_noise
-from memflow.benchmarks.membench.wording import LETTERS
 
 OPTIONS = 4
 """How many options a question has."""

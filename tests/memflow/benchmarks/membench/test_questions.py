@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from memflow.benchmarks.choices import choice_of, number_of
 from memflow.benchmarks.membench import MemBench
-from memflow.benchmarks.membench.answers import choice_of
-from memflow.benchmarks.membench.episodes import parsed, put
+from memflow.benchmarks.membench.episodes import put
 from memflow.benchmarks.membench.wording import stamped, written
 from memflow.chat.asking import ask
 from memflow.chat.bounds import assert_bounded
@@ -52,14 +52,14 @@ async def test_it_is_put_in_the_prompt_that_fits(language, recall, told, name):
     assert question.prompt.name == name
     assert question.query == "How tall is Ann? ('2024-10-03 08:00' Thursday)"
     answer = await ask(ScriptedChat(MemBench().handlers()), question.prompt, question.fields)
-    assert 1 <= int(parsed(answer.value)) <= 4
+    assert 1 <= int(number_of(answer.value)) <= 4
     if told or recall.notes:
-        assert parsed(answer.value) == "3"
+        assert number_of(answer.value) == "3"
 
 
 def test_an_answer_is_a_letter_that_an_option_has():
     assert_bounded(choice_of(4))
-    assert parsed(choice_of(4).model_validate_json('{"choice": "D"}')) == "4"
+    assert number_of(choice_of(4).model_validate_json('{"choice": "D"}')) == "4"
     with pytest.raises(ValueError, match="Input should be"):
         choice_of(4).model_validate_json('{"choice": "E"}')
     schema = json.dumps(choice_of(4).model_json_schema())

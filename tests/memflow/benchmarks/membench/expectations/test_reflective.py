@@ -12,8 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from memflow.benchmarks.membench.answers import Choice
-from memflow.benchmarks.membench.episodes import parsed, put
+from memflow.benchmarks.choices import Choice, number_of
+from memflow.benchmarks.membench.episodes import put
 from memflow.benchmarks.membench.expectations.reflective import EXPECTED
 from memflow.benchmarks.membench.generated import make_probes, make_turns
 from memflow.benchmarks.membench.generation.lives.states import make_states
@@ -164,7 +164,7 @@ def accuracy(scene: str, language: str, shown: bool) -> dict[str, list[float]]:
         question = put(probe, recall, None)
         answer = await ask(CHAT, question.prompt, question.fields, recall.messages)
         assert isinstance(answer.value, Choice)
-        return float(parsed(answer.value) == probe.gold)
+        return float(number_of(answer.value) == probe.gold)
 
     async def walk():
         return await asyncio.gather(*map(right, held.probes))

@@ -6,7 +6,7 @@ import pytest
 
 from memflow.benchmarks.benchmark import Measured
 from memflow.benchmarks.membench import MemBench
-from memflow.benchmarks.membench.scores import make_verdicts
+from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.domains import find
 from memflow.errors import BadInput
 from memflow.records import Figure, Probe, Reply, Verdict
@@ -73,7 +73,7 @@ def test_an_answer_is_right_or_wrong_or_not_there():
         reply(asked[2], None, "Perhaps Ann?", "it is not JSON"),
         reply(asked[3], None, None, "the endpoint refused it"),
     ]
-    rows = {(row.probe_id[-4], row.metric): row for row in make_verdicts(DOMAIN, asked, given)}
+    rows = {(row.probe_id[-4], row.metric): row for row in choice_verdicts(DOMAIN, asked, given)}
     assert [rows[str(number), "accuracy"].value for number in range(4)] == [1, 0, None, None]
     assert [rows[str(number), "unparsed"].value for number in range(4)] == [0, 0, 1, None]
     assert rows["2", "accuracy"].reason == "it is not JSON"
@@ -82,7 +82,7 @@ def test_an_answer_is_right_or_wrong_or_not_there():
 
 def test_what_was_not_asked_says_why():
     asked = [replace(probe(0), reason="its choices say [ERRORC]"), probe(1)]
-    rows = make_verdicts(DOMAIN, asked, [reply(asked[0], None)])
+    rows = choice_verdicts(DOMAIN, asked, [reply(asked[0], None)])
     assert all(row.value is None for row in rows)
     assert rows[0].reason == "the probe is quarantined: its choices say [ERRORC]"
     assert "was not answered" in (rows[2].reason or "")
@@ -91,7 +91,7 @@ def test_what_was_not_asked_says_why():
 def test_replies_of_several_assistants_are_refused():
     asked = probe(0)
     with pytest.raises(BadInput, match="replies of one assistant"):
-        make_verdicts(DOMAIN, [asked], [reply(asked, "1"), replace(reply(asked, "1"), assistant="n")])
+        choice_verdicts(DOMAIN, [asked], [reply(asked, "1"), replace(reply(asked, "1"), assistant="n")])
 
 
 def test_figures_are_given_by_level_kind_and_scenario():
@@ -103,7 +103,7 @@ def test_figures_are_given_by_level_kind_and_scenario():
     ]
     rows = figures(
         asked,
-        make_verdicts(DOMAIN, asked, [reply(one, "1" if at < 2 else "2") for at, one in enumerate(asked)]),
+        choice_verdicts(DOMAIN, asked, [reply(one, "1" if at < 2 else "2") for at, one in enumerate(asked)]),
     )
     assert {part: (row.value, row.n) for (metric, part), row in rows.items() if metric == "accuracy"} == {
         "all": (0.5, 4),
@@ -123,8 +123,8 @@ def test_figures_are_given_by_level_kind_and_scenario():
 def test_a_figure_needs_nine_verdicts_in_ten_of_what_was_to_be_asked():
     asked = [probe(number) for number in range(10)]
     given = [reply(one, "1") for one in asked[:8]]
-    short = figures(asked, make_verdicts(DOMAIN, asked, given))["accuracy", "all"]
+    short = figures(asked, choice_verdicts(DOMAIN, asked, given))["accuracy", "all"]
     assert short.value is None
     assert (short.reason or "").startswith("8 of 10 probes have a verdict; a figure needs 90%")
     sound = [replace(one, reason="no") if at > 7 else one for at, one in enumerate(asked)]
-    assert figures(sound, make_verdicts(DOMAIN, sound, given))["accuracy", "all"].value == 1.0
+    assert figures(sound, choice_verdicts(DOMAIN, sound, given))["accuracy", "all"].value == 1.0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memflow.benchmarks.membench.reading import best_options
+from memflow.benchmarks.reading import best_options
 
 AGE = "How old is my niece Ann?"
 AGES = ["27 years old", "28 years old", "29 years old", "8 years old"]

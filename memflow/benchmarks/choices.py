@@ -1,0 +1,65 @@
+"""A multiple choice, for every benchmark that asks one by letter: its options as shown, its answer, and its grade.
+
+Metrics that work on plain values are memflow/metrics/choice.py; how the scripted chat chooses, reading.py.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+from memflow.errors import BadInput
+from memflow.metrics.choice import accuracy
+from memflow.records import Probe, Reply
+
+LETTERS = "ABCDEFGHIJ"
+
+
+class Choice(BaseModel):
+    """The letter of an option."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    choice: Literal["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]
+
+
+@cache
+def choice_of(options: int) -> type[Choice]:
+    """Choice with a letter that an option has."""
+    letters = cast(Any, Literal)[tuple(LETTERS[:options])]
+    return cast(
+        type[Choice], create_model("Choice", __base__=Choice, __doc__=Choice.__doc__, choice=(letters, ...))
+    )
+
+
+def lettered(options: Sequence[str]) -> str:
+    """Options as a multiple choice shows them: `A. ...`, one a line."""
+    return "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
+
+
+def number_of(value: Choice) -> str:
+    """The option's number from 1, as `Reply.parsed` and `Probe.gold` hold it."""
+    return str(1 + LETTERS.index(value.choice))
+
+
+def unanswered(probe: Probe, reply: Reply | None) -> str | None:
+    """Why there is no answer to grade; None where there is one."""
+    if probe.reason is not None:
+        return f"the probe is quarantined: {probe.reason}"
+    if reply is None:
+        return f"{probe.probe_id} was not answered; materialize the replies again"
+    if reply.parsed is None:
+        return reply.reason or "no answer could be read in the reply"
+    return None
+
+
+def graded(probe: Probe, reply: Reply | None) -> tuple[float | None, str | None]:
+    """1 or 0, or None with the reason: an answer that is no option's is no wrong answer, but none."""
+    why = unanswered(probe, reply)
+    if why is not None or reply is None or reply.parsed is None:
+        return None, why
+    try:
+        return accuracy(reply.parsed, probe.gold, len(probe.options)), None
+    except BadInput as wrong:
+        return None, str(wrong)

@@ -1,0 +1,113 @@
+"""CoMem (ACL ARR 2026 January, submission 2305): how a memory's answers change as a dialogue grows.
+
+The same questions are asked after each quarter of a dialogue, and before it. What is right may change; so may what a
+memory gets right: it forgets, learns, and wavers. CoMem's own data are not public: contexts come from its sources, and
+their keys are made here.
+
+    parameters.py        what a domain may settle
+    records.py, sources/ files -> raw records -> contexts; how each form is read
+    contexts.py          a dialogue and what is asked of it
+    truncation.py        what is visible at a checkpoint
+    curation/            what is right at each checkpoint, and which questions are kept
+    turns.py, probes.py  contexts -> turns; contexts and keys -> probes
+    episodes.py          turns -> episodes; how a probe is put
+    figures.py           verdicts -> figures, slice by slice
+    expectations/        what must hold of the rows
+    scripted.py          handlers of the scripted chat
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memflow.benchmarks.benchmark import Annotators, Benchmark, Measured, Question, States
+from memflow.benchmarks.choices import Choice, number_of
+from memflow.benchmarks.comem.curation.keys import keys_by
+from memflow.benchmarks.comem.episodes import make_episodes, put
+from memflow.benchmarks.comem.figures import make_figures
+from memflow.benchmarks.comem.parameters import parameters_of
+from memflow.benchmarks.comem.probes import probes_of
+from memflow.benchmarks.comem.records import contexts_of, read
+from memflow.benchmarks.comem.scripted import HANDLERS
+from memflow.benchmarks.comem.turns import turns_of
+from memflow.benchmarks.verdicts import UNPARSED, choice_verdicts
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import Handler
+from memflow.datasets import Dataset
+from memflow.domains import Domain
+from memflow.memories.memory import Recall
+from memflow.metrics.instruments import Instruments
+from memflow.play import Episode
+from memflow.records import FeedbackRound, Figure, Key, Probe, Record, Reply, Turn, Verdict
+
+__all__ = ["CoMem"]
+
+
+class CoMem(Benchmark):
+    """CoMem, by the modules of this folder. It has no structured states."""
+
+    name = "comem"
+
+    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+        return read(dataset, files)
+
+    async def turns(
+        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+    ) -> list[Turn]:
+        parameters = parameters_of(domain)
+        return [
+            turn
+            for context in contexts_of(domain, records)
+            for turn in turns_of(domain.name, context, parameters)
+        ]
+
+    async def keys(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        turns: Sequence[Turn],
+        annotators: Annotators | None,
+    ) -> list[Key]:
+        parameters = parameters_of(domain)
+        return keys_by(parameters.keys, domain, contexts_of(domain, records), parameters)
+
+    async def probes(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        states: States,
+        turns: Sequence[Turn],
+        simulator: Chat,
+        keys: Sequence[Key] = (),
+    ) -> list[Probe]:
+        return list(probes_of(domain.name, contexts_of(domain, records), keys, parameters_of(domain)))
+
+    def episodes(
+        self,
+        domain: Domain,
+        states: States,
+        turns: Sequence[Turn],
+        feedback: Sequence[FeedbackRound],
+        simulator: Chat,
+        probes: Sequence[Probe] = (),
+    ) -> list[Episode]:
+        return make_episodes(turns)
+
+    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
+        return put(probe, recall, told)
+
+    def parse(self, probe: Probe, value: Choice) -> str:
+        return number_of(value)
+
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+    ) -> list[Verdict]:
+        return choice_verdicts(domain, probes, replies)
+
+    def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
+        return make_figures(domain, measured)
+
+    def headline(self, metric: str) -> bool:
+        return metric != UNPARSED
+
+    def handlers(self) -> dict[str, Handler]:
+        return dict(HANDLERS)

@@ -1,0 +1,14 @@
+"""CoMem's domains: what the paper curates, as far as its sources can be had, and dialogues to try things with."""
+
+from memflow.domains import Domain
+
+DOMAINS = (
+    Domain(
+        "comem_demo",
+        "comem",
+        ("comem_sample",),
+        "CoMem in small, from dialogues that ship with memflow",
+        {"keys": "rule"},
+        listed=False,
+    ),
+)

@@ -1,0 +1,53 @@
+"""The parameters of a CoMem domain: what the paper fixes by default, and what it leaves open."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from memflow.domains import Domain, settled
+
+UNKNOWN = "unknown"
+"""The key where what was said by then does not tell the answer."""
+
+
+class Parameters(BaseModel):
+    """What a domain may settle.
+
+    `checkpoints` are the shares of a context after which its questions are asked (paper, section 3.1). Before them is
+    checkpoint 0, at which nothing was said. Its key is that of the `first` or the `last` of the others: the paper says
+    "checkpoint 1", which is either (`guess_key`).
+
+    `keys` says where right answers come from: two rounds of `annotated` ones (section 3.2.2); by `rule`, where the
+    source says from when on what is right; `imported`, made elsewhere; or as `published`, one for all checkpoints.
+
+    `unknown` is what becomes of a question that cannot be answered at some checkpoint and has no option that says so:
+    it is left out (`drop`), or such an `option` is added to it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    language: Literal["en", "zh"] = "en"
+    checkpoints: tuple[float, ...] = Field((0.25, 0.5, 0.75, 1.0), min_length=1, max_length=20)
+    guess_key: Literal["first", "last"] = "first"
+    keys: Literal["rule", "published"] = "rule"
+    unknown: Literal["drop", "option"] = "drop"
+    ends: Literal["question", "context"] = "question"
+    """Whether a question that its source asks before the end of its context sees what came before it alone, or, as the
+    paper has it, the whole of the context at its last checkpoint."""
+    arrivals: Literal["message", "pair", "tokens", "session"] = "message"
+    """What a memory is given at a time: a message, neighbouring messages of user and assistant, whole messages up to
+    `arrival_tokens`, or a session. Memories with a buffer cut it for themselves (paper, A.3.2)."""
+    arrival_tokens: int = Field(300, ge=1, le=100_000)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not all(0 < share <= 1 for share in self.checkpoints):
+            raise ValueError("checkpoints: shares of a context are above 0 and up to 1")
+        if list(self.checkpoints) != sorted(set(self.checkpoints)):
+            raise ValueError("checkpoints: give each once, the least first")
+        return self
+
+
+def parameters_of(domain: Domain) -> Parameters:
+    """The domain's parameters. Raises BadSettings naming the one that is wrong."""
+    return settled(Parameters, domain)

@@ -1,0 +1,46 @@
+"""The demo's contexts, and contexts made by hand."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.contexts import Asked, Context, Line
+from memflow.benchmarks.registry import DOMAINS
+from memflow.datasets import dataset
+from memflow.domains import Domain
+from memflow.records import Record
+from resources.library import Library
+
+
+@pytest.fixture(scope="session")
+def bench() -> CoMem:
+    return CoMem()
+
+
+@pytest.fixture(scope="session")
+def demo() -> Domain:
+    return next(domain for domain in DOMAINS if domain.name == "comem_demo")
+
+
+@pytest.fixture(scope="session")
+def records(bench: CoMem, demo: Domain) -> list[Record]:
+    return [
+        row
+        for name in demo.datasets
+        for row in bench.records(dataset(name), Library(None).paths(dataset(name)))
+    ]
+
+
+@pytest.fixture(scope="session")
+def context() -> Callable[..., Context]:
+    """A context of so many messages, `m0`, `m1`, ..., two a session, with these questions."""
+
+    def made(messages: int, asked: Sequence[Asked] = (), name: str = "c") -> Context:
+        lines = tuple(
+            Line(f"m{place}", "assistant" if place % 2 else "user", session=place // 2)
+            for place in range(messages)
+        )
+        return Context(name, "d", lines, tuple(asked))
+
+    return made

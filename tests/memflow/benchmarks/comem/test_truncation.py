@@ -1,0 +1,72 @@
+"""What is visible at each checkpoint: by hand, and what always holds."""
+
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks.comem.contexts import Asked, Context, Known, Line
+from memflow.benchmarks.comem.parameters import Parameters
+from memflow.benchmarks.comem.truncation import indices, visible
+from memflow.benchmarks.comem.turns import turns_of
+
+Made = Callable[..., Context]
+
+
+def test_checkpoints_are_at_quarters_of_the_messages_rounded_down(context: Made):
+    assert indices(context(10), Parameters()) == (0, 2, 5, 7, 10)
+    assert indices(context(3), Parameters()) == (0, 0, 1, 2, 3)
+
+
+def test_a_share_that_is_no_binary_number_loses_no_message(context: Made):
+    assert indices(context(100), Parameters(checkpoints=(0.29, 0.57, 1.0))) == (0, 29, 57, 100)
+
+
+def test_a_question_sees_nothing_that_its_source_has_after_it(context: Made):
+    asked = Asked("q", "?", ("a", "b"), end=6)
+    assert visible(context(10, [asked]), asked, Parameters()) == (0, 2, 5, 6, 6)
+    assert visible(context(10, [asked]), asked, Parameters(ends="context")) == (0, 2, 5, 7, 10)
+
+
+def test_what_is_known_is_the_latest_of_what_has_been_said():
+    asked = Asked("q", "?", ("a", "b", "I don't know."), known=(Known(3, 1, (2,)), Known(7, 2, (6,))))
+    assert [asked.key(visible) for visible in (0, 2, 3, 6, 7, 20)] == ["3", "3", "1", "1", "2", "2"]
+    assert Asked("q", "?", ("a", "b"), known=(Known(3, 1),)).key(2) == "unknown"
+
+
+dialogues = st.lists(
+    st.tuples(st.sampled_from(("user", "assistant")), st.integers(0, 3), st.integers(1, 900)),
+    min_size=1,
+    max_size=40,
+)
+
+
+@given(
+    said=dialogues,
+    arrivals=st.sampled_from(("message", "pair", "tokens", "session")),
+    ends=st.lists(st.integers(1, 40), max_size=4),
+)
+def test_every_message_arrives_once_in_order_and_no_arrival_crosses_a_checkpoint(said, arrivals, ends):
+    sessions = sorted(session for _, session, _ in said)
+    lines = [Line("x" * size, role, session=at) for (role, _, size), at in zip(said, sessions, strict=True)]
+    asked = tuple(Asked(f"q{n}", "?", ("a", "b"), end=min(end, len(lines))) for n, end in enumerate(ends))
+    made, parameters = Context("c", "d", tuple(lines), asked), Parameters(arrivals=arrivals)
+    turns = list(turns_of("domain", made, parameters))
+
+    assert [turn.message_id for turn in turns] == [made.message_id(place) for place in range(len(lines))]
+    assert [turn.checkpoint for turn in turns] == [
+        next(n for n, index in enumerate(indices(made, parameters)) if place < index)
+        for place in range(len(lines))
+    ]
+    by_event: dict[int, list[int]] = {}
+    for place, turn in enumerate(turns):
+        by_event.setdefault(turn.event, []).append(place)
+    assert list(by_event) == list(range(len(by_event)))
+    cuts = {index for one in asked for index in visible(made, one, parameters)} | set(
+        indices(made, parameters)
+    )
+    for places in by_event.values():
+        assert not cuts & set(places[1:])
+        assert len({lines[place].session for place in places}) == 1
+    if arrivals == "message":
+        assert len(by_event) == len(lines)
