@@ -433,6 +433,16 @@ DATASETS: dict[str, Dataset] = {
             "It ships with memflow.",
             ships=True,
         ),
+        Dataset(
+            "friendsqa",
+            "FriendsQA: 1,222 scenes of four seasons of a series, with 10,610 questions",
+            "comem",
+            ("friendsqa/friendsqa_*.json",),
+            "Apache-2.0",
+            "GitHub emorynlp/FriendsQA",
+            "Copy friendsqa_trn.json, friendsqa_dev.json and friendsqa_tst.json from dat/ of emorynlp/FriendsQA to "
+            "friendsqa/ in the data folder; one of them will do for a part.",
+        ),
     )
 }
 

@@ -12,6 +12,7 @@ their keys are made here.
     turns.py, probes.py  contexts -> turns; contexts and keys -> probes
     episodes.py          turns -> episodes; how a probe is put
     figures.py           verdicts -> figures, slice by slice
+    speakers.py          wrong answers that are true of another speaker
     expectations/        what must hold of the rows
     scripted.py          handlers of the scripted chat
 """
@@ -23,12 +24,14 @@ from memflow.benchmarks.benchmark import Annotators, Benchmark, Measured, Questi
 from memflow.benchmarks.choices import Choice, number_of
 from memflow.benchmarks.comem.curation.keys import keys_by
 from memflow.benchmarks.comem.episodes import make_episodes, put
-from memflow.benchmarks.comem.figures import make_figures
+from memflow.benchmarks.comem.figures import make_figures, slices
 from memflow.benchmarks.comem.parameters import parameters_of
 from memflow.benchmarks.comem.probes import probes_of
 from memflow.benchmarks.comem.records import contexts_of, read
 from memflow.benchmarks.comem.scripted import HANDLERS
+from memflow.benchmarks.comem.speakers import speaker_figures, speaker_verdicts
 from memflow.benchmarks.comem.turns import turns_of
+from memflow.benchmarks.means import asked_of
 from memflow.benchmarks.verdicts import UNPARSED, choice_verdicts
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -101,10 +104,12 @@ class CoMem(Benchmark):
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
     ) -> list[Verdict]:
-        return choice_verdicts(domain, probes, replies)
+        judged = choice_verdicts(domain, probes, replies)
+        return [*judged, *speaker_verdicts(probes, replies, judged)]
 
     def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
-        return make_figures(domain, measured)
+        by_speaker = speaker_figures(domain, measured, slices(asked_of(measured)))
+        return [*make_figures(domain, measured), *by_speaker]
 
     def headline(self, metric: str) -> bool:
         return metric != UNPARSED

@@ -46,7 +46,7 @@ class Asked:
 
     `answer` is what its source publishes as right. `known` says from when on what is right, where the source tells.
     `end` is how many messages came before it in its source; None for all. `true_of` names for each option the speaker
-    of whom it is true, empty where nobody or not known.
+    of whom it is true, empty where nobody or not known. `dropped` says why its source gives no key that holds.
     """
 
     question_id: str
@@ -59,6 +59,7 @@ class Asked:
     end: int | None = None
     true_of: tuple[str, ...] = ()
     reason: str | None = None
+    dropped: str | None = None
 
     @property
     def unknowing(self) -> int | None:

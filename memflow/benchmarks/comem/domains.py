@@ -4,6 +4,13 @@ from memflow.domains import Domain
 
 DOMAINS = (
     Domain(
+        "comem_friendsqa",
+        "comem",
+        ("friendsqa",),
+        "CoMem on FriendsQA: seasons of a series as dialogues of many, and who said what in which scene",
+        {"keys": "rule", "arrivals": "tokens"},
+    ),
+    Domain(
         "comem_demo",
         "comem",
         ("comem_sample",),

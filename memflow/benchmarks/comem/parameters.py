@@ -38,6 +38,13 @@ class Parameters(BaseModel):
     """What a memory is given at a time: a message, neighbouring messages of user and assistant, whole messages up to
     `arrival_tokens`, or a session. Memories with a buffer cut it for themselves (paper, A.3.2)."""
     arrival_tokens: int = Field(300, ge=1, le=100_000)
+    scene: Literal["place", "speakers", "both"] = "place"
+    """How a question of FriendsQA says which scene it is of: by season, episode and number, by who speaks in it, or
+    both. Who speaks helps to guess, and is often said of several scenes of a season."""
+    paraphrases: bool = False
+    """Whether FriendsQA's second wording of a question is asked too."""
+    most_questions: int = Field(0, ge=0)
+    """How many of a season's questions FriendsQA asks at most, drawn by seed; 0 is all."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

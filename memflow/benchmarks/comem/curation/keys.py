@@ -31,8 +31,11 @@ def final(keys: Iterable[Key]) -> Mapping[int, Key]:
 
 
 def kept(asked: Asked, keys: Iterable[Key], parameters: Parameters) -> list[Key]:
-    """One question's keys, with why it is dropped: it has no option for a checkpoint at which there is no telling."""
+    """One question's keys, with why it is dropped: its source says so, or it has no option for a checkpoint at which
+    there is no telling."""
     keys = list(keys)
+    if asked.dropped is not None:
+        return [replace(key, dropped=asked.dropped) for key in keys]
     if parameters.unknown == "option" or asked.unknowing is not None:
         return keys
     without = [key.checkpoint for key in final(keys).values() if key.answer == UNKNOWN]

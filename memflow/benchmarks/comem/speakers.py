@@ -1,0 +1,115 @@
+"""Who is mixed up with whom: wrong answers that are true of another speaker than the right one is (paper, section 4.4).
+
+The paper finds that a memory's extraction lays to one speaker what another said, and counts nothing; here such errors
+are counted for every multiple choice whose options say of whom they are true. Where the evidence of an answer was lost
+is memflow/attribution.py, and another matter.
+
+An error counts where both the right option and the one that was chosen are true of somebody named: who says that there
+is no telling, or takes what nobody said, mixes nobody up. A wrong option that is true of the right speaker, such as
+what once was so, is an error of another kind: the metric is 0.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from memflow.benchmarks.benchmark import Measured
+from memflow.benchmarks.means import Figured, asked_of, figure_of
+from memflow.domains import Domain
+from memflow.records import Figure, Probe, Reply, Verdict
+
+OTHER_SPEAKER = "other_speaker"
+"""The share of errors that are true of another speaker; of one error, 1 or 0."""
+BY_CHANCE = "other_speaker_by_chance"
+"""The share that it would be, if every wrong option that is true of somebody were chosen as often."""
+
+
+def speaker_verdicts(
+    probes: Iterable[Probe], replies: Iterable[Reply], judged: Iterable[Verdict]
+) -> Iterator[Verdict]:
+    """A verdict for each error that counts, by the verdicts of accuracy; there is none of other answers."""
+    wrong = {row.probe_id: row for row in judged if row.metric == "accuracy" and row.value == 0}
+    given = {reply.probe_id: reply.parsed for reply in replies}
+    for probe in probes:
+        verdict, chosen = wrong.get(probe.probe_id), given.get(probe.probe_id)
+        if verdict is None or chosen is None or not _right(probe):
+            continue
+        true_of = probe.true_of[int(chosen) - 1]
+        if true_of:
+            yield replace(verdict, metric=OTHER_SPEAKER, value=float(true_of != _right(probe)))
+
+
+def by_chance(probe: Probe) -> float | None:
+    """Of a probe's wrong options that are true of somebody, the share that is true of another than the right one."""
+    right = _right(probe)
+    wrong = [
+        true_of
+        for number, true_of in enumerate(probe.true_of, start=1)
+        if true_of and str(number) != probe.gold
+    ]
+    return sum(true_of != right for true_of in wrong) / len(wrong) if right and wrong else None
+
+
+def speaker_figures(
+    domain: Domain, measured: Measured, slices: Mapping[str, Sequence[Probe]]
+) -> list[Figure]:
+    """The share of errors that are another speaker's in every slice, and what it would be by chance; none in a domain
+    whose options are true of nobody named.
+
+    `n` are errors that count. Coverage is of the questions that have a right speaker, how many were answered so that
+    it could be read: a memory is not to look better by answers that nobody can read.
+    """
+    if not any(map(_right, asked_of(measured))):
+        return []
+    found = _values(measured, OTHER_SPEAKER)
+    answered = _values(measured, "accuracy")
+    chance = {
+        probe.probe_id: share
+        for probe in measured.probes
+        if probe.probe_id in found and (share := by_chance(probe)) is not None
+    }
+    return [
+        _figure(
+            Figured(domain, measured),
+            metric,
+            name,
+            [each for each in asked if _right(each)],
+            values,
+            answered,
+        )
+        for name, asked in slices.items()
+        for metric, values in ((OTHER_SPEAKER, found), (BY_CHANCE, chance))
+    ]
+
+
+def _figure(
+    of: Figured,
+    metric: str,
+    name: str,
+    asked: Sequence[Probe],
+    values: Mapping[str, float],
+    answered: Mapping[str, float],
+) -> Figure:
+    answers = figure_of(of, metric, name, asked, answered)
+    errors = [probe for probe in asked if probe.probe_id in values]
+    reason = answers.reason
+    if not asked:
+        reason = "no question here has a right answer that is true of somebody named"
+    elif reason is None and not errors:
+        reason = "no answer here is an error that is true of somebody named"
+    figure = figure_of(of, metric, name, errors, values)
+    if reason is not None:
+        figure = replace(figure, value=None, low=None, high=None, reason=reason)
+    return replace(figure, coverage=answers.coverage)
+
+
+def _values(measured: Measured, metric: str) -> dict[str, float]:
+    return {
+        row.probe_id: row.value for row in measured.verdicts if row.metric == metric and row.value is not None
+    }
+
+
+def _right(probe: Probe) -> str:
+    """Of whom the right option is true; empty where nobody is named."""
+    if not probe.true_of or not probe.gold.isdigit():
+        return ""
+    return probe.true_of[int(probe.gold) - 1]
