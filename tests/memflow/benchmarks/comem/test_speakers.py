@@ -1,0 +1,226 @@
+"""Errors that are true of another speaker: counted by hand, and under a memory that mixes speakers up."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.answer import answer_all
+from memflow.benchmarks.benchmark import Measured, States
+from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.expectations.speakers import EXPECTED
+from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, by_chance, speaker_verdicts
+from memflow.chat.scripted import ScriptedChat
+from memflow.datasets import dataset
+from memflow.domains import Domain
+from memflow.hashing import HashingEmbedder
+from memflow.memories.entries import EntryStore
+from memflow.memories.full import Full
+from memflow.memories.memory import Message, Tools
+from memflow.metrics.instruments import Instruments
+from memflow.play import play_all
+from memflow.records import Figure, Probe, Record, Reply, Turn, Verdict
+from memflow.transcripts import entries_of, pasts_of, said_of
+from resources.expectations import check_rows
+
+NAMES = ("Ann", "Ben", "Cem", "Dot")
+PETS = ("parrot", "tortoise", "ferret", "hamster")
+
+
+async def walked(bench: CoMem, domain: Domain, records: Sequence[Record]) -> tuple[list[Turn], list[Probe]]:
+    chat = ScriptedChat(bench.handlers())
+    turns = await bench.turns(domain, records, States(), chat)
+    keys = await bench.keys(domain, records, turns, None)
+    return turns, await bench.probes(domain, records, States(), turns, chat, keys)
+
+
+@pytest.fixture
+async def house(bench: CoMem, demo: Domain, records: list[Record]) -> dict[str, Probe]:
+    """The probes of the demo's house, by question and checkpoint."""
+    _, probes = await walked(bench, demo, records)
+    return {probe.probe_id.removeprefix("house/"): probe for probe in probes if probe.episode_id == "house"}
+
+
+def replied(probe: Probe, parsed: str | None) -> Reply:
+    return Reply(
+        domain=probe.domain,
+        assistant="full",
+        probe_id=probe.probe_id,
+        episode_id=probe.episode_id,
+        checkpoint=probe.checkpoint,
+        text="{}",
+        parsed=parsed,
+        recalled=[],
+        recalled_sources=[],
+        reason=None if parsed else "no letter",
+    )
+
+
+async def judged(
+    bench: CoMem, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]
+) -> tuple[list[Verdict], dict[tuple[str, str], Figure]]:
+    """The verdicts of errors, and all figures by metric and slice."""
+    verdicts = await bench.verdicts(domain, probes, replies, Instruments(ScriptedChat({})))
+    measured = Measured(domain.name, "full", "full", "scripted", probes, verdicts, [], [], "scripted", True)
+    figures = {(row.metric, row.slice): row for row in bench.figures(domain, measured)}
+    return [row for row in verdicts if row.metric == OTHER_SPEAKER], figures
+
+
+async def test_errors_are_another_speakers_or_the_right_ones_own(
+    bench: CoMem, demo: Domain, house: dict[str, Probe]
+):
+    # Jon drives a tram (2) by checkpoint 4; the bakery (1) was his, the library (3) is Paul's, the garden Sade's.
+    given = {
+        "jonwork/c4": "1",
+        "mirawork/c4": "3",
+        "mplay/c4": "4",  # the flute is nobody's
+        "pplay/c4": "5",  # there is no telling
+        "nuts/c4": "4",  # right
+        "lyon/c4": "2",
+        "lyon/c3": "1",  # Sade has not said it yet: there is no right speaker
+        "nuts/c3": None,  # could not be read
+    }
+    probes = [house[name] for name in given]
+    rows, figures = await judged(
+        bench, demo, probes, [replied(house[name], parsed) for name, parsed in given.items()]
+    )
+    assert {row.probe_id: row.value for row in rows} == {
+        "house/jonwork/c4": 0.0,
+        "house/mirawork/c4": 1.0,
+        "house/lyon/c4": 1.0,
+    }
+    last = figures[OTHER_SPEAKER, "checkpoint 4"]
+    assert (last.value, last.n, last.coverage) == (pytest.approx(2 / 3), 3, 1.0)
+    # Of the wrong options that are somebody's: 2 of Jon's 3, all 3 of Mira's, all 3 of who moves out.
+    assert figures[BY_CHANCE, "checkpoint 4"].value == pytest.approx((2 / 3 + 1 + 1) / 3)
+    third = figures[OTHER_SPEAKER, "checkpoint 3"]
+    assert (third.value, third.n, third.coverage) == (None, 0, 0.0)
+    assert third.reason is not None and third.reason.startswith("0 of 1 probes have a verdict")
+
+
+async def test_where_nothing_is_wrong_there_is_no_share(bench: CoMem, demo: Domain, house: dict[str, Probe]):
+    probes = list(house.values())
+    rows, figures = await judged(bench, demo, probes, [replied(probe, probe.gold) for probe in probes])
+    assert rows == []
+    assert figures[OTHER_SPEAKER, "all"].value is None
+    assert figures[OTHER_SPEAKER, "all"].reason == "no answer here is an error that is true of somebody named"
+    assert figures["accuracy", "all"].value == 1.0
+
+
+async def test_a_domain_whose_options_are_nobodys_has_no_such_figure(
+    bench: CoMem, demo: Domain, house: dict[str, Probe]
+):
+    probes = [replace(probe, true_of=[]) for probe in house.values()]
+    rows, figures = await judged(bench, demo, probes, [replied(probe, "1") for probe in probes])
+    assert rows == [] and not [metric for metric, _ in figures if metric.startswith(OTHER_SPEAKER)]
+
+
+def test_chance_is_the_share_of_wrong_options_that_are_anothers(house: dict[str, Probe]):
+    assert by_chance(house["jonwork/c4"]) == pytest.approx(2 / 3)
+    assert by_chance(house["mplay/c4"]) == 1.0
+    assert by_chance(house["mplay/c1"]) is None  # nobody is right where there is no telling
+
+
+@given(st.data())
+def test_an_error_is_never_counted_where_the_answer_is_right(data: st.DataObject):
+    true_of = data.draw(st.lists(st.sampled_from(["", *NAMES]), min_size=2, max_size=5))
+    options = len(true_of)
+    gold, chosen = (str(data.draw(st.integers(1, options))) for _ in range(2))
+    probe = Probe(
+        domain="d", probe_id="p", episode_id="e", checkpoint=1, kind="choice", dataset="d", metric="accuracy",
+        question="?", options=[str(number) for number in range(options)], variables=[], gold=gold, revealed="",
+        evidence=[], true_of=true_of,
+    )  # fmt: skip
+    accuracy = Verdict(
+        domain="d", assistant="a", probe_id="p", episode_id="e", checkpoint=1, dataset="d", metric="accuracy",
+        value=float(gold == chosen),
+    )  # fmt: skip
+    rows = list(speaker_verdicts([probe], [replied(probe, chosen)], [accuracy]))
+    right, said = true_of[int(gold) - 1], true_of[int(chosen) - 1]
+    assert len(rows) == (gold != chosen and bool(right) and bool(said))
+    assert all(row.value == float(right != said) for row in rows)
+
+
+class MixedUp(Full):
+    """A memory that lays what one says to whoever comes before in NAMES."""
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        await super().write(
+            [replace(each, speaker=NAMES[NAMES.index(each.speaker or "") - 1]) for each in messages]
+        )
+
+
+async def test_a_memory_that_mixes_speakers_up_errs_by_other_speakers_alone(bench: CoMem, tmp_path: Path):
+    pets = [
+        {
+            "id": "pets",
+            "messages": [
+                {"speaker": name, "text": f"I keep a {pet}."} for name, pet in zip(NAMES, PETS, strict=True)
+            ],
+            "questions": [
+                {
+                    "id": pet,
+                    "question": f"Who keeps a {pet}?",
+                    "options": [*NAMES, "I don't know."],
+                    "true_of": [*NAMES, ""],
+                    "known": [{"after": at, "option": at, "evidence": [at]}],
+                }
+                for at, pet in enumerate(PETS, start=1)
+            ],
+        }
+    ]
+    (tmp_path / "pets.json").write_text(json.dumps(pets))
+    domain = Domain("pets", "comem", ("comem_sample",), "", {"keys": "rule"})
+    records = bench.records(dataset("comem_sample"), {"pets.json": tmp_path / "pets.json"})
+    turns, probes = await walked(bench, domain, records)
+    chat = ScriptedChat(bench.handlers())
+
+    async def measured(memory: type[Full]) -> dict[tuple[str, str], Figure]:
+        def make(store: EntryStore) -> Full:
+            return memory(store, Tools(embedder=HashingEmbedder()))
+
+        played = await play_all(bench.episodes(domain, States(), turns, [], chat), make, None)
+        pasts = pasts_of(
+            entries_of(domain.name, "full", played), said_of(domain.name, "full", played), probes
+        )
+        replies = await answer_all(bench, domain, "full", probes, pasts, make, chat)
+        _, figures = await judged(bench, domain, probes, replies)
+        return figures
+
+    sound, mixed = await measured(Full), await measured(MixedUp)
+    # One pet is known of at checkpoint 1, two at 2, and so on: ten answers. To the other six questions there is no
+    # telling yet; the scripted chat names somebody all the same, but there is no right speaker to mix up.
+    assert sound["accuracy", "all"].value == pytest.approx(10 / 16) and sound[OTHER_SPEAKER, "all"].n == 0
+    assert mixed["accuracy", "all"].value == 0.0
+    shares = {name: figure for (metric, name), figure in mixed.items() if metric == OTHER_SPEAKER}
+    assert [shares[f"checkpoint {at}"].n for at in range(5)] == [0, 1, 2, 3, 4]
+    assert (shares["all"].value, shares["all"].n) == (1.0, 10)
+    assert mixed[BY_CHANCE, "all"].value == 1.0
+
+
+async def test_the_demo_says_of_whom_options_are_true_as_it_must(
+    bench: CoMem, demo: Domain, records: list[Record]
+):
+    turns, probes = await walked(bench, demo, records)
+    tables = {"question.probes": probes, "utterance.turns": turns}
+
+    def held(damaged: Sequence[Probe]) -> dict[str, bool]:
+        found = {**tables, "question.probes": list(damaged)}
+        outcomes = check_rows("question.probes", damaged, EXPECTED, found.__getitem__, demo)
+        return {outcome.name: outcome.passed for outcome in outcomes}
+
+    assert all(held(probes).values())
+    at = next(place for place, probe in enumerate(probes) if probe.true_of)
+    good = probes[at]
+
+    def failing(**changed: list[str]) -> list[str]:
+        damaged = [*probes[:at], replace(good, **changed), *probes[at + 1 :]]
+        return [name for name, fine in held(damaged).items() if not fine]
+
+    assert failing(true_of=good.true_of[1:]) == ["options_are_true_of_as_many_as_there_are"]
+    assert failing(true_of=[*good.true_of[:-1], "Mira"]) == ["who_says_there_is_no_telling_names_nobody"]
+    assert failing(true_of=["Zoe", *good.true_of[1:]]) == ["options_are_true_of_speakers"]
