@@ -20,7 +20,10 @@ from memflow.records import Figure, Probe, Reply, Verdict
 OTHER_SPEAKER = "other_speaker"
 """The share of errors that are true of another speaker; of one error, 1 or 0."""
 BY_CHANCE = "other_speaker_by_chance"
-"""The share that it would be, if every wrong option that is true of somebody were chosen as often."""
+"""The share that it would be, if every wrong option that is true of somebody were chosen as often. Where questions ask
+who, or options are all taken from others, it is 1, and the share of errors says nothing; the rate does."""
+RATE = "other_speaker_rate"
+"""The share of answers, right ones among them, that are true of another speaker than the right one."""
 
 
 def speaker_verdicts(
@@ -52,11 +55,11 @@ def by_chance(probe: Probe) -> float | None:
 def speaker_figures(
     domain: Domain, measured: Measured, slices: Mapping[str, Sequence[Probe]]
 ) -> list[Figure]:
-    """The share of errors that are another speaker's in every slice, and what it would be by chance; none in a domain
-    whose options are true of nobody named.
+    """The share of errors that are another speaker's in every slice, what it would be by chance, and the share of all
+    answers; none in a domain whose options are true of nobody named.
 
-    `n` are errors that count. Coverage is of the questions that have a right speaker, how many were answered so that
-    it could be read: a memory is not to look better by answers that nobody can read.
+    `n` are errors that count, or answers to questions that have a right speaker. Coverage is of these questions, how
+    many were answered so that it could be read: a memory is not to look better by answers that nobody can read.
     """
     if not any(map(_right, asked_of(measured))):
         return []
@@ -67,21 +70,17 @@ def speaker_figures(
         for probe in measured.probes
         if probe.probe_id in found and (share := by_chance(probe)) is not None
     }
-    return [
-        _figure(
-            Figured(domain, measured),
-            metric,
-            name,
-            [each for each in asked if _right(each)],
-            values,
-            answered,
-        )
-        for name, asked in slices.items()
-        for metric, values in ((OTHER_SPEAKER, found), (BY_CHANCE, chance))
-    ]
+    rates = {probe: found.get(probe, 0.0) for probe in answered}
+    of, figures = Figured(domain, measured), []
+    for name, asked in slices.items():
+        with_speaker = [probe for probe in asked if _right(probe)]
+        figures.append(_of_errors(of, OTHER_SPEAKER, name, with_speaker, found, answered))
+        figures.append(_of_errors(of, BY_CHANCE, name, with_speaker, chance, answered))
+        figures.append(_of_answers(of, RATE, name, with_speaker, rates))
+    return figures
 
 
-def _figure(
+def _of_errors(
     of: Figured,
     metric: str,
     name: str,
@@ -89,17 +88,23 @@ def _figure(
     values: Mapping[str, float],
     answered: Mapping[str, float],
 ) -> Figure:
-    answers = figure_of(of, metric, name, asked, answered)
+    """The mean of `values` over the errors that have one; without value and with the reason where answers are."""
+    answers = _of_answers(of, metric, name, asked, answered)
     errors = [probe for probe in asked if probe.probe_id in values]
     reason = answers.reason
-    if not asked:
-        reason = "no question here has a right answer that is true of somebody named"
-    elif reason is None and not errors:
+    if reason is None and not errors:
         reason = "no answer here is an error that is true of somebody named"
-    figure = figure_of(of, metric, name, errors, values)
-    if reason is not None:
-        figure = replace(figure, value=None, low=None, high=None, reason=reason)
-    return replace(figure, coverage=answers.coverage)
+    figure = replace(figure_of(of, metric, name, errors, values), coverage=answers.coverage, reason=reason)
+    return figure if reason is None else replace(figure, value=None, low=None, high=None)
+
+
+def _of_answers(
+    of: Figured, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
+) -> Figure:
+    """The mean of `values` over the questions asked."""
+    figure = figure_of(of, metric, name, asked, values)
+    nobody = "no question here has a right answer that is true of somebody named"
+    return figure if asked else replace(figure, reason=nobody)
 
 
 def _values(measured: Measured, metric: str) -> dict[str, float]:

@@ -13,7 +13,7 @@ from memflow.answer import answer_all
 from memflow.benchmarks.benchmark import Measured, States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.expectations.speakers import EXPECTED
-from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, by_chance, speaker_verdicts
+from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, by_chance, speaker_verdicts
 from memflow.chat.scripted import ScriptedChat
 from memflow.datasets import dataset
 from memflow.domains import Domain
@@ -97,6 +97,9 @@ async def test_errors_are_another_speakers_or_the_right_ones_own(
     assert (last.value, last.n, last.coverage) == (pytest.approx(2 / 3), 3, 1.0)
     # Of the wrong options that are somebody's: 2 of Jon's 3, all 3 of Mira's, all 3 of who moves out.
     assert figures[BY_CHANCE, "checkpoint 4"].value == pytest.approx((2 / 3 + 1 + 1) / 3)
+    # Six answers to questions that have a right speaker, two of them true of somebody else.
+    rate = figures[RATE, "checkpoint 4"]
+    assert (rate.value, rate.n, rate.coverage) == (pytest.approx(2 / 6), 6, 1.0)
     third = figures[OTHER_SPEAKER, "checkpoint 3"]
     assert (third.value, third.n, third.coverage) == (None, 0, 0.0)
     assert third.reason is not None and third.reason.startswith("0 of 1 probes have a verdict")
@@ -108,7 +111,7 @@ async def test_where_nothing_is_wrong_there_is_no_share(bench: CoMem, demo: Doma
     assert rows == []
     assert figures[OTHER_SPEAKER, "all"].value is None
     assert figures[OTHER_SPEAKER, "all"].reason == "no answer here is an error that is true of somebody named"
-    assert figures["accuracy", "all"].value == 1.0
+    assert figures["accuracy", "all"].value == 1.0 and figures[RATE, "all"].value == 0.0
 
 
 async def test_a_domain_whose_options_are_nobodys_has_no_such_figure(
@@ -200,6 +203,8 @@ async def test_a_memory_that_mixes_speakers_up_errs_by_other_speakers_alone(benc
     assert [shares[f"checkpoint {at}"].n for at in range(5)] == [0, 1, 2, 3, 4]
     assert (shares["all"].value, shares["all"].n) == (1.0, 10)
     assert mixed[BY_CHANCE, "all"].value == 1.0
+    assert (mixed[RATE, "all"].value, mixed[RATE, "all"].n) == (1.0, 10)
+    assert (sound[RATE, "all"].value, sound[RATE, "all"].n) == (0.0, 10)
 
 
 async def test_the_demo_says_of_whom_options_are_true_as_it_must(
