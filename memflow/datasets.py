@@ -435,7 +435,7 @@ DATASETS: dict[str, Dataset] = {
         ),
         Dataset(
             "friendsqa",
-            "FriendsQA: 1,222 scenes of four seasons of a series, with 10,610 questions",
+            "FriendsQA: scenes of four seasons of a series, with questions about each",
             "comem",
             ("friendsqa/friendsqa_*.json",),
             "Apache-2.0",
