@@ -433,6 +433,15 @@ DATASETS: dict[str, Dataset] = {
             "It ships with memflow.",
             ships=True,
         ),
+        Dataset(
+            "comem_amemgym",
+            "AMemGym v1.base as contexts of CoMem",
+            "comem",
+            ("amemgym/v1.base/data.json",),
+            "CC-BY-4.0",
+            "Hugging Face dataset AGI-Eval/AMemGym",
+            "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
+        ),
     )
 }
 

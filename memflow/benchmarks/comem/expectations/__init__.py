@@ -1,5 +1,11 @@
-"""What must hold of CoMem's rows: sentences of its own, passed over for other benchmarks."""
+"""What must hold of CoMem's rows, as data: sentences of its own, passed over for other benchmarks.
 
-from memflow.rules import Expectation
+keys.py      what is right at each checkpoint, by itself
+probes.py    what is asked, against what is right and what was said by then
+guesses.py   how far one comes without any memory; it warns
+"""
 
-EXPECTED: tuple[Expectation, ...] = ()
+from memflow.benchmarks.comem.expectations import guesses, keys, probes
+
+EXPECTED = (*keys.EXPECTED, *probes.EXPECTED, *guesses.EXPECTED)
+"""CoMem's own expectations."""
