@@ -88,14 +88,11 @@ def _gold(probe: Probe, keys: Mapping[int, Key], checkpoint: int) -> str | None:
 
 def naming_no_option(keys: Sequence[Key], probes: Sequence[Probe]) -> list[int]:
     """Keys, whosesoever, that name an option which their question does not have."""
-    options = {probe.question_id: len(probe.options) for probe in probes}
+    numbers = {probe.question_id: {str(1 + at) for at in range(len(probe.options))} for probe in probes}
     return [
         at
         for at, key in enumerate(keys)
-        if key.question_id in options
-        and key.answer is not None
-        and key.answer != UNKNOWN
-        and not 1 <= int(key.answer) <= options[key.question_id]
+        if key.question_id in numbers and key.answer not in (None, UNKNOWN, *numbers[key.question_id])
     ]
 
 
