@@ -122,8 +122,8 @@ def sound():
             for n, exposes in enumerate(('{"drink": "tea"}', '{"drink": "water"}'))
         ],
         "question.keys": [
-            Key(**ASKED, question_id="q1", made_by="rule", visible=2, answer="1"),
-            Key(**{**ASKED, "checkpoint": 1}, question_id="q1", made_by="rule", visible=4, answer="unknown"),
+            Key(domain="d", question_id="q1", episode_id="u1", checkpoint=n, made_by="rule", visible=n, answer="1")
+            for n in (1, 2)
         ],
         "question.probes": probes,
         "feedback.sessions": [
@@ -212,8 +212,8 @@ def test_a_sound_world_passes(table):
 
 
 MAY_BE_EMPTY = [
-    *(table for table in TABLES if table.split(".")[0] in ("state", "utterance", "feedback", "memory")),
     "question.keys",
+    *(table for table in TABLES if table.split(".")[0] in ("state", "utterance", "feedback", "memory")),
     "score.claims",
 ]
 
