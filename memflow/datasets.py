@@ -443,6 +443,15 @@ DATASETS: dict[str, Dataset] = {
             "Copy friendsqa_trn.json, friendsqa_dev.json and friendsqa_tst.json from dat/ of emorynlp/FriendsQA to "
             "friendsqa/ in the data folder; one of them will do for a part.",
         ),
+        Dataset(
+            "comem_amemgym",
+            "AMemGym v1.base as contexts of CoMem",
+            "comem",
+            ("amemgym/v1.base/data.json",),
+            "CC-BY-4.0",
+            "Hugging Face dataset AGI-Eval/AMemGym",
+            "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
+        ),
     )
 }
 

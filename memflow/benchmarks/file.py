@@ -43,16 +43,20 @@ class File:
         except json.JSONDecodeError as wrong:
             raise self.bad(f"it is cut off or not JSON ({wrong})") from wrong
 
-    def lines(self, shape: type[M]) -> Iterator[tuple[dict[str, Any], M]]:
-        """Each line's JSON, as it stands and as `shape` reads it; empty lines are passed over. Raises BadInput."""
+    def numbered(self) -> Iterator[tuple[int, Any]]:
+        """Each line's number from 1, and its JSON as it stands; empty lines are passed over. Raises BadInput."""
         # Not splitlines: texts hold other line separators, and JSON lets them stand.
         for number, line in enumerate(self.text().split("\n"), start=1):
             if line.strip():
                 try:
-                    raw = json.loads(line)
+                    yield number, json.loads(line)
                 except json.JSONDecodeError as wrong:
                     raise self.bad(f"line {number} is cut off or not JSON ({wrong})") from wrong
-                yield raw, self.shaped(shape, raw, f"line {number}")
+
+    def lines(self, shape: type[M]) -> Iterator[tuple[dict[str, Any], M]]:
+        """Each line's JSON, as it stands and as `shape` reads it; empty lines are passed over. Raises BadInput."""
+        for number, raw in self.numbered():
+            yield raw, self.shaped(shape, raw, f"line {number}")
 
     def shaped(self, shape: type[M], raw: Any, where: str) -> M:
         """`raw` as `shape` reads it. Raises BadInput saying what is wrong at `where`."""

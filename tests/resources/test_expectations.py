@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.amemgym import expectations as amemgym
+from memflow.benchmarks.comem import expectations as comem
 from memflow.benchmarks.membench import expectations as membench
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
@@ -314,6 +315,7 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
         *(
             (each.table, each.name) for each in membench.EXPECTED
         ),  # and these, lives, trajectories and questions
+        *((each.table, each.name) for each in comem.EXPECTED),  # and these, keys and questions
         ("question.probes", "gold_stands_at_every_place_alike"),
         ("score.leaderboard", "one_simulator_per_board"),
         ("score.leaderboard", "failures_add_up_to_the_errors"),  # amemgym/test_scores.py
@@ -441,7 +443,7 @@ def test_a_partition_is_checked_with_the_tables_it_refers_to(tmp_path):
             else "d"
         )
         lake.write(table, "all" if table == "score.leaderboard" else place, rows, recipe="")
-    failed = [each.name for each in check("score.verdicts", "d/full", warehouse) if not each.passed]
+    failed = [each.name for each in check("score.verdicts", "d/full", warehouse, DOMAIN) if not each.passed]
     assert failed == ["every_reply_has_a_verdict"]
     assert all(each.passed for each in check("question.probes", "d", warehouse, DOMAIN))
     with pytest.raises(BadInput, match="depends on the domain; say which"):

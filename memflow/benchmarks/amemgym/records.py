@@ -62,10 +62,11 @@ def _of(dataset: Dataset, source: str, raw: bytes) -> Iterator[tuple[str, dict[s
         except BadInput as wrong:
             raise bad(dataset, source, str(wrong)) from wrong
     else:
-        yield from (read_personas if source.endswith(ENDINGS) else _users)(dataset, source, raw)
+        yield from (read_personas if source.endswith(ENDINGS) else read_users)(dataset, source, raw)
 
 
-def _users(dataset: Dataset, source: str, raw: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_users(dataset: Dataset, source: str, raw: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Id and content of every user of a published file. Raises BadInput naming file, record and fault."""
     for number, content in enumerate(_values(dataset, source, text_of(dataset, source, raw))):
         place = f"record {number}"
         if isinstance(content, dict) and isinstance(content.get("id"), str):

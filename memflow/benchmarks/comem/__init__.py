@@ -22,6 +22,7 @@ from pathlib import Path
 
 from memflow.benchmarks.benchmark import Annotators, Benchmark, Measured, Question, States
 from memflow.benchmarks.choices import Choice, number_of
+from memflow.benchmarks.comem.curation.imported import imported
 from memflow.benchmarks.comem.curation.keys import keys_by
 from memflow.benchmarks.comem.episodes import make_episodes, put
 from memflow.benchmarks.comem.figures import make_figures, slices
@@ -71,6 +72,8 @@ class CoMem(Benchmark):
         annotators: Annotators | None,
     ) -> list[Key]:
         parameters = parameters_of(domain)
+        if parameters.keys == "imported":
+            return imported(domain, records, parameters)
         return keys_by(parameters.keys, domain, contexts_of(domain, records), parameters)
 
     async def probes(

@@ -18,4 +18,12 @@ DOMAINS = (
         {"keys": "rule"},
         listed=False,
     ),
+    Domain(
+        "comem_amemgym",
+        "comem",
+        ("comem_amemgym",),
+        "CoMem with AMemGym's users: their keys follow from the states that they tell",
+        {"keys": "rule", "unknown": "option"},
+        listed=False,
+    ),
 )

@@ -1,12 +1,12 @@
 """The parameters of a CoMem domain: what the paper fixes by default, and what it leaves open."""
 
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from memflow.domains import Domain, settled
 
-UNKNOWN = "unknown"
+UNKNOWN: Final = "unknown"
 """The key where what was said by then does not tell the answer."""
 
 
@@ -29,7 +29,7 @@ class Parameters(BaseModel):
     language: Literal["en", "zh"] = "en"
     checkpoints: tuple[float, ...] = Field((0.25, 0.5, 0.75, 1.0), min_length=1, max_length=20)
     guess_key: Literal["first", "last"] = "first"
-    keys: Literal["rule", "published"] = "rule"
+    keys: Literal["rule", "imported", "published"] = "rule"
     unknown: Literal["drop", "option"] = "drop"
     ends: Literal["question", "context"] = "question"
     """Whether a question that its source asks before the end of its context sees what came before it alone, or, as the

@@ -43,7 +43,7 @@ def _of(
     for number, index in enumerate(seen):
         answer = right.get(number or guess)
         gold = asked.unknowing if answer == UNKNOWN else int(answer) if answer else None
-        known = asked.told(index) if parameters.keys == "rule" else None
+        known = asked.told(index)
         yield Probe(
             domain=domain,
             probe_id=f"{context.question_id(asked)}/c{number}",
@@ -63,7 +63,10 @@ def _of(
             gold="" if gold is None else str(gold),
             # At checkpoint 0 nobody is told anything: what is answered there is a guess.
             revealed=asked.options[gold - 1] if number and gold is not None else "",
-            evidence=[context.message_id(line) for line in known.evidence] if known else [],
+            # What a rule rests on is evidence for whoever says the same.
+            evidence=[context.message_id(line) for line in known.evidence]
+            if known and str(known.answer) == answer
+            else [],
             true_of=list(asked.true_of),
             reason=context.reason or asked.reason or failed,
         )

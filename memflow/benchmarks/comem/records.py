@@ -7,7 +7,7 @@ from types import ModuleType
 
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.parameters import parameters_of
-from memflow.benchmarks.comem.sources import dialogues, friendsqa
+from memflow.benchmarks.comem.sources import amemgym, dialogues, friendsqa, keys
 from memflow.benchmarks.file import records_of
 from memflow.datasets import Dataset
 from memflow.domains import Domain
@@ -15,10 +15,13 @@ from memflow.errors import BadInput
 from memflow.records import Record
 
 SOURCES: tuple[tuple[str, ModuleType], ...] = (
+    ("*keys*.jsonl", keys),
+    ("v1.*/data.json", amemgym),
+    ("*amemgym*.json", amemgym),
     ("friendsqa_*.json", friendsqa),
     ("*.json", dialogues),
 )
-"""What the files of a source are called, and its module; the first that fits."""
+"""What the files of a source are called, or these and their folder, and its module; the first that fits."""
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
@@ -32,6 +35,11 @@ def contexts_of(domain: Domain, records: Sequence[Record]) -> list[Context]:
     for record in records:
         by_source.setdefault((record.dataset, _source(record.source)), []).append(record)
     parameters = parameters_of(domain)
+    if parameters.keys != "imported" and (held := key_records(records)):
+        raise BadInput(
+            f"domain {domain.name}: its data set {held[0].dataset} has keys that were made elsewhere: set its "
+            'parameter keys to "imported", or take that data set out'
+        )
     found = [
         context
         for (_, source), held in by_source.items()
@@ -45,10 +53,15 @@ def contexts_of(domain: Domain, records: Sequence[Record]) -> list[Context]:
     return found[: domain.limit or None]
 
 
+def key_records(records: Sequence[Record]) -> list[Record]:
+    """Those that are of a file of keys, and of no dialogues."""
+    return [record for record in records if _source(record.source) is keys]
+
+
 def _source(source: str) -> ModuleType:
-    name = PurePosixPath(source).name
+    path = PurePosixPath(source)
     for pattern, module in SOURCES:
-        if fnmatch(name, pattern):
+        if fnmatch("/".join(path.parts[-1 - pattern.count("/") :]), pattern):
             return module
     known = ", ".join(pattern for pattern, _ in SOURCES)
     raise BadInput(f"{source}: by its name it is none of CoMem's sources: {known}")

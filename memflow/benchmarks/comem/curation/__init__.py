@@ -1,4 +1,6 @@
 """Curation: what is right at each checkpoint, who says so, and which questions are kept (paper, section 3.2).
 
-keys.py     keys by rule and as published; which of several hands' keys is the last word
+keys.py       keys by rule and as published; which of several hands' keys is the last word
+key_file.py   keys as a file: what it holds, and the keys of a domain written as one
+imported.py   keys made elsewhere, from such a file
 """

@@ -1,9 +1,12 @@
-"""What must hold of CoMem's rows: sentences of its own, passed over for other benchmarks.
+"""What must hold of CoMem's rows, as data: sentences of its own, passed over for other benchmarks.
 
-speakers.py    of whom options are true
+keys.py      what is right at each checkpoint, by itself
+probes.py    what is asked, against what is right and what was said by then
+guesses.py   how far one comes without any memory; it warns
+speakers.py  of whom options are true
 """
 
-from memflow.benchmarks.comem.expectations import speakers
-from memflow.rules import Expectation
+from memflow.benchmarks.comem.expectations import guesses, keys, probes, speakers
 
-EXPECTED: tuple[Expectation, ...] = (*speakers.EXPECTED,)
+EXPECTED = (*keys.EXPECTED, *probes.EXPECTED, *guesses.EXPECTED, *speakers.EXPECTED)
+"""CoMem's own expectations."""

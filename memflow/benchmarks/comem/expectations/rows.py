@@ -1,0 +1,69 @@
+"""What the sentences about CoMem's rows have in common: whose domains they are of, and what of which question."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from memflow.benchmarks.comem.contexts import Asked
+from memflow.benchmarks.comem.parameters import Parameters, parameters_of
+from memflow.domains import Domain
+from memflow.records import Key, Probe, Turn
+from memflow.rules import Each, PerDomain, Rule
+
+KEYS, PROBES, TURNS, VERDICTS = "question.keys", "question.probes", "utterance.turns", "score.verdicts"
+
+
+def of_comem(rule: Rule | Callable[[Parameters], Rule]) -> PerDomain:
+    """A rule of CoMem's domains, or one that depends on their parameters; in other benchmarks' it holds."""
+
+    def of(domain: Domain) -> Rule:
+        if domain.benchmark != "comem":
+            return Each(lambda row: True)
+        return rule(parameters_of(domain)) if callable(rule) else rule
+
+    return PerDomain(of)
+
+
+def by_question(keys: Iterable[Key]) -> Mapping[str, Sequence[Key]]:
+    """The keys of each question."""
+    found: dict[str, list[Key]] = defaultdict(list)
+    for key in keys:
+        found[key.question_id].append(key)
+    return found
+
+
+def dropped(keys: Iterable[Key]) -> set[str]:
+    """The questions that some key says are not asked."""
+    return {key.question_id for key in keys if key.dropped is not None}
+
+
+def unknowing(probe: Probe) -> int | None:
+    """The number of its option that says that there is no telling, if it has one."""
+    return Asked("", "", tuple(probe.options)).unknowing
+
+
+class Places:
+    """Where the messages of each episode stand, and how many have been said at each checkpoint."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        ordered = sorted(turns, key=lambda turn: (turn.episode_id, turn.event, turn.position))
+        self._place: dict[tuple[str, str], int] = {}
+        self._before: dict[str, Counter[int]] = defaultdict(Counter)
+        for turn in ordered:
+            held = self._before[turn.episode_id]
+            self._place[turn.episode_id, turn.message_id] = held.total()
+            held[turn.checkpoint] += 1
+
+    def said(self, episode: str, checkpoint: int) -> int:
+        """How many messages of the episode have been said at the checkpoint."""
+        return sum(messages for each, messages in self._before[episode].items() if each <= checkpoint)
+
+    def place(self, episode: str, message: str) -> int | None:
+        """The message's place in its episode, from 0; None where it is not there."""
+        return self._place.get((episode, message))
+
+    def asked_after(self, probe: Probe) -> int | None:
+        """How many messages have been said when the probe is asked; None where it names one that is not there."""
+        if probe.after is None:
+            return self.said(probe.episode_id, probe.checkpoint)
+        place = self.place(probe.episode_id, probe.after)
+        return None if place is None else place + 1

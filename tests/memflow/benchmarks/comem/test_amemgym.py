@@ -1,0 +1,203 @@
+"""AMemGym's users as contexts: by hand, against AMemGym's own gold, and the published file where it is at hand."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem import records as files_of
+from memflow.benchmarks.comem.contexts import Known
+from memflow.benchmarks.comem.records import contexts_of
+from memflow.benchmarks.comem.sources import amemgym, dialogues, keys
+from memflow.datasets import dataset
+from memflow.domains import find
+from memflow.errors import BadInput
+from memflow.records import Key, Probe, Record
+
+DOMAIN, THEIRS = find("comem_amemgym"), find("amemgym_base")
+FILE = "amemgym/v1.base/data.json"
+SET = dataset("comem_amemgym")
+
+
+def session(tells: dict[str, str], day: str) -> dict[str, Any]:
+    return {
+        "event": None,
+        "exposed_states": tells,
+        "query": f"About {', '.join(tells.values())}.",
+        "session_time": day,
+    }
+
+
+def period(sessions: list[dict[str, Any]], state: dict[str, str], updates: dict[str, Any]) -> dict[str, Any]:
+    return {"period_end": "2020-10-01", "sessions": sessions, "state": state, "updates": updates}
+
+
+HOT, COLD = {"drink": "tea", "place": "home"}, {"drink": "water", "place": "hall"}
+USER = {
+    "id": "u",
+    "start_time": "2020-10-01",
+    "user_profile": {"name": "Ann", "formatted_str": "Name: Ann"},
+    "state_schema": {"drink": ["tea", "water"], "place": ["home", "hall"], "pet": ["cat", "dog"]},
+    "periods": [
+        period(
+            [session({"drink": "tea"}, "1"), session({"pet": "cat"}, "2"), session({"place": "home"}, "3")],
+            {**HOT, "pet": "cat"},
+            {name: {"old": None, "new": value} for name, value in {**HOT, "pet": "cat"}.items()},
+        ),
+        period([session({"pet": "dog"}, "4")], {**HOT, "pet": "dog"}, {"pet": {"old": "cat", "new": "dog"}}),
+        period(
+            [session({"place": "hall"}, "5"), session({"drink": "water"}, "6")],
+            {**COLD, "pet": "dog"},
+            {name: {"old": HOT[name], "new": value} for name, value in COLD.items()},
+        ),
+    ],
+    "qas": [
+        {
+            "query": "What shall I drink there?",
+            "required_info": ["drink", "place"],
+            "answer_choices": [
+                {"state": ["water", "hall"], "answer": "Cold water."},
+                {"state": ["tea", "home"], "answer": "Hot tea."},
+            ],
+        }
+    ],
+}
+
+
+@pytest.fixture
+def hand(bench: CoMem, tmp_path: Path) -> list[Record]:
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps([USER]), encoding="utf-8")
+    return bench.records(SET, {FILE: path})
+
+
+def keys_of(bench: CoMem, records: list[Record], **settled: object) -> list[Key]:
+    domain = replace(DOMAIN, parameters={**DOMAIN.parameters, **settled})
+    return asyncio.run(bench.keys(domain, records, [], None))
+
+
+def probes_of(bench: CoMem, records: list[Record], **settled: object) -> list[Probe]:
+    nobody: Any = None
+    domain = replace(DOMAIN, parameters={**DOMAIN.parameters, **settled})
+    held = asyncio.run(bench.keys(domain, records, [], None))
+    return asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
+
+
+def test_a_users_first_messages_are_a_context_with_a_session_for_each_period(hand: list[Record]):
+    [context] = contexts_of(DOMAIN, hand)
+    assert [(line.text, line.session, line.sent_at, line.role) for line in context.lines] == [
+        ("About tea.", 0, "1", "user"),
+        ("About cat.", 0, "2", "user"),
+        ("About home.", 0, "3", "user"),
+        ("About dog.", 1, "4", "user"),
+        ("About hall.", 2, "5", "user"),
+        ("About water.", 2, "6", "user"),
+    ]
+
+
+def test_an_option_is_right_from_the_message_on_that_tells_its_last_value(hand: list[Record]):
+    [context] = contexts_of(DOMAIN, hand)
+    [asked] = context.asked
+    # Tea in the hall has no option: while that is the state, nothing new is known.
+    assert asked.known == (Known(3, 2, (0, 2)), Known(6, 1, (4, 5)))
+    assert (asked.options, asked.answer) == (("Cold water.", "Hot tea."), 1)
+
+
+def test_before_all_values_are_told_there_is_no_telling(bench: CoMem, hand: list[Record]):
+    probes = probes_of(bench, hand, checkpoints=(0.34, 0.5, 0.67, 1.0))
+    assert {tuple(probe.options) for probe in probes} == {("Cold water.", "Hot tea.", "I don't know.")}
+    assert [(probe.gold, probe.evidence) for probe in probes] == [
+        ("3", []),
+        ("3", []),
+        ("2", ["u/0.0", "u/0.2"]),
+        ("2", ["u/0.0", "u/0.2"]),
+        ("1", ["u/2.4", "u/2.5"]),
+    ]
+
+
+def test_a_question_without_an_option_for_what_is_known_at_a_checkpoint_is_quarantined(
+    bench: CoMem, hand: list[Record]
+):
+    probes = probes_of(bench, hand, checkpoints=(0.5, 0.84, 1.0))
+    why = '"What shall I drink there?" has no option for the values that are known at checkpoint 2'
+    assert {probe.reason for probe in probes} == {why}
+    assert keys_of(bench, hand, checkpoints=(0.5, 0.84, 1.0)) == []
+
+
+def test_at_the_end_of_a_period_the_key_is_amemgyms_own_gold(
+    bench: CoMem, published_users: Callable[..., Path], tmp_path: Path
+):
+    path = published_users(tmp_path, users=3, periods=5, questions=3) / FILE
+    assert _agrees_with_amemgym(bench, path) == 3 * 3 * 5
+
+
+def test_the_published_file_has_a_key_for_each_of_its_questions(bench: CoMem):
+    folder = os.environ.get("MEMFLOW_DATA")
+    if not folder or not (Path(folder) / FILE).is_file():
+        pytest.skip(f"set MEMFLOW_DATA to a data folder with {FILE}")
+    path = Path(folder) / FILE
+    records = bench.records(SET, {FILE: path})
+    held = keys_of(bench, records)
+    assert len(held) == 4 * 10 * len(records)
+    assert not [key for key in held if key.reason or key.dropped]
+    assert {key.checkpoint for key in held if key.answer == "unknown"} == {1}
+    assert _agrees_with_amemgym(bench, path) == 10 * sum(
+        len(json.loads(record.content)["periods"]) for record in records
+    )
+
+
+def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
+    """How many golds of AMemGym, after whole periods, were compared with what is known then: all have to agree."""
+    nobody: Any = None
+    theirs, gym = dataset("amemgym_v1_base"), AMemGym()
+
+    async def gold() -> dict[tuple[str, int], list[str]]:
+        records = gym.records(theirs, {FILE: path})
+        states = await gym.states(THEIRS, records, nobody)
+        turns = await gym.turns(THEIRS, records, states, nobody)
+        found: dict[tuple[str, int], list[str]] = {}
+        for probe in await gym.probes(THEIRS, records, states, turns, nobody):
+            if probe.kind == "choice":
+                found.setdefault((probe.episode_id, probe.checkpoint), []).append(probe.gold)
+        return found
+
+    compared = 0
+    known = {context.context_id: context for context in contexts_of(DOMAIN, bench.records(SET, {FILE: path}))}
+    for (user, ended), golds in asyncio.run(gold()).items():
+        context = known[user]
+        visible = sum(line.session <= ended for line in context.lines)
+        for asked, gold_there in zip(context.asked, golds, strict=True):
+            assert asked.key(visible) == gold_there
+            compared += 1
+    return compared
+
+
+@pytest.mark.parametrize(
+    ("source", "module"),
+    [
+        (FILE, amemgym),
+        ("/home/ann/my_amemgym_users.json", amemgym),
+        ("/home/ann/amemgym/dialogues.json", dialogues),
+        ("data.json", dialogues),
+        ("v2/data.json", dialogues),
+        ("ours/keys.jsonl", keys),
+        ("two_keys_of_ours.jsonl", keys),
+    ],
+)
+def test_a_source_is_told_by_the_name_of_its_file(source: str, module: object):
+    assert files_of._source(source) is module
+
+
+def test_a_damaged_user_is_refused_with_its_place(bench: CoMem, tmp_path: Path):
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps([{**USER, "qas": []}]), encoding="utf-8")
+    with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: record 0 \(id u\), qas: "):
+        bench.records(SET, {FILE: path})
