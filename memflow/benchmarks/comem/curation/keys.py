@@ -38,7 +38,7 @@ def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters
             dropped=context.reason,
         )
         for context in contexts
-        if not context.lines
+        if context.reason is not None and not context.lines
         for asked in context.asked
         for number in range(1, 1 + len(parameters.checkpoints))
     ]

@@ -8,7 +8,7 @@ left out (`persona`), with the counts of what comes after it.
 
 Contexts that nothing is asked of (50 of 110 of 128k) are not played. A question of a context that is not there, as in a
 part of the files, is left out (curation/keys.py tells it). Two kinds of question are published that cannot be judged,
-and are quarantined: those whose right option stands there twice, and those that end before the first message.
+and are quarantined: those whose right option stands there twice, and those that no message comes before.
 """
 
 import ast
@@ -141,7 +141,7 @@ def _questions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
             yield file.shaped(Question, row, where).question_id, row
             empty = False
     except csv.Error as wrong:
-        raise file.bad(f"line {rows.line_num} is no CSV ({wrong})") from wrong
+        raise file.bad(f"line {rows.line_num + 1} is no CSV ({wrong})") from wrong
     if empty:
         raise file.bad("it has no questions")
 
@@ -225,8 +225,8 @@ def _unmarked(role: str, text: str) -> tuple[str | None, str]:
 def _asked(question: Question, end: int) -> Asked:
     options, answer, reason = question.all_options, question.answer, None
     twins = [letter for letter, option in zip("abcd", options, strict=True) if option == options[answer - 1]]
-    if question.end_index_in_shared_context < 1:
-        reason = f"its end, {question.end_index_in_shared_context}, is before the first message"
+    if end < 1:
+        reason = f"no message comes before it: its end is {question.end_index_in_shared_context}"
     elif len(twins) > 1:
         reason = f"its right option stands there {len(twins)} times, as {' and '.join(twins)}"
     return Asked(
