@@ -91,10 +91,10 @@ SELECT
     counted.table_name,
     counted.n,
     counted.quarantined,
-    coalesce(most.reasons, []) AS reasons,
-    coalesce(most.times, []) AS times,
     counted.left_out,
-    counted.dropped
+    counted.dropped,
+    coalesce(most.reasons, []) AS reasons,
+    coalesce(most.times, []) AS times
 FROM counted
 LEFT JOIN most ON counted.table_name = most.table_name AND counted.domain = most.domain
 WHERE $domain IS NULL OR counted.domain = $domain
