@@ -452,6 +452,23 @@ DATASETS: dict[str, Dataset] = {
             "Hugging Face dataset AGI-Eval/AMemGym",
             "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
         ),
+        *(
+            Dataset(
+                f"personamem_{size.lower()}",
+                f"PersonaMem, {size} tokens: {questions} questions on {contexts} dialogues of users and an assistant",
+                "comem",
+                (f"personamem/questions_{size}.csv", f"personamem/shared_contexts_{size}.jsonl"),
+                "not verified",
+                "Hugging Face dataset bowen-upenn/PersonaMem",
+                f"Download questions_{size}.csv and shared_contexts_{size}.jsonl of bowen-upenn/PersonaMem (now "
+                "PersonaMem-v1) to personamem/ in the data folder; some of the contexts will do for a part.",
+            )
+            for size, questions, contexts in (
+                ("32k", "589", "37"),
+                ("128k", "2,727", "60"),
+                ("1M", "2,674", "31"),
+            )
+        ),
     )
 }
 

@@ -73,3 +73,6 @@ def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableT
     for row in mine:
         for reason, times in zip(row["reasons"], row["times"], strict=True):
             yield Text(f"  {WHAT[row['table_name']]}, {times:,} x: {cut(reason, LONGEST)}", style="yellow")
+        if row.get("left_out"):
+            why = cut(f"{row['left_out']:,} questions are left out, as: {row['dropped']}", LONGEST)
+            yield Text(f"  {why}", style="yellow")

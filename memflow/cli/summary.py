@@ -70,7 +70,7 @@ class Summary:
             [
                 row
                 for row in share_made(selection.settings)
-                if row["domain"] in selection.domains and row["quarantined"]
+                if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
         )
 

@@ -1,40 +1,51 @@
 -- How much of a domain's users could be made, and why not the rest? One row per domain and table: rows, those that are
--- quarantined, and the reasons given most often, each in one example and with how often.
+-- quarantined, and the reasons given most often, each in one example and with how often. Of keys also how many
+-- questions are left out, though nothing failed, and an example of why.
 -- Parameter, null for all: $domain.
 WITH made AS (
     SELECT
         1 AS place,
         'state.profiles' AS table_name,
         domain,
-        reason
+        reason,
+        NULL AS left_out,
+        NULL AS dropped
     FROM state.profiles
     UNION ALL
     SELECT
         2 AS place,
         'utterance.turns' AS table_name,
         domain,
-        reason
+        reason,
+        NULL AS left_out,
+        NULL AS dropped
     FROM utterance.turns
     UNION ALL
     SELECT
         3 AS place,
         'question.keys' AS table_name,
         domain,
-        reason
+        reason,
+        CASE WHEN dropped IS NOT NULL THEN question_id END AS left_out,
+        dropped
     FROM question.keys
     UNION ALL
     SELECT
         4 AS place,
         'question.probes' AS table_name,
         domain,
-        reason
+        reason,
+        NULL AS left_out,
+        NULL AS dropped
     FROM question.probes
     UNION ALL
     SELECT
         5 AS place,
         'feedback.sessions' AS table_name,
         domain,
-        reason
+        reason,
+        NULL AS left_out,
+        NULL AS dropped
     FROM feedback.sessions
 ),
 
@@ -44,7 +55,9 @@ counted AS (
         table_name,
         domain,
         count(*) AS n,
-        count(reason) AS quarantined
+        count(reason) AS quarantined,
+        count(DISTINCT left_out) AS left_out,
+        min(dropped) AS dropped
     FROM made
     GROUP BY place, table_name, domain
 ),
@@ -78,6 +91,8 @@ SELECT
     counted.table_name,
     counted.n,
     counted.quarantined,
+    counted.left_out,
+    counted.dropped,
     coalesce(most.reasons, []) AS reasons,
     coalesce(most.times, []) AS times
 FROM counted

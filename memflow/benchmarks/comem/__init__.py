@@ -23,7 +23,7 @@ from pathlib import Path
 from memflow.benchmarks.benchmark import Annotators, Benchmark, Measured, Question, States
 from memflow.benchmarks.choices import Choice, number_of
 from memflow.benchmarks.comem.curation.imported import imported
-from memflow.benchmarks.comem.curation.keys import keys_by
+from memflow.benchmarks.comem.curation.keys import keys_by, left_out
 from memflow.benchmarks.comem.episodes import make_episodes, put
 from memflow.benchmarks.comem.figures import make_figures, slices
 from memflow.benchmarks.comem.parameters import parameters_of
@@ -71,10 +71,11 @@ class CoMem(Benchmark):
         turns: Sequence[Turn],
         annotators: Annotators | None,
     ) -> list[Key]:
-        parameters = parameters_of(domain)
+        parameters, contexts = parameters_of(domain), contexts_of(domain, records)
         if parameters.keys == "imported":
             return imported(domain, records, parameters)
-        return keys_by(parameters.keys, domain, contexts_of(domain, records), parameters)
+        made = keys_by(parameters.keys, domain, contexts, parameters)
+        return [*made, *left_out(domain, contexts, parameters)]
 
     async def probes(
         self,

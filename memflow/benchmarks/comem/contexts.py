@@ -87,7 +87,8 @@ class Asked:
 class Context:
     """A dialogue and its questions. Its id is unique in a domain, and is the id of its episode.
 
-    With a `reason` it is quarantined as a whole: its lines are not played, its questions not asked.
+    With a `reason` it is quarantined as a whole: its lines are not played, its questions not asked. One without lines
+    is not there, as its reason says: it is no failure that nothing is asked of it.
     """
 
     context_id: str

@@ -3,6 +3,17 @@
 from memflow.domains import Domain
 
 DOMAINS = (
+    *(
+        Domain(
+            f"comem_personamem_{size}",
+            "comem",
+            (f"personamem_{size}",),
+            f"CoMem on PersonaMem, {title}: a user and an assistant, with preferences that change",
+            {"keys": "published"},
+            listed=size != "1m",
+        )
+        for size, title in (("32k", "32k tokens"), ("128k", "128k tokens"), ("1m", "1M tokens"))
+    ),
     Domain(
         "comem_friendsqa",
         "comem",

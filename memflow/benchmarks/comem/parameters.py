@@ -34,6 +34,8 @@ class Parameters(BaseModel):
     ends: Literal["question", "context"] = "question"
     """Whether a question that its source asks before the end of its context sees what came before it alone, or, as the
     paper has it, the whole of the context at its last checkpoint."""
+    persona: Literal["interleaved", "left_out"] = "interleaved"
+    """Whether PersonaMem's texts about its user stay where each session begins (section 3.2.1), or are left out."""
     arrivals: Literal["message", "pair", "tokens", "session"] = "message"
     """What a memory is given at a time: a message, neighbouring messages of user and assistant, whole messages up to
     `arrival_tokens`, or a session. Memories with a buffer cut it for themselves (paper, A.3.2)."""

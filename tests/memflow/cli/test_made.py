@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from memflow.cli.summary import Summary
-from memflow.records import Probe, Profile
+from memflow.records import Key, Probe, Profile
 from resources.lake import Lake
 
 LATE = "amemgym/questions: no usable answer in 3 attempts; the last: it was cut off"
@@ -58,6 +58,28 @@ def test_shares_and_reasons_the_most_frequent_first(made):
     lines = [line.split() for line in shown.splitlines()]
     assert ["users", "1", "4", "25%"] in lines and ["probes", "2", "2", "100%"] in lines
     assert f"users, 2 x: {LATE}" in shown
+
+
+def test_questions_that_are_left_out_are_counted_once_and_it_is_told_why(made):
+    dropped = {1: None, 2: "it is not there", 3: "it is not there"}
+    keys = [
+        Key(
+            domain="mine",
+            question_id=f"c/q{number}",
+            episode_id="c",
+            checkpoint=checkpoint,
+            made_by="published",
+            visible=0,
+            answer="1",
+            dropped=why,
+        )
+        for number, why in dropped.items()
+        for checkpoint in (1, 2)
+    ]
+    Lake(made.folder / "lake").write("question.keys", "mine", keys, recipe="t")
+    _, found, _ = json.loads(made("show", "made", "--format", "json").stdout)
+    assert (found["n"], found["quarantined"], found["left_out"]) == (6, 0, 2)
+    assert "2 questions are left out, as: it is not there" in made("show", "made").stdout
 
 
 def test_a_domain_that_was_never_made_is_said_so(made, empty):

@@ -24,6 +24,26 @@ def keys_by(hand: str, domain: Domain, contexts: Sequence[Context], parameters: 
     ]
 
 
+def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters) -> list[Key]:
+    """The questions of contexts whose messages are not there, as rows that say why they are not asked."""
+    return [
+        Key(
+            domain=domain.name,
+            question_id=context.question_id(asked),
+            episode_id=context.context_id,
+            checkpoint=number,
+            made_by="published",
+            visible=0,
+            answer=None if asked.answer is None else str(asked.answer),
+            dropped=context.reason,
+        )
+        for context in contexts
+        if context.reason is not None and not context.lines
+        for asked in context.asked
+        for number in range(1, 1 + len(parameters.checkpoints))
+    ]
+
+
 def final(keys: Iterable[Key]) -> Mapping[int, Key]:
     """Of one question's keys, the last word at each checkpoint."""
     ordered = sorted(keys, key=lambda key: LAST_WORD.index(key.made_by), reverse=True)

@@ -1,0 +1,127 @@
+"""PersonaMem 32k as published, its first 25 contexts: what we read is what a plain reading by hand finds."""
+
+import ast
+import asyncio
+import csv
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.contexts import Context
+from memflow.benchmarks.comem.records import contexts_of
+from memflow.benchmarks.comem.sources.personamem import ALIASES
+from memflow.domains import find
+from memflow.records import Probe, Record
+from resources.library import Library
+
+DOMAIN = find("comem_personamem_32k")
+
+
+@dataclass(frozen=True)
+class Plain:
+    """The two files with nothing made of them, and our records of them."""
+
+    rows: Sequence[Mapping[str, str]]
+    contexts: Mapping[str, Sequence[Mapping[str, str]]]
+    records: list[Record]
+
+    @property
+    def read(self) -> list[Context]:
+        """What we make of them."""
+        return contexts_of(DOMAIN, self.records)
+
+
+@pytest.fixture(scope="module")
+def plain() -> Plain:
+    folder = Path(os.environ.get("MEMFLOW_DATA", "-"))
+    if not (folder / "personamem").is_dir():
+        pytest.skip("set MEMFLOW_DATA to a folder with personamem/")
+    with (folder / "personamem/questions_32k.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    lines = (folder / "personamem/shared_contexts_32k.jsonl").read_text(encoding="utf-8").splitlines()
+    contexts = {name: said for line in lines for name, said in json.loads(line).items()}
+    library = Library(folder)
+    known = library.dataset("personamem_32k")
+    return Plain(rows, contexts, CoMem().records(known, library.paths(known)))
+
+
+def test_the_counts_are_those_of_25_contexts(plain: Plain):
+    asked = [asked for context in plain.read for asked in context.asked]
+    assert (len(plain.contexts), len(plain.rows)) == (25, 386)
+    assert (len(plain.read), len(asked), len(plain.records)) == (25, 386, 411)
+    assert Counter(each["correct_answer"] for each in plain.rows) == {
+        "(c)": 104, "(b)": 97, "(d)": 94, "(a)": 91,
+    }  # fmt: skip
+    assert Counter(each.answer for each in asked) == {3: 104, 2: 97, 4: 94, 1: 91}
+    types = Counter(each["question_type"] for each in plain.rows)
+    assert sorted(types.values(), reverse=True) == [89, 85, 64, 57, 42, 39, 10]
+    merged = Counter(ALIASES.get(each["question_type"], each["question_type"]) for each in plain.rows)
+    assert Counter(each.category for each in asked) == merged
+    assert sorted(merged.values(), reverse=True) == [99, 85, 64, 57, 42, 39]
+
+
+def test_messages_roles_and_sessions_are_as_they_stand(plain: Plain):
+    neighbours: Counter[tuple[str, str]] = Counter()
+    for context in plain.read:
+        said = plain.contexts[context.context_id]
+        personas = [place for place, each in enumerate(said) if each["role"] == "system"]
+        assert 4 <= len(personas) <= 7
+        assert len({said[place]["content"] for place in personas}) == 1
+        assert [place for place, line in enumerate(context.lines) if line.speaker == "Persona"] == personas
+        assert [line.session for line in context.lines] == [
+            sum(place <= here for place in personas) - 1 for here in range(len(said))
+        ]
+        for line, each in zip(context.lines, said, strict=True):
+            assert line.role == ("assistant" if each["role"] == "assistant" else "user")
+            mark = "" if each["role"] == "system" else f"{each['role'].title()}: "
+            assert line.text == each["content"].removeprefix(mark)
+        neighbours.update((before["role"], after["role"]) for before, after in pairwise(said))
+    lengths = [len(context.lines) for context in plain.read]
+    assert (sum(lengths), min(lengths), max(lengths)) == (4347, 117, 237)
+    assert (neighbours["user", "user"], neighbours["assistant", "assistant"]) == (343, 3)
+
+
+def test_every_question_ends_in_the_last_quarter_and_none_shows_the_last_message(plain: Plain):
+    ends: dict[str, list[int]] = {}
+    for each in plain.rows:
+        ends.setdefault(each["shared_context_id"], []).append(int(each["end_index_in_shared_context"]))
+    for context in plain.read:
+        assert [asked.end for asked in context.asked] == ends[context.context_id]
+        assert max(ends[context.context_id]) == len(context.lines) - 1
+        assert min(ends[context.context_id]) > 0.75 * len(context.lines)
+
+
+def test_probes_show_the_first_messages_up_to_their_checkpoint_and_end(plain: Plain):
+    async def asked() -> list[Probe]:
+        keys = await CoMem().keys(DOMAIN, plain.records, [], None)
+        return await CoMem().probes(DOMAIN, plain.records, States(), [], None, keys)  # type: ignore[arg-type]
+
+    rows = {f"{each['shared_context_id']}/{each['question_id']}": each for each in plain.rows}
+    probes = asyncio.run(asked())
+    assert len(probes) == 5 * 386
+    sound = 0
+    for probe in probes:
+        each = rows[probe.question_id or ""]
+        options = [" ".join(option[4:].split()) for option in ast.literal_eval(each["all_options"])]
+        assert probe.options == options
+        key = "abcd".index(each["correct_answer"][1])
+        if options.count(options[key]) > 1:
+            assert probe.reason is not None and "stands there 2 times" in probe.reason
+            continue
+        sound += 1
+        assert (probe.gold, probe.reason) == (str(key + 1), None)
+        if probe.checkpoint == 4:
+            last = int(each["end_index_in_shared_context"]) - 1
+            session = sum(m["role"] == "system" for m in plain.contexts[probe.episode_id][: last + 1]) - 1
+            assert probe.after == f"{probe.episode_id}/{session}.{last}"
+        else:
+            assert probe.after is None
+    assert sound == 5 * 375
