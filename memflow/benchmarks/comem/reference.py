@@ -158,6 +158,14 @@ def count(share: float, questions: int) -> int:
     return found[0]
 
 
+def order(memory: str) -> tuple[int, str]:
+    """Sorts memories: those that stand for the paper's in its order, whatever their numbers, and others after them."""
+    for place, name in enumerate(memories()):
+        if memory == name or memory.startswith(f"{name}_"):
+            return place, memory
+    return len(memories()), memory
+
+
 def stands_for(domain: Domain) -> str | None:
     """The paper's data set that a domain is like; None where it has none, as for other languages and shares."""
     parameters = parameters_of(domain)

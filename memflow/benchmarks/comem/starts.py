@@ -84,6 +84,17 @@ def of(dataset: str, model: str) -> list[Row]:
     return [row for row in published() if (row.dataset, row.model) == (dataset, model)]
 
 
+def accuracies(row: Row) -> list[tuple[Fraction, Fraction]]:
+    """From where to where the accuracy at checkpoints 0 to 4 may lie by the tables: by the rows of the same model that
+    fit together, or by this one alone where it does not fit them."""
+    sound = [each for each in of(row.dataset, row.model) if each.doubt is None]
+    starts = common(sound if row.doubt is None else [row])
+    return [
+        (Fraction(min(starts) + gain, row.questions), Fraction(max(starts) + gain, row.questions))
+        for gain in (0, *counted(row).gains())
+    ]
+
+
 def claimed(claim: Claim, within: Fraction) -> frozenset[int]:
     """The starts at which what the text says comes out to `within` so much, where all of its memories share one."""
     held = {row.memory: counted(row) for row in of(claim.dataset, claim.model)}
