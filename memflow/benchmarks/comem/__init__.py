@@ -12,9 +12,9 @@ their keys are made here.
     turns.py, probes.py  contexts -> turns; contexts and keys -> probes
     episodes.py          turns -> episodes; how a probe is put
     figures.py           verdicts -> figures, slice by slice
-    reference.py         the figures that the paper publishes; starts.py: which of them fit together
     expectations/        what must hold of the rows
     scripted.py          handlers of the scripted chat
+    reference.py         the figures that the paper publishes; starts.py: which of them fit together
 """
 
 from collections.abc import Mapping, Sequence
