@@ -38,7 +38,8 @@ def plot(
             "--metric",
             metavar="NAME",
             help="accuracy, memory_score, failures, factual_recall, min_max, cycles, or any metric with figures by "
-            "period; times (MemoryBench, MemBench); mechanisms, kinds, models, capacity (MemBench); may be repeated. "
+            "period; checkpoints, stability, forgetting, forward_transfer; times (MemoryBench, MemBench); "
+            "mechanisms, kinds, models, capacity (MemBench); may be repeated. "
             "[all of these that there are]",
         ),
     ] = None,
@@ -48,8 +49,9 @@ def plot(
     form: FormatOption = Format.text,
 ) -> None:
     """Draw figures by period, with their intervals, as SVG and PNG; failures are stacked, and an evolution by episode
-    is drawn by cycle. MemoryBench's times are stacked, and its scores by partition stand side by side, as do MemBench's
-    accuracies, and its times on a log scale; its capacity is accuracy over tokens.
+    is drawn by cycle. Answers over checkpoints are drawn from the guess on, and stacked by whether they are right
+    always, at times or never. MemoryBench's times are stacked, and its scores by partition stand side by side, as do
+    MemBench's accuracies, and its times on a log scale; its capacity is accuracy over tokens.
 
     Needs matplotlib: pip install 'memflow[plots]'. What is there already under a picture's name is replaced.
     """
@@ -85,13 +87,18 @@ def plot(
 def _of_domain(
     settings: "Settings", lake: "Lake", figures: Sequence["Figure"], domain: str, metric: list[str] | None
 ) -> dict[str, "Drawable"]:
+    from memflow.benchmarks.comem.reference import order
     from memflow.benchmarks.membench.plots import capacity_charts
     from memflow.plots.charts import chart, charts
+    from memflow.plots.checkpoints import checkpoint_pictures
 
     there = sorted({figure.domain for figure in figures})
     if domain not in there:
         raise BadInput(f"the leaderboard has no domain {domain!r}; it has {', '.join(there) or 'none'}")
-    beside: dict[str, Drawable] = {**capacity_charts(figures, domain)}
+    beside: dict[str, Drawable] = {
+        **capacity_charts(figures, domain),
+        **checkpoint_pictures(figures, domain, order),
+    }
     if not metric or TIMES in metric:
         beside |= _times(settings, lake, [domain], f"Time consumption, {domain}")
     beside |= _membench(settings, figures, domain)

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from memflow.cli.capacity import capacity
+from memflow.cli.checkpoints import checkpoints
 from memflow.cli.costs import costs
 from memflow.cli.evidence import evidence, told_by_evidence
 from memflow.cli.kinds import kinds
@@ -35,6 +36,7 @@ show = typer.Typer(
 )
 show.command("probe")(probe)
 show.command("capacity")(capacity)
+show.command("checkpoints")(checkpoints)
 show.command("costs")(costs)
 show.command("made")(made)
 show.command("kinds")(kinds)

@@ -29,9 +29,16 @@ NAMES = {
     "factual_recall": "Factual recall",
     "min_max": "Min-max score",
     "cycles": "Overall accuracy",
+    "forgetting": "Forgetting",
+    "forward_transfer": "Forward transfer",
 }
 """What is drawn by default, by metric (`cycles`: the accuracy of each cycle of an evolution), and its title."""
-COUNTED = {"factual_recall": "claims"}
+COUNTED = {
+    "factual_recall": "claims",
+    "forgetting": "questions",
+    "forward_transfer": "questions",
+    "backward_transfer": "questions",
+}
 """What a metric's figures rest on, where it is not probes."""
 VARIANTS = {"standard": "", "pooled": "; measured against all that was run in the domain"}
 """The variants that are drawn, the first that there is, and what captions say of them."""

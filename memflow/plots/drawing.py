@@ -130,7 +130,7 @@ def _chart(chart: Chart) -> "Figure":
         _line(axes, curve, chart.at, aside, **style)
     for curve, dots in zip(chart.beside, cycle((":", (0, (6, 3)), "-.")), strict=False):
         _line(axes, curve, chart.at, 0.0, color=GREY, linestyle=dots, linewidth=1.2, bare=True)
-    axes.set_xticks(chart.at)
+    axes.set_xticks(chart.at, chart.ticks or None)
     axes.set_xlim(min(chart.at) - 0.5 * step, max(chart.at) + 0.5 * step)
     axes.set_xlabel(chart.x)
     axes.set_ylabel(chart.y)

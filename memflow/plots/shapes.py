@@ -30,7 +30,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Curves over the places `at`, such as checkpoints. `beside` are dashed: bounds that say how good they are."""
+    """Curves over the places `at`, such as checkpoints. `beside` are dashed: bounds that say how good they are.
+
+    `ticks` are the places' names, where they have any.
+    """
 
     title: str
     x: str
@@ -39,6 +42,7 @@ class Chart:
     curves: tuple[Curve, ...]
     caption: str
     beside: tuple[Curve, ...] = ()
+    ticks: tuple[str, ...] = ()
 
     @property
     def label(self) -> str | None:

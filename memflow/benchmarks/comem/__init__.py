@@ -15,6 +15,7 @@ their keys are made here.
     speakers.py          wrong answers that are true of another speaker
     expectations/        what must hold of the rows
     scripted.py          handlers of the scripted chat
+    reference.py         the figures that the paper publishes; starts.py: which of them fit together
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,0 +1,149 @@
+"""`show checkpoints` and its pictures: on a board made from answers that can be counted by hand."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from histories import board
+
+from resources.lake import Lake
+from resources.settings import load
+
+DEMO, OURS, OTHER = "comem_demo", "dialogues_32k", "amemgym_base"
+# Checkpoints 0 to 4, by question: forgotten at the end, learnt at once, never right, right throughout.
+ANSWERS = [[1, 1, 1, 1, 0], [0, 1, 1, 1, 1], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]]
+GUESSES = [[1, 1, 1, 1, 1], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]]
+SETTINGS = f"""
+[own_domains.{OURS}]
+benchmark = "comem"
+datasets = ["personamem_32k"]
+"""
+REASON = "the memory none has not been scored with this model"
+
+
+@pytest.fixture
+def measured(empty, tmp_path, monkeypatch):
+    """A home with CoMem's demo, scripted; a domain like the paper's; and AMemGym, whose histories begin elsewhere."""
+    settings = tmp_path / "memflow.toml"
+    settings.write_text(SETTINGS)
+    monkeypatch.setenv("MEMFLOW_SETTINGS", str(settings))
+    rows = board({"none": GUESSES, "full": ANSWERS}, domain=DEMO, scripted=True)
+    rows += board({"mem0": GUESSES, "full": ANSWERS, "full@x": ANSWERS}, domain=OURS)
+    rows += [
+        replace(row, value=None, low=None, high=None, reason=REASON) if row.variant == "complete" else row
+        for row in board({"full": ANSWERS}, first=-1, domain=OTHER)
+        if row.slice != "checkpoint -1" and row.metric not in ("constant", "random")
+    ]
+    Lake(load(over={"home": empty.folder}).lake_root).write("score.leaderboard", "all", rows, recipe="test")
+    return empty
+
+
+def tables(result):
+    """The lines of each table, by its heading and first word."""
+    found, head = {}, ""
+    for line in result.stdout.splitlines():
+        if ", " in line and not line.startswith(" ") and line.split(",")[0] in (DEMO, OURS, OTHER):
+            head = line.split(", ", 1)[1].split(":")[0].split(",")[0]
+        elif line.strip():
+            found.setdefault(head, {})[line.split()[0]] = line.split()[1:]
+    return found
+
+
+def test_the_four_tables_say_how_answers_change(measured) -> None:
+    result = measured("show", "checkpoints", "--domain", DEMO)
+    found = tables(result)
+    assert list(found) == ["accuracy", "forgetting", "forward transfer", "over all checkpoints"]
+    assert found["accuracy"]["memory"] == ["before", "1", "2", "3", "4", "n"]
+    full = found["accuracy"]["full"]
+    assert full[:3] == ["0.500", "[0.40", "0.60]"] and full[-1] == "4"
+    assert full[3::3][:4] == ["0.750", "0.750", "0.750", "0.500"] and full[14] == "0.60]*"
+    assert found["accuracy"]["constant"][1:] == ["0.300"] * 5 and found["accuracy"]["chance"] == ["0.250"] * 5
+    assert found["forgetting"]["full"][::3] == ["0.000", "0.000", "0.000", "0.250"]
+    assert found["forward transfer"]["full"][::3] == ["0.250", "0.000", "0.000", "0.000"]
+    stability = found["over all checkpoints"]
+    assert stability["full"][::3] == ["0.500", "0.250", "0.083", "-0.250", "-0.250", "-0.250"]
+    assert stability["none"][::3] == ["0.500", "0.500", "0.000", "0.000", "0.000", "0.000"]
+    assert "* its interval reaches down to a floor" in result.stdout
+    assert "scripted, not a language model" in result.stdout and "Full Memory" not in result.stdout
+
+
+def test_the_papers_figures_stand_below_ours_with_what_is_wrong_with_comparing_them(measured) -> None:
+    result = measured("show", "checkpoints", "--domain", OURS, "--paper")
+    lines = [line.split() for line in result.stdout.splitlines()]
+    mem0 = [line for line in lines if line[:1] == ["Mem0"]]
+    assert mem0[1][1:] == ["0.35–0.47?", "0.55–0.66?", "0.57–0.69?", "0.51–0.62?", "0.54–0.65?", "200"]
+    first = [line for line in lines if line[:2] == ["Full", "Memory"]]
+    assert first[0][2:] == ["0.51–0.55", "0.55–0.59", "0.54–0.58", "0.56–0.60", "0.54–0.58", "200"]
+    # Four models in each of four tables: accuracy, forgetting, forward transfer, stability.
+    assert len(first) == 16 and first[4][2:] == ["0.110", "0.150", "0.145", "0.175"]
+    assert first[12][2:] == ["0.430", "0.285"]
+    assert "? T1: these figures and those of the other memories" in result.stdout
+    assert "its curated ones are not public" in result.stdout and "scripted" not in result.stdout
+    assert "full@x" in result.stdout
+
+
+def test_where_the_paper_has_no_figures_that_is_said(measured) -> None:
+    result = measured("show", "checkpoints", "--domain", DEMO, "--paper")
+    assert "The paper has no figures of these domains." in result.stdout and "paper, GPT" not in result.stdout
+
+
+def test_what_cannot_be_told_has_its_reason(measured) -> None:
+    result = measured("show", "checkpoints", "--domain", OTHER)
+    found = tables(result)
+    assert found["accuracy"]["memory"] == ["before", "0", "1", "2", "3", "n"]
+    assert found["accuracy"]["full"] == ["–"] * 5 + ["4"]
+    assert f"– {REASON}: full." in result.stdout
+
+
+def test_without_room_there_are_no_intervals(measured, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    result = measured("show", "checkpoints", "--domain", DEMO)
+    assert tables(result)["accuracy"]["full"] == ["0.500", "0.750", "0.750", "0.750", "0.500*", "4"]
+    assert "csv and json have them" in result.stdout
+
+
+def test_programs_get_rows_of_ours_and_of_the_papers(measured) -> None:
+    told = json.loads(measured("show", "checkpoints", "--format", "json", "--paper").stdout)
+    assert told["label"] == "scripted, not a language model" and set(told["doubts"]) == {"T1"}
+    assert {row["domain"] for row in told["rows"]} == {DEMO, OURS, OTHER}
+    assert len(told["paper"]) == 16 * 10
+    sheet = measured("show", "checkpoints", "--domain", OURS, "--paper", "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(sheet)))
+    mine = [row for row in rows if row["source"] == "measured" and row["assistant"] == "full"]
+    assert (mine[0]["metric"], mine[0]["checkpoint"], mine[0]["value"]) == ("accuracy", "start", "0.5")
+    [theirs] = [
+        row
+        for row in rows
+        if (row["source"], row["assistant"], row["model"]) == ("paper, table 13", "Mem0", "DeepSeek-V3.2")
+        and row["metric"] == "all_wrong"
+    ]
+    assert (theirs["value"], theirs["n"], theirs["doubt"]) == ("0.19", "200", "T1")
+
+
+def test_a_domain_without_checkpoints_is_refused_and_so_is_an_empty_home(measured, tmp_path) -> None:
+    result = measured("show", "checkpoints", "--domain", "membench_memdaily")
+    assert result.exit_code == 1 and f"there are {DEMO}, {OURS}, {OTHER}" in result.stderr
+
+
+def test_an_empty_home_says_what_measures_some(empty) -> None:
+    result = empty("show", "checkpoints")
+    assert result.exit_code == 1 and "memflow run --domain comem_demo" in result.stderr
+
+
+def test_pictures_are_written(measured, tmp_path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
+    out = tmp_path / "out"
+    assert measured("plot", DEMO, "--out", str(out)).exit_code == 0
+    assert {path.stem for path in out.iterdir()} == {
+        "accuracy",
+        "checkpoints",
+        "forgetting",
+        "forward_transfer",
+        "stability",
+    }
+    assert "always wrong" in (out / "stability.svg").read_text()
+    only = tmp_path / "one"
+    assert measured("plot", OTHER, "--metric", "stability", "--out", str(only)).exit_code == 0
+    assert {path.name for path in only.iterdir()} == {"stability.svg", "stability.png"}

@@ -1,0 +1,78 @@
+"""Pictures of answers over checkpoints: what stands on them, and that they are drawn."""
+
+import pytest
+from histories import board
+
+from memflow.chat.scripted import LABEL
+from memflow.plots.charts import chart, charts
+from memflow.plots.checkpoints import checkpoint_pictures
+from memflow.plots.drawing import drawn
+from memflow.plots.shapes import Bars, Chart, Curve, Point
+
+ANSWERS = [[1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]]
+NOTHING = [[1, 1, 1], [0, 0, 0], [0, 0, 0], [1, 1, 1]]
+
+
+def test_accuracy_begins_with_the_guess_and_has_its_floors_beside_it() -> None:
+    drawing = checkpoint_pictures(board({"full": ANSWERS, "none": NOTHING}), "d")["checkpoints"]
+    assert isinstance(drawing, Chart)
+    assert drawing.at == (0, 1, 2) and drawing.ticks == ("before", "1", "2")
+    full, none = drawing.curves
+    assert (full.name, none.name) == ("full", "none")
+    assert full.points[0] == Point(0, 0.5, 0.4, 0.6) and [point.value for point in full.points] == [
+        0.5,
+        0.75,
+        0.5,
+    ]
+    assert drawing.beside == (
+        Curve("constant answer", tuple(Point(at, 0.3) for at in range(3))),
+        Curve("chance", tuple(Point(at, 0.25) for at in range(3))),
+    )
+    assert drawing.caption == (
+        "4 questions of 5 episodes with an answer at every checkpoint; 95 % intervals by bootstrap over episodes"
+    )
+
+
+def test_a_history_that_begins_before_the_first_checkpoint_has_a_place_for_it() -> None:
+    rows = [row for row in board({"full": ANSWERS}, first=-1) if row.slice != "checkpoint -1"]
+    drawing = checkpoint_pictures(rows, "d")["checkpoints"]
+    assert drawing.at == (-1, 0, 1) and drawing.ticks == ("before", "0", "1")
+    assert [point.at for point in drawing.curves[0].points] == [-1, 0, 1]
+    assert [point.at for point in drawing.beside[0].points] == [0, 1]
+
+
+def test_answers_are_stacked_by_whether_they_are_right_always_at_times_or_never() -> None:
+    rows = board({"oracle": ANSWERS, "none": NOTHING, "full": ANSWERS, "full@x": NOTHING})
+    drawing = checkpoint_pictures(rows, "d")["stability"]
+    assert isinstance(drawing, Bars) and drawing.ticks == ("none", "full", "oracle")
+    assert [panel.name for panel in drawing.panels] == ["m", "x"]
+    assert drawing.panels[0].parts == {
+        "always wrong": {0: 0.5, 1: 0.25, 2: 0.25},
+        "wavering": {0: 0.0, 1: 0.25, 2: 0.25},
+        "always right": {0: 0.5, 1: 0.5, 2: 0.5},
+    }
+    assert drawing.panels[1].parts["always right"] == {1: 0.5}
+    for place in range(3):
+        assert sum(part[place] for part in drawing.panels[0].parts.values()) == pytest.approx(1)
+
+
+def test_forgetting_and_forward_transfer_are_drawn_by_checkpoint() -> None:
+    rows = board({"full": ANSWERS, "none": NOTHING})
+    assert {"accuracy", "forgetting", "forward_transfer"} <= set(charts(rows, "d"))
+    drawing = chart(rows, "d", "forgetting")
+    assert drawing.title == "Forgetting by checkpoint, d" and drawing.at == (1, 2)
+    assert drawing.caption.startswith("4 questions of 5 episodes a checkpoint")
+
+
+def test_what_is_scripted_is_labelled_and_where_nothing_is_followed_nothing_is_drawn() -> None:
+    rows = board({"full": ANSWERS}, scripted=True)
+    pictures = checkpoint_pictures(rows, "d")
+    assert [picture.label for picture in pictures.values()] == [LABEL, LABEL]
+    assert checkpoint_pictures(rows, "other") == {} == checkpoint_pictures([], "d")
+
+
+def test_they_are_drawn() -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
+    for picture in checkpoint_pictures(board({"full": ANSWERS, "none": NOTHING}), "d").values():
+        text = drawn(picture).decode()
+        assert "always right" in text or "before" in text
