@@ -35,7 +35,7 @@ def _boards(figures: Sequence[Figure]) -> Iterator[tuple[Board, Places]]:
 
 def _checkpoints(board: Board) -> list[str]:
     """The slices of the checkpoints at which something was told, in their order."""
-    named = [name for metric, name in board if metric == "forgetting" and name.startswith("checkpoint ")]
+    named = {name for metric, name in board if metric in BY_CHECKPOINT and name.startswith("checkpoint ")}
     return sorted(named, key=lambda name: int(name.partition(" ")[2]))
 
 
@@ -45,13 +45,12 @@ def _unbalanced(figures: Sequence[Figure]) -> list[int]:
     found = []
     for board, places in _boards(figures):
         guess = board.get((GUESS, "all"), math.nan)
-        learnt, told = 0.0, _checkpoints(board)
-        wanted = {}
-        for name in told:
+        learnt, wanted = 0.0, {}
+        for name in _checkpoints(board):
             learnt += board.get(("forward_transfer", name), math.nan)
-            wanted[name] = guess + learnt - board["forgetting", name]
+            wanted[name] = guess + learnt - board.get(("forgetting", name), math.nan)
         for (metric, name), at in places.items():
-            # Where nothing is to be forgotten yet, the history begins.
+            # A checkpoint at which nothing was told is the one that histories begin with.
             if metric == ACCURACY and not abs(wanted.get(name, guess) - board[metric, name]) <= ROUNDING:
                 found.append(at)
     return sorted(found)

@@ -41,7 +41,7 @@ def verdict(of: Probe, assistant: str, value: float) -> Verdict:
     known = None if math.isnan(value) else float(value)
     return Verdict(
         domain=of.domain, assistant=assistant, probe_id=of.probe_id, episode_id=of.episode_id,
-        checkpoint=of.checkpoint, dataset="s", metric=of.metric, value=known, reason=None if known is not None else "no",
+        checkpoint=of.checkpoint, dataset="s", metric=of.metric, value=known, reason="no" if known is None else None,
     )  # fmt: skip
 
 
