@@ -23,7 +23,8 @@ from memflow.records import Figure
 COMPLETE = "complete"
 """The variant of an accuracy of the questions with an answer at every checkpoint."""
 ACCURACY, GUESS = "accuracy", "guess"
-BY_CHECKPOINT = ("forgetting", "forward_transfer", "backward_transfer")
+FORGETTING = "forgetting"
+BY_CHECKPOINT = (FORGETTING, "forward_transfer", "backward_transfer")
 """Metrics with a figure for each checkpoint at which something was told, `checkpoint N`; forgetting has one over `all`
 too, which is that of the last."""
 OVER_ALL = ("all_correct", "all_wrong", "flip_rate")
@@ -64,21 +65,16 @@ def continual_figures(rows: Sequence[Followed], like: Figure, seed: int, *, none
     Their n are questions. Intervals are bootstrapped over episodes, and are of the questions where there is one episode
     only. `like` is any figure of the same assistant and domain; `none` says whether that memory's verdicts are today's.
     """
-    checkpoints = sorted({row.checkpoint for row in rows})
+    by_measure: dict[tuple[str, int], list[Followed]] = {}
+    for row in sorted(rows, key=lambda row: (row.checkpoint, row.episode_id)):
+        by_measure.setdefault((row.measure, row.checkpoint), []).append(row)
     found = []
-    for metric in (ACCURACY, *BY_CHECKPOINT, *OVER_ALL, GUESS):
+    for (metric, checkpoint), held in by_measure.items():
         variant = COMPLETE if metric in (ACCURACY, GUESS) else "standard"
-        for checkpoint in checkpoints:
-            held = [row for row in rows if (row.measure, row.checkpoint) == (metric, checkpoint)]
-            if not held:
-                continue
-            name = "all" if metric in (*OVER_ALL, GUESS) else f"checkpoint {checkpoint}"
-            found.append(_figure(held, replace(like, metric=metric, variant=variant, slice=name), seed, none))
-    return found + [
-        replace(figure, slice="all")
-        for figure in found
-        if (figure.metric, figure.slice) == ("forgetting", f"checkpoint {checkpoints[-1]}")
-    ]
+        name = "all" if metric in (*OVER_ALL, GUESS) else f"checkpoint {checkpoint}"
+        found.append(_figure(held, replace(like, metric=metric, variant=variant, slice=name), seed, none))
+    lost = [figure for figure in found if figure.metric == FORGETTING]
+    return [*found, *(replace(figure, slice="all") for figure in lost[-1:])]
 
 
 def _figure(rows: Sequence[Followed], like: Figure, seed: int, none: bool) -> Figure:

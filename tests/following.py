@@ -14,7 +14,7 @@ Says = Callable[[Probe], float | None]
 def followed(
     folder: Path, domain: str, probes: Sequence[Probe], answers: Mapping[str, Says]
 ) -> dict[str, dict[tuple[str, str], Figure]]:
-    """By assistant, the figures by metric and slice: `answers` says what each assistant's answer to a probe is worth."""
+    """By assistant, the figures by metric and slice. `answers` says what an assistant's answer to a probe is worth."""
     lake = Lake(folder / "lake")
     lake.write("question.probes", domain, probes, recipe="")
     for assistant, worth in answers.items():

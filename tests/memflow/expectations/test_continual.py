@@ -55,7 +55,11 @@ def test_whatever_is_summed_up_passes(correct: np.ndarray, opens: bool) -> None:
 
 
 def test_each_assistant_and_domain_is_looked_at_by_itself() -> None:
-    figures = [*board(WORKED), *board([[0, 1], [1, 1]], assistant="full"), *board([[1, 0]], False, domain="e")]
+    figures = [
+        *board(WORKED),
+        *board([[0, 1], [1, 1]], assistant="full"),
+        *board([[1, 0]], False, domain="e"),
+    ]
     assert list(BALANCED.at_fault(figures)) == list(BOUND.at_fault(figures)) == []
     # A floor of the same name is no part of a history, nor an accuracy of all that was answered.
     others = [replace(FIGURE, metric="guess", value=0.9), replace(FIGURE, slice="checkpoint 3", value=0.1)]

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 from following import curve, followed
+
 from memflow.continual import NO_NONE
 from memflow.records import Probe
 
@@ -85,6 +86,8 @@ def test_guesses_are_those_of_none_and_without_it_nothing_is_shown(demo: Any, tm
     )["full"]
     assert with_none["guess", "all"].value == 0.5
     assert curve(with_none, "forgetting") == [0.5, 0.5, 0.5, 0.5]
-    without = followed(tmp_path / "without", demo.domain.name, demo.probes, {"full": lambda probe: 0.0})["full"]
+    without = followed(tmp_path / "without", demo.domain.name, demo.probes, {"full": lambda probe: 0.0})[
+        "full"
+    ]
     assert {figure.reason for figure in without.values()} == {NO_NONE}
     assert {figure.value for figure in without.values()} == {None}

@@ -51,7 +51,14 @@ def figures(skip: str = "") -> dict[tuple[str, str, str], Figure]:
 def test_every_accuracy_has_its_floors_beside_it() -> None:
     found = figures()
     slices = {name for metric, _, name in found if metric == "accuracy"}
-    assert slices == {"all", "checkpoint 0", "checkpoint 1", "checkpoint 2", "category likes", "category dates"}
+    assert slices == {
+        "all",
+        "checkpoint 0",
+        "checkpoint 1",
+        "checkpoint 2",
+        "category likes",
+        "category dates",
+    }
     for floor in ("random", "constant", "guess"):
         assert {name for metric, variant, name in found if (metric, variant) == (floor, "standard")} == slices
 
