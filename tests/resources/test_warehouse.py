@@ -169,7 +169,7 @@ def test_reasons_are_gathered_from_every_table(filled):
 
 
 def test_a_query_says_what_it_does_not_know(filled):
-    with pytest.raises(BadInput, match="there are coverage, leaderboard"):
+    with pytest.raises(BadInput, match="there are continual, coverage, leaderboard"):
         filled.query("nothing")
     with pytest.raises(BadInput, match="has no parameter 'colour'; it has assistant, domain"):
         filled.query("coverage", colour="red")
