@@ -26,7 +26,8 @@ PAUSE_S = 0.05
 PUBLISHED = "score."
 """The stage that memflow.duckdb holds itself and not as views: what a person wants of a file sent on."""
 VIEWS = ("score.ranges", "score.histories", "score.continual")
-"""What follows from tables by SQL alone, those first that others are made from: sql/views/<stage>/<name>.sql."""
+"""What follows from tables by SQL alone, those first that others are made from: sql/views/<stage>/<name>.sql. In
+memflow.duckdb they need the lake, for the probes."""
 
 
 class Rows(list[dict[str, Any]]):
