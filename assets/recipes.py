@@ -102,7 +102,8 @@ class Recipes:
         return benchmark.asking(domain) or evolves(recipe, benchmark)
 
     def leaderboard(self) -> str:
-        """The recipe of the leaderboard: every verdict and every probe there is, and what stands behind them."""
+        """The recipe of the leaderboard: every verdict and every probe there is, what stands behind them, and the
+        questions by which they are added up."""
         made_from = {}
         for table in (*SCORED, "question.probes"):
             for partition in self.lake.partitions(table):
@@ -110,7 +111,7 @@ class Recipes:
                 if facts is not None:
                     meta = {name: value for name, value in facts.meta.items() if name != RUN}
                     made_from[f"{table} {partition}"] = [facts.digest, meta]
-        return digest("score.leaderboard", made_from, list(self.settings.domains), code())
+        return digest("score.leaderboard", made_from, list(self.settings.domains), code(), questions())
 
     def simulator(self, stage: str, domain: Domain) -> str | None:
         """The simulator's fingerprint in a stage of a domain: its model, and the prompts that the benchmark asks it
@@ -255,12 +256,20 @@ def code() -> str:
     return digest([(name, text) for name, text in _sources(files("memflow"), "")])
 
 
-def _sources(folder: Traversable, prefix: str) -> list[tuple[str, str]]:
+@lru_cache(maxsize=1)
+def questions() -> str:
+    """Digest of the tables, views and questions in SQL, by which verdicts are added up."""
+    return digest([(name, text) for name, text in _sources(files("sql"), "", (".sql",))])
+
+
+def _sources(
+    folder: Traversable, prefix: str, ends: tuple[str, ...] = (".py", ".md", ".yaml")
+) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for item in sorted(folder.iterdir(), key=lambda item: item.name):
         name = f"{prefix}{item.name}"
         if item.is_dir() and item.name not in ("__pycache__", "cli"):
-            found += _sources(item, f"{name}/")
-        elif item.name.endswith((".py", ".md", ".yaml")):
+            found += _sources(item, f"{name}/", ends)
+        elif item.name.endswith(ends):
             found.append((name, item.read_text(encoding="utf-8")))
     return found

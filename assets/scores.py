@@ -15,6 +15,7 @@ from memflow.attribution import attribute
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import Measured
 from memflow.board import Terms, evidence_figures, on_terms
+from memflow.continual import Followed, continual_figures
 from memflow.efficiency import Operations, efficiency_figures
 from memflow.groups import Group
 from memflow.records import Claim, Figure, Verdict
@@ -175,6 +176,7 @@ def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) 
     groups = [] if benchmark.counts_rows else _groups(name, warehouse, behind)
     operations = [Operations(**row) for row in warehouse.query("operations", domain=name)]
     probes = probes_of(lake, name)
+    followed = _followed(name, warehouse) if any(probe.question_id for probe in probes) else []
     slices = benchmark.parts(domain, probes)
     figures: list[Figure] = []
     terms: dict[str, Terms] = {}
@@ -205,10 +207,17 @@ def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) 
         if own:
             took = [row for row in operations if row.assistant == assistant]
             own += efficiency_figures(took, probes, own[0], domain.seed, slices)
+            answers = [row for row in followed if row.assistant == assistant]
+            own += continual_figures(answers, own[0], domain.seed, none=f"none{at}{model}" in verdicts)
         figures += own
         k, budget = (int(behind[assistant].get(each, 0)) or None for each in ("k", "budget"))
         terms[assistant] = Terms.of(lake.read("answer.replies", where), k, budget)
     return on_terms(figures, terms)
+
+
+def _followed(name: str, warehouse: Warehouse) -> list[Followed]:
+    """The answers of one domain to the questions that are asked at several checkpoints, added up."""
+    return [Followed(**row) for row in warehouse.query("continual", domain=name)]
 
 
 def _groups(name: str, warehouse: Warehouse, behind: Collection[str]) -> list[Group]:

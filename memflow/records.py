@@ -172,6 +172,9 @@ class Probe:
     question_id: Annotated[
         str | None, "What probes have in common that ask the same at other checkpoints; null where none does."
     ] = None
+    opens: Annotated[
+        bool, "It is asked before anything was told or learnt: the history of its question begins with it."
+    ] = False
     after: Annotated[
         str | None,
         "The last message that has been said when it is asked, where that is before its checkpoint's.",

@@ -1,4 +1,4 @@
-"""The warehouse: DuckDB over the lake. Questions are files in sql/queries, tables files in sql/tables.
+"""The warehouse: DuckDB over the lake. Questions are files in sql/queries, tables in sql/tables, views in sql/views.
 
 Every question gets a database of its own in memory, with a view over each table's Parquet files, so that
 nobody waits for a lock. `memflow.duckdb`, for other tools, is built under another name and renamed: nobody
@@ -7,7 +7,7 @@ ever holds it for writing. Rows are written by resources/lake.py, never here.
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -25,6 +25,9 @@ ATTEMPTS = 5
 PAUSE_S = 0.05
 PUBLISHED = "score."
 """The stage that memflow.duckdb holds itself and not as views: what a person wants of a file sent on."""
+VIEWS = ("score.ranges", "score.histories", "score.continual")
+"""What follows from tables by SQL alone, those first that others are made from: sql/views/<stage>/<name>.sql. In
+memflow.duckdb they need the lake, for the probes."""
 
 
 class Rows(list[dict[str, Any]]):
@@ -88,7 +91,10 @@ class Warehouse:
 
     def _ask(self, text: str, parameters: dict[str, Any]) -> Rows:
         try:
-            with self.lake.snapshot() as lake, _views(lake) as connection:
+            # To make a view DuckDB looks at the files of its tables; so they are made for a question that names one.
+            named = any(view.rpartition(".")[2] in text.lower() for view in VIEWS)
+            views = VIEWS if named else ()
+            with self.lake.snapshot() as lake, _opened(lake, views) as connection:
                 answer = connection.execute(text, parameters)
                 return Rows([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
@@ -106,6 +112,8 @@ class Warehouse:
                             _view(connection, self.lake, table)
                         else:
                             _copy(connection, self.lake, table)
+                    for view in VIEWS:
+                        connection.execute(_text_of("views", view))
                 return
             except duckdb.Error as wrong:
                 if attempt == ATTEMPTS:
@@ -116,8 +124,8 @@ class Warehouse:
 
 
 @contextmanager
-def _views(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory whose tables are the lake's, and which can reach nothing else."""
+def _opened(lake: Lake, views: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory whose tables are the lake's, with these views, and which can reach nothing else."""
     with duckdb.connect(":memory:") as connection:
         # DuckDB calls its first database `memory`, which is a stage of ours; so it gets another one.
         connection.execute("ATTACH ':memory:' AS memflow")
@@ -126,6 +134,8 @@ def _views(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.execute("SET python_enable_replacements = false")
         for table in TABLES:
             _view(connection, lake, table)
+        for view in views:
+            connection.execute(_text_of("views", view))
         if lake.local:
             roots = ", ".join(_literal(root) for root in (lake.root, _escaped(lake.root)))
             connection.execute(f"SET allowed_directories = [{roots}]")
@@ -140,7 +150,7 @@ def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
     partitions = lake.partitions(table)
     if not partitions:
-        connection.execute(_text(f"tables/{stage}", name))
+        connection.execute(_text_of("tables", table))
     elif lake.local:
         pattern = f"{_escaped(lake.folder(table))}/*.parquet"
         connection.execute(
@@ -155,14 +165,19 @@ def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
 
 def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
     """`table` with its rows. From an object store, every table: views would need the keys."""
-    stage, _, name = table.partition(".")
-    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
-    connection.execute(_text(f"tables/{stage}", name))
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {table.partition('.')[0]}")
+    connection.execute(_text_of("tables", table))
     for partition in lake.partitions(table):
         try:
             connection.from_arrow(lake.arrow(table, partition)).insert_into(table)
         except duckdb.ConstraintException as wrong:
             raise BadInput(f"{table} of {partition} cannot be published: {wrong}") from wrong
+
+
+def _text_of(folder: str, table: str) -> str:
+    """The SQL of a table or a view, `stage.name`."""
+    stage, _, name = table.partition(".")
+    return _text(f"{folder}/{stage}", name)
 
 
 def _text(folder: str, name: str) -> str:

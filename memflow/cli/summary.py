@@ -155,7 +155,8 @@ def cell(figure: Figure | None) -> str:
     if figure.value is None:
         return "none"
     value, ends = (",.0f", ",.0f") if range_of(figure.metric) == TOKENS else (".3f", ".2f")
-    helper = figure.metric in ("random", "upper_bound") or figure.metric.endswith("_failure")
+    floor = figure.metric in ("random", "constant", "guess")
+    helper = floor or figure.metric == "upper_bound" or figure.metric.endswith("_failure")
     if helper or figure.low is None or figure.high is None:
         return f"{figure.value:{value}}"
     return f"{figure.value:{value}} [{figure.low:{ends}} {figure.high:{ends}}]"

@@ -1,10 +1,16 @@
 """How answers change over checkpoints: forgetting, forward and backward transfer, stability (CoMem, section 3.3).
 
-An array `correct` of shape (questions, checkpoints + 1) says which answers are right: 1 or 0, and not a number where
-there is no answer. Its first column is checkpoint 0, before anything was said: what guessing gets. Questions that lack
-an answer somewhere are left out, since a history with a gap tells neither what was forgotten nor what was learnt.
+An array `correct` of shape (questions, checkpoints + 1) says what each answer is worth: 1 where it is right and 0 where
+it is wrong, and not a number where there is none. Its first column is checkpoint 0, before anything was said: what
+guessing gets. Questions that lack an answer somewhere are left out, since a history with a gap tells neither what was
+forgotten nor what was learnt.
+
+The paper has right and wrong answers alone. Answers graded from 0 to 1 are a generalisation of our own: what is known
+so far is the best answer up to then, what an answer lacks of it is forgotten, and what it adds to it is learnt. For 0
+and 1 that is the paper's, and the identity holds as it does there.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,14 +24,16 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Summary:
-    """Shares of `n` questions. Lists have an item for each checkpoint, checkpoint 0 first.
+    """Means over `n` questions. Lists have an item for each checkpoint, checkpoint 0 first.
 
-    `forgetting[t]`: right at some checkpoint before t (0 among them) and wrong at t. `forward_transfer[t]`: wrong at
-    every checkpoint before t and right at t. Both are 0 at checkpoint 0, before which there is nothing.
-    `backward_transfer[t]`: accuracy at the last checkpoint less that at t; what was known then and is no more counts
-    against it. `all_correct`, `all_wrong`: right or wrong at every checkpoint but 0, which is a guess. `flip_rate`: of
-    the steps from one checkpoint to the next, from 1 on, the share over which an answer changes from right to wrong or
-    back; None where there is one checkpoint only.
+    `forgetting[t]`: what the best answer before t (0 among them) was worth more than that at t; so the share right at
+    some checkpoint before t and wrong at t. `forward_transfer[t]`: what the answer at t is worth more than the best
+    before; so the share wrong at every checkpoint before t and right at t. Both are 0 at checkpoint 0, before which
+    there is nothing. `backward_transfer[t]`: accuracy at the last checkpoint less that at t; what was known then and is
+    no more counts against it. `all_correct`: the worst answer at any checkpoint but 0, which is a guess; so the share
+    right at each of them. `all_wrong`: what the best one lacks. `flip_rate`: by how much an answer changes from one
+    checkpoint to the next, from 1 on; so the share of steps over which it turns from right to wrong or back. None where
+    there is one checkpoint only.
     """
 
     n: int
@@ -56,29 +64,28 @@ class Marks:
     always: Array
     never: Array
     flips: Array
-    """Of the steps from one checkpoint to the next, from 1 on, the share that flips; nan where there is none."""
+    """By how much it changes in a step from one checkpoint to the next, from 1 on; nan where there is no step."""
 
 
 def marked(correct: npt.ArrayLike) -> Marks:
     """The marks of complete questions. Raises BadInput where `correct` is no array of questions and checkpoints, holds
-    anything but 0 and 1, or has no checkpoint besides 0."""
+    anything beyond 0 and 1, or has no checkpoint besides 0."""
     right = np.asarray(correct, dtype=np.float64)
     if right.ndim != 2 or right.shape[1] < 2:
         raise BadInput(
             f"an array of shape {right.shape} is not (questions, checkpoints + 1): checkpoint 0, and another after it"
         )
-    if not np.isin(right, (0.0, 1.0)).all():
-        raise BadInput("an answer is right or wrong, 1 or 0; leave out questions that lack one (`complete`)")
-    before = np.concatenate((np.zeros((len(right), 1)), np.maximum.accumulate(right, axis=1)[:, :-1]), axis=1)
-    learnt = right * (1 - before)
-    learnt[:, 0] = 0.0
+    if not ((right >= 0) & (right <= 1)).all():
+        raise BadInput("an answer is worth 0 to 1; leave out questions that lack one (`complete`)")
+    # Before checkpoint 0 is nothing: what is answered there is neither forgotten nor learnt.
+    before = np.concatenate((right[:, :1], np.maximum.accumulate(right, axis=1)[:, :-1]), axis=1)
     told = right[:, 1:]
     steps = told.shape[1] - 1
     changed = np.abs(np.diff(told, axis=1)).sum(axis=1)
     return Marks(
         right=right,
-        forgotten=before * (1 - right),
-        learnt=learnt,
+        forgotten=np.maximum(0.0, before - right),
+        learnt=np.maximum(0.0, right - before),
         always=told.min(axis=1),
         never=1 - told.max(axis=1),
         flips=changed / steps if steps else np.full(len(right), np.nan),
@@ -118,12 +125,16 @@ def constant_floor(keys: Sequence[Sequence[str]]) -> tuple[float, ...]:
     `keys` are the right options of each question at each checkpoint but 0, by letter or number. A score is to be read
     beside it: where a quarter of the keys say "I do not know", so may a memory that holds nothing.
     """
-    if not keys or not keys[0]:
+    best = best_constant([key for question in keys for key in question])
+    return tuple(column.count(best) / len(column) for column in zip(*keys, strict=True))
+
+
+def best_constant(keys: Sequence[str]) -> str:
+    """The answer that is right most often, the first by its name where several are. Raises BadInput for no keys."""
+    if not keys:
         raise BadInput("there is no key to answer by")
-    answers = sorted({key for question in keys for key in question})
-    columns = list(zip(*keys, strict=True))
-    best = max(answers, key=lambda answer: sum(column.count(answer) for column in columns))
-    return tuple(column.count(best) / len(column) for column in columns)
+    counted = Counter(keys)
+    return min(counted, key=lambda key: (-counted[key], key))
 
 
 def _plain(values: Array) -> tuple[float, ...]:

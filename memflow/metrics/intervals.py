@@ -5,6 +5,7 @@ What a figure means, and when it may be shown, belongs elsewhere.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from memflow.errors import BadInput
 
 Array = npt.NDArray[np.float64]
 DRAWS = 2000
+KEPT = 500
+"""Episodes up to which draws are kept for the next figure: 8 MB."""
 
 
 class Interval(NamedTuple):
@@ -41,14 +44,24 @@ def bootstrap(
             return Interval(None, None, None)
         if episodes == 1:
             return Interval(value, None, None)
-        shares = np.full(episodes, 1 / episodes)
-        weights = np.random.default_rng(seed).multinomial(episodes, shares, size=draws).astype(np.float64)
-        drawn = statistic(weights)
+        drawn = statistic((_kept if episodes <= KEPT else _weights)(episodes, seed, draws))
     finite = drawn[np.isfinite(drawn)]
     if not finite.size:
         return Interval(value, None, None)
     low, high = np.quantile(finite, [0.025, 0.975])
     return Interval(value, float(low), float(high))
+
+
+def _weights(episodes: int, seed: int, draws: int) -> Array:
+    """How often each episode is drawn, of shape (draws, episodes)."""
+    shares = np.full(episodes, 1 / episodes)
+    weights = np.random.default_rng(seed).multinomial(episodes, shares, size=draws).astype(np.float64)
+    weights.flags.writeable = False
+    return weights
+
+
+_kept = lru_cache(maxsize=8)(_weights)
+"""The same for the figures of one board, which are bootstrapped over the same episodes: to draw takes longest."""
 
 
 def mean_interval(

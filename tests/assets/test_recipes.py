@@ -117,3 +117,10 @@ def test_an_instrument_makes_verdicts_anew_where_it_is_used(tmp_path: Path) -> N
     before = equipped().instruments(settings.domain("memorybench_academic"))
     dictionary.write_text("syllable S IH1 L AH0 B AH0 L\ncat K AE1 T\n", encoding="utf-8")
     assert equipped().instruments(settings.domain("memorybench_academic")) != before
+
+
+def test_the_leaderboard_follows_the_questions_that_it_is_made_by(recipes, monkeypatch) -> None:
+    before = recipes.leaderboard()
+    assert recipes.leaderboard() == before
+    monkeypatch.setattr("assets.recipes.questions", lambda: "others")
+    assert recipes.leaderboard() != before

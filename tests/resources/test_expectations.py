@@ -11,7 +11,7 @@ from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
 from memflow.domains import Domain
 from memflow.errors import BadInput, MemflowError, MissingData
-from memflow.expectations import EXPECTATIONS, Between, Expectation, Together
+from memflow.expectations import EXPECTATIONS, Between, Expectation, Together, continual
 from memflow.records import (
     TABLES,
     Attributed,
@@ -320,6 +320,7 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
         ("score.leaderboard", "one_simulator_per_board"),
         ("score.leaderboard", "failures_add_up_to_the_errors"),  # amemgym/test_scores.py
         ("score.leaderboard", "one_prompt_and_model_per_comparison"),  # tests/memflow/test_board.py
+        *((each.table, each.name) for each in continual.EXPECTED),  # its own tests damage figures
         ("memory.indexes", "few_writes_failed"),
         ("answer.replies", "every_probe_has_a_reply"),
         ("score.verdicts", "every_reply_has_a_verdict"),

@@ -26,6 +26,7 @@ from memflow.benchmarks.benchmark import Benchmark, Held, Measured, Question, St
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
+from memflow.continual import CONTINUAL
 from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall
@@ -94,7 +95,7 @@ class AMemGym(Benchmark):
         return [*overall, *make_curves(domain, measured, overall)]
 
     def headline(self, metric: str) -> bool:
-        return metric not in ("state_match", "unparsed", "state_unparsed")
+        return metric not in ("state_match", "unparsed", "state_unparsed", *CONTINUAL)
 
     def lesson(
         self,

@@ -122,6 +122,7 @@ class _Checkpoint:
         values = self._values(asked.variables)
         return replace(
             self._probe(f"q{number}", asked.variables, asked.reason),
+            question_id=f"{self.life.profile.user_id}/q{number}",
             kind="choice",
             metric="accuracy",
             question=asked.question,

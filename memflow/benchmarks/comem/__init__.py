@@ -26,7 +26,7 @@ from memflow.benchmarks.choices import Choice, number_of
 from memflow.benchmarks.comem.curation.imported import imported
 from memflow.benchmarks.comem.curation.keys import keys_by, left_out
 from memflow.benchmarks.comem.episodes import make_episodes, put
-from memflow.benchmarks.comem.figures import make_figures, slices
+from memflow.benchmarks.comem.figures import SHOWN, make_figures, slices
 from memflow.benchmarks.comem.parameters import parameters_of
 from memflow.benchmarks.comem.probes import probes_of
 from memflow.benchmarks.comem.records import contexts_of, read
@@ -34,7 +34,7 @@ from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.speakers import speaker_figures, speaker_verdicts
 from memflow.benchmarks.comem.turns import turns_of
 from memflow.benchmarks.means import asked_of
-from memflow.benchmarks.verdicts import UNPARSED, choice_verdicts
+from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
@@ -117,7 +117,8 @@ class CoMem(Benchmark):
         return [*make_figures(domain, measured), *by_speaker]
 
     def headline(self, metric: str) -> bool:
-        return metric != UNPARSED
+        """Of what changes over checkpoints, what is forgotten in the end and what is right throughout."""
+        return metric in SHOWN
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)

@@ -48,6 +48,7 @@ def _of(
             domain=domain,
             probe_id=f"{context.question_id(asked)}/c{number}",
             question_id=context.question_id(asked),
+            opens=not number,
             episode_id=context.context_id,
             checkpoint=number,
             after=context.message_id(index - 1) if 0 < index < reached[number] else None,

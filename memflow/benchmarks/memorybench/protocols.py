@@ -49,7 +49,15 @@ def alone(case_id: str) -> str:
 
 
 def _at(probe: Probe, step: int) -> Probe:
-    return replace(probe, probe_id=f"{probe.probe_id}/{step}", episode_id=DIALOGUES, checkpoint=step)
+    """The case at a step. At step 0 nothing was learnt: its corpus is in memory, and no dialogue."""
+    return replace(
+        probe,
+        probe_id=f"{probe.probe_id}/{step}",
+        question_id=probe.probe_id,
+        opens=not step,
+        episode_id=DIALOGUES,
+        checkpoint=step,
+    )
 
 
 def _again(parameters: Parameters, probe: Probe) -> list[Probe]:

@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS question.probes (
     variants VARCHAR[] NOT NULL,
     parent VARCHAR,
     question_id VARCHAR,
+    opens BOOLEAN NOT NULL,
     after VARCHAR,
     true_of VARCHAR[] NOT NULL,
     said_tokens BIGINT,

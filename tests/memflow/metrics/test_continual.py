@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from memflow.errors import BadInput
-from memflow.metrics.continual import complete, constant_floor, marked, summary
+from memflow.metrics.continual import best_constant, complete, constant_floor, marked, summary
 
 WORKED = [
     # 0  1  2  3  4
@@ -34,9 +34,32 @@ def test_a_worked_example_of_five_questions_and_five_checkpoints():
     assert found.identity() == pytest.approx((0,) * 5)
 
 
-answers = st.tuples(st.integers(1, 30), st.integers(2, 8)).flatmap(
-    lambda shape: arrays(np.int8, shape, elements=st.integers(0, 1))
-)
+def test_a_worked_example_of_graded_answers():
+    # The best so far: 0.2, 0.6, 0.6 and 0.9; 0.5, 0.5, 0.5 and 0.5.
+    found = summary([[0.2, 0.6, 0.3, 0.9], [0.5, 0.5, 0.1, 0.4]])
+    assert found.accuracy == pytest.approx((0.35, 0.55, 0.2, 0.65))
+    assert found.forgetting == pytest.approx((0, 0, (0.3 + 0.4) / 2, 0.1 / 2))
+    assert found.forward_transfer == pytest.approx((0, 0.4 / 2, 0, 0.3 / 2))
+    assert found.all_correct == pytest.approx((0.3 + 0.1) / 2)
+    assert found.all_wrong == pytest.approx((0.1 + 0.5) / 2)
+    assert found.flip_rate == pytest.approx((0.3 + 0.6 + 0.4 + 0.3) / 4)
+
+
+SHAPES = st.tuples(st.integers(1, 30), st.integers(2, 8))
+BINARY = SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.sampled_from((0.0, 1.0))))
+GRADED = SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1)))
+answers = BINARY | GRADED
+
+
+@given(BINARY)
+def test_for_right_and_wrong_answers_it_is_what_the_paper_says(correct):
+    found = summary(correct)
+    for now in range(1, correct.shape[1]):
+        before, right = correct[:, :now] == 1, correct[:, now] == 1
+        assert found.forgetting[now] == pytest.approx(np.mean(before.any(axis=1) & ~right))
+        assert found.forward_transfer[now] == pytest.approx(np.mean(~before.any(axis=1) & right))
+    assert found.all_correct == pytest.approx(np.mean((correct[:, 1:] == 1).all(axis=1)))
+    assert found.all_wrong == pytest.approx(np.mean((correct[:, 1:] == 0).all(axis=1)))
 
 
 @given(answers)
@@ -49,8 +72,8 @@ def test_the_identity_holds_on_a_thousand_random_matrices():
     chance = np.random.default_rng(7)
     for _ in range(1000):
         shape = chance.integers(1, 400), chance.integers(2, 7)
-        found = summary(chance.random(shape) < chance.random())
-        assert max(map(abs, found.identity())) < 1e-12
+        for correct in (chance.random(shape) < chance.random(), chance.random(shape)):
+            assert max(map(abs, summary(correct).identity())) < 1e-12
 
 
 @given(answers)
@@ -76,7 +99,8 @@ def test_a_question_without_an_answer_somewhere_is_left_out():
     [
         ([[1], [0]], "is not \\(questions, checkpoints \\+ 1\\)"),
         ([1, 0, 1], "is not"),
-        ([[0, 2]], "right or wrong"),
+        ([[0, 2]], "worth 0 to 1"),
+        ([[0, -0.1]], "worth 0 to 1"),
         (np.zeros((0, 5)), "nothing to follow"),
         ([[np.nan, 1]], "nothing to follow"),
     ],
@@ -109,6 +133,7 @@ def test_the_constant_answerer_gives_what_is_right_most_often():
     assert constant_floor(keys) == (0.25, 0.5, 0.75, 0.5)
     with pytest.raises(BadInput, match="no key"):
         constant_floor([])
+    assert best_constant(["2", "10", "10", "2"]) == "10"
 
 
 def test_marks_say_which_question_counts_for_what():

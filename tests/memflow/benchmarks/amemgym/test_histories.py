@@ -1,0 +1,93 @@
+"""The same question after every period: its history, and what memories come to that ignore news or are overwritten."""
+
+from collections import Counter
+from typing import Any
+
+from following import curve, followed
+
+from memflow.continual import NO_NONE
+from memflow.records import Probe
+
+STILL, THROUGHOUT = [12, 4, 3, 1], 0
+"""Of the demo's 12 questions, those with the gold of period 0 at each period, and those with it at all of them."""
+
+
+def test_a_question_is_the_same_after_every_period_and_nothing_is_asked_before(demo: Any) -> None:
+    choices = demo.of_kind("choice")
+    assert {probe.question_id for probe in demo.of_kind("state")} == {None}
+    assert not any(probe.opens for probe in choices)
+    asked: dict[Any, set[str]] = {}
+    for probe in choices:
+        asked.setdefault(probe.question_id, set()).add(probe.question)
+    assert all(len(questions) == 1 for questions in asked.values())
+    # 3 users with 4 questions each, after period 0 and 3 more.
+    assert Counter(Counter(probe.question_id for probe in choices).values()) == {4: 12}
+
+
+def test_the_published_users_all_have_as_many_periods(base: Any) -> None:
+    counts = Counter(probe.question_id for probe in base.of_kind("choice"))
+    assert set(counts.values()) == {11}
+
+
+def test_the_demos_curves_by_hand(demo: Any, tmp_path: Any) -> None:
+    choices = demo.of_kind("choice")
+    golds = {(probe.question_id, probe.checkpoint): probe.gold for probe in choices}
+    by_question = {
+        question: [golds[question, period] for period in range(4)]
+        for question in dict.fromkeys(probe.question_id for probe in choices)
+    }
+    # How many of the 12 questions have the gold of period 0 still, by period.
+    still = [sum(gold[period] == gold[0] for gold in by_question.values()) for period in range(4)]
+    assert still == STILL
+
+    def ignores_news(probe: Probe) -> float:
+        return float(probe.gold == golds.get((probe.question_id, 0)))
+
+    def overwritten(probe: Probe) -> float:
+        return float(probe.checkpoint == int(probe.probe_id[-1]))
+
+    found = followed(
+        tmp_path,
+        demo.domain.name,
+        demo.probes,
+        {
+            "none": lambda probe: 0.0,
+            "perfect": lambda probe: 1.0,
+            "ignoring": ignores_news,
+            "overwritten": overwritten,
+        },
+    )
+    perfect = found["perfect"]
+    assert curve(perfect, "accuracy") == [1, 1, 1, 1]
+    assert curve(perfect, "forgetting") == [0, 0, 0, 0]
+    assert curve(perfect, "forward_transfer") == [1, 0, 0, 0]  # beyond what is guessed
+    ignoring = found["ignoring"]
+    assert curve(ignoring, "forward_transfer") == [1, 0, 0, 0]
+    assert curve(ignoring, "forgetting") == [round(1 - each / 12, 6) for each in STILL]
+    assert ignoring["all_correct", "all"].value == THROUGHOUT / 12
+    # Each user's question n is right after period n alone.
+    lost = found["overwritten"]
+    assert curve(lost, "forward_transfer") == [0.25, 0.25, 0.25, 0.25]
+    assert curve(lost, "forgetting") == [0, 0.25, 0.5, 0.75]
+    assert curve(lost, "backward_transfer") == [0, 0, 0, 0]
+    assert (lost["forgetting", "all"].value, lost["all_correct", "all"].value) == (0.75, 0)
+    flips = lost["flip_rate", "all"]
+    # Of three steps: 1, 2, 2 and 1.
+    assert flips.value == 0.5 and (flips.n, flips.n_episodes, flips.coverage) == (12, 3, 1.0)
+    assert curve(found["none"], "accuracy") == curve(found["none"], "forgetting") == [0, 0, 0, 0]
+
+
+def test_guesses_are_those_of_none_and_without_it_nothing_is_shown(demo: Any, tmp_path: Any) -> None:
+    def guesses(probe: Probe) -> float:
+        return float(probe.probe_id.endswith(("q0", "q1")))
+
+    with_none = followed(
+        tmp_path / "with", demo.domain.name, demo.probes, {"none": guesses, "full": lambda probe: 0.0}
+    )["full"]
+    assert with_none["guess", "all"].value == 0.5
+    assert curve(with_none, "forgetting") == [0.5, 0.5, 0.5, 0.5]
+    without = followed(tmp_path / "without", demo.domain.name, demo.probes, {"full": lambda probe: 0.0})[
+        "full"
+    ]
+    assert {figure.reason for figure in without.values()} == {NO_NONE}
+    assert {figure.value for figure in without.values()} == {None}

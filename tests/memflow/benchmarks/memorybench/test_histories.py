@@ -1,0 +1,59 @@
+"""The same case at every step: step 0 opens its history, and metrics of every range are followed as shares."""
+
+from typing import Any
+
+from following import curve, followed
+
+from memflow.domains import find
+from memflow.metrics.ranges import range_of
+from memflow.records import Probe
+
+CASES = 28
+
+
+async def stepwise(walked: Any, sample: Any, end: str = "stepwise") -> Any:
+    return await walked(find(f"memorybench_demo_{end}"), sample)
+
+
+async def test_by_steps_a_case_is_one_question_which_step_0_opens(walked: Any, sample: Any) -> None:
+    for end in ("stepwise", "onpolicy"):
+        walk = await stepwise(walked, sample, end)
+        for probe in walk.probes:
+            if probe.split == "train":
+                assert (probe.question_id, probe.opens) == (None, False)
+            else:
+                assert probe.probe_id == f"{probe.question_id}/{probe.checkpoint}"
+                assert probe.opens == (probe.checkpoint == 0)
+
+
+async def test_what_is_asked_once_has_no_history(walked: Any, sample: Any) -> None:
+    for name in ("memorybench_demo", "memorybench_demo_same"):
+        walk = await walked(find(name), sample)
+        assert {probe.question_id for probe in walk.probes} == {None}
+
+
+async def test_the_demos_curve_by_hand(walked: Any, sample: Any, tmp_path: Any) -> None:
+    walk = await stepwise(walked, sample)
+    cases = list(dict.fromkeys(probe.question_id for probe in walk.probes if probe.question_id))
+    assert len(cases) == CASES
+    # Case n of four has this share of its metric's range at steps 0 to 3; so it is learnt or forgotten.
+    shares = ((0.0, 0.5, 0.5, 1.0), (0.5, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 0.5, 1.0))
+
+    def worth(probe: Probe) -> float:
+        low, high = range_of(probe.metric)
+        share = shares[cases.index(str(probe.question_id)) % 4][probe.checkpoint]
+        return low + share * (high - low)
+
+    found = followed(tmp_path, walk.domain.name, walk.probes, {"full": worth})["full"]
+    assert CASES % 4 == 0
+    assert found["guess", "all"].value == 1.5 / 4
+    assert curve(found, "accuracy") == [1.5 / 4, 1.5 / 4, 2.0 / 4, 2.0 / 4]
+    assert curve(found, "forward_transfer") == [0.5 / 4, 0.5 / 4, 0.5 / 4]
+    assert curve(found, "forgetting") == [0.5 / 4, 0.5 / 4, 1.0 / 4]
+    assert curve(found, "backward_transfer") == [0.5 / 4, 0, 0]
+    assert found["all_correct", "all"].value == (0.5 + 0 + 0 + 0.5) / 4
+    assert found["all_wrong", "all"].value == 1 / 4
+    assert found["flip_rate", "all"].value == (0.5 / 2 + 2 / 2 + 0 + 1 / 2) / 4
+    last = found["forgetting", "all"]
+    # There is one episode: its cases are what is drawn.
+    assert (last.n, last.n_episodes) == (CASES, 1) and last.low is not None and last.low < 0.25 < last.high

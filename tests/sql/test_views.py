@@ -1,0 +1,225 @@
+"""Views over the verdicts: they say what they hold, and SQL and Python say the same of how answers change."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memflow.continual import Followed, continual_figures
+from memflow.metrics.continual import complete, summary
+from memflow.metrics.ranges import _RANGES
+from memflow.records import Figure, Probe, Verdict
+from resources.lake import Lake
+from resources.warehouse import VIEWS, Warehouse
+
+SQL = Path(__file__).parents[2] / "sql" / "views"
+ASSISTANTS = ("none", "rag", "rag@big", "none@big")
+FIGURE = Figure(
+    domain="d", assistant="a", memory="rag", model="m", metric="accuracy", n=4, n_episodes=2, coverage=1.0,
+    simulator="s", scripted=False,
+)  # fmt: skip
+Array = npt.NDArray[np.float64]
+
+
+def probe(domain: str, question: int, checkpoint: int, opens: bool, metric: str = "accuracy") -> Probe:
+    return Probe(
+        domain=domain, probe_id=f"q{question}/{checkpoint}", question_id=f"q{question}", opens=opens,
+        episode_id=f"e{question % 3}", checkpoint=checkpoint, kind="choice", dataset="s", metric=metric, question="?",
+        options=[], variables=[], gold="1", revealed="g", evidence=[],
+    )  # fmt: skip
+
+
+def verdict(of: Probe, assistant: str, value: float) -> Verdict:
+    known = None if math.isnan(value) else float(value)
+    return Verdict(
+        domain=of.domain, assistant=assistant, probe_id=of.probe_id, episode_id=of.episode_id,
+        checkpoint=of.checkpoint, dataset="s", metric=of.metric, value=known, reason="no" if known is None else None,
+    )  # fmt: skip
+
+
+def fill(lake: Lake, domain: str, values: dict[str, Array], opens: bool, metric: str = "accuracy") -> None:
+    """Probes of `domain` and each assistant's verdicts: `values` of shape (questions, checkpoints)."""
+    questions, checkpoints = next(iter(values.values())).shape
+    probes = [
+        [probe(domain, question, at, opens and not at, metric) for at in range(checkpoints)]
+        for question in range(questions)
+    ]
+    lake.write("question.probes", domain, [each for row in probes for each in row], recipe="")
+    for assistant, held in values.items():
+        rows = [
+            verdict(each, assistant, held[question, at])
+            for question, row in enumerate(probes)
+            for at, each in enumerate(row)
+        ]
+        lake.write("score.verdicts", f"{domain}/{assistant}", rows, recipe="")
+
+
+def histories(values: dict[str, Array], assistant: str, opens: bool) -> Array:
+    """What Python follows: the guess, where nothing opens the histories, is what `none` answers at first."""
+    if opens:
+        return values[assistant]
+    _, at, model = assistant.partition("@")
+    return np.column_stack((values[f"none{at}{model}"][:, 0], values[assistant]))
+
+
+def test_every_view_has_its_file_and_every_file_its_view() -> None:
+    assert {f"{path.parent.name}.{path.stem}" for path in SQL.rglob("*.sql")} == set(VIEWS)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_says_its_grain_and_is_named_as_its_file(view: str) -> None:
+    text = (SQL / f"{view.replace('.', '/')}.sql").read_text(encoding="utf-8")
+    assert text.startswith("-- Grain: One row per ")
+    assert f"CREATE OR REPLACE VIEW {view} AS" in text
+
+
+def test_the_ranges_are_those_of_the_metrics(tmp_path: Path) -> None:
+    rows = Warehouse(Lake(tmp_path / "lake"), tmp_path / "memflow.duckdb").sql("FROM score.ranges")
+    assert {row["metric"]: (row["low"], row["high"]) for row in rows} == _RANGES
+
+
+CELLS = st.sampled_from((0.0, 1.0)) | st.integers(0, 16).map(lambda number: number / 16)
+GAPPED = st.one_of(CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, st.just(math.nan))
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_sql_and_python_say_the_same_of_random_histories(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("views")
+    lake = Lake(folder / "lake")
+    worlds = {}
+    for domain, opens in (("own", True), ("borrowed", False)):
+        questions, checkpoints = data.draw(st.integers(1, 8)), data.draw(st.integers(2, 5))
+        cells = st.lists(GAPPED, min_size=questions * checkpoints, max_size=questions * checkpoints)
+        values = {name: np.array(data.draw(cells)).reshape(questions, checkpoints) for name in ASSISTANTS}
+        worlds[domain] = values, opens
+        fill(lake, domain, values, opens)
+    warehouse = Warehouse(lake, folder / "memflow.duckdb")
+    shown = warehouse.sql("FROM score.continual ORDER BY domain, assistant, checkpoint")
+    for domain, (values, opens) in worlds.items():
+        added = [Followed(**row) for row in warehouse.query("continual", domain=domain)]
+        for assistant in ASSISTANTS:
+            correct = histories(values, assistant, opens)
+            rows = [row for row in shown if (row["domain"], row["assistant"]) == (domain, assistant)]
+            assert [row["n"] for row in rows] == [complete(correct).sum()] * len(rows)
+            assert [row["questions"] for row in rows] == [len(correct)] * len(rows)
+            assert {row.complete for row in added if row.assistant == assistant} >= {0} or complete(
+                correct
+            ).any()
+            if complete(correct).any():
+                same_as_python(rows, correct, opens)
+                same_figures([row for row in added if row.assistant == assistant], correct, opens)
+
+
+def same_as_python(rows: Sequence[dict[str, float]], correct: Array, opens: bool) -> None:
+    wanted, first = summary(correct), 0 if opens else 1
+    for name in ("accuracy", "forgetting", "forward_transfer", "backward_transfer"):
+        assert [row[name] for row in rows] == pytest.approx(getattr(wanted, name)[first:], abs=1e-12), name
+    assert rows[-1]["guess"] == pytest.approx(wanted.accuracy[0])
+    for name in ("all_correct", "all_wrong", "flip_rate"):
+        assert rows[-1][name] == pytest.approx(getattr(wanted, name), abs=1e-12), name
+
+
+def same_figures(rows: Sequence[Followed], correct: Array, opens: bool) -> None:
+    """The sums of the query come to the same, where enough histories are complete for a figure."""
+    found = {(each.metric, each.slice): each.value for each in continual_figures(rows, FIGURE, 0, none=True)}
+    if complete(correct).mean() < 0.9:
+        assert set(found.values()) == {None}
+        return
+    wanted, first = summary(correct), 0 if opens else 1
+    named = [f"checkpoint {at}" for at in range(correct.shape[1] - first)]
+    for name in ("forgetting", "forward_transfer", "backward_transfer"):
+        expected = getattr(wanted, name)[1:]
+        assert [found[name, each] for each in named[1 - first :]] == pytest.approx(expected, abs=1e-12)
+    assert [found["accuracy", each] for each in named] == pytest.approx(wanted.accuracy[first:], abs=1e-12)
+    assert found["guess", "all"] == pytest.approx(wanted.accuracy[0])
+    assert found["forgetting", "all"] == pytest.approx(wanted.forgetting[-1], abs=1e-12)
+    for name in ("all_correct", "all_wrong", "flip_rate"):
+        assert found[name, "all"] == pytest.approx(getattr(wanted, name), abs=1e-12)
+
+
+def test_a_history_row_by_row(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    fill(lake, "d", {"rag": np.array([[1, 0, 1, 0], [0, 0, 1, math.nan]])}, opens=True)
+    rows = Warehouse(lake, tmp_path / "memflow.duckdb").sql(
+        "SELECT question_id, checkpoint, value, best_before, forgotten, learnt, all_correct, all_wrong, flip_rate, "
+        "complete FROM score.histories ORDER BY ALL"
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("q0", 0, 1.0, 1.0, 0.0, 0.0, None, None, None, True),
+        ("q0", 1, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, None, True),
+        ("q0", 2, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, True),
+        ("q0", 3, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, True),
+        ("q1", 0, 0.0, None, None, None, None, None, None, False),
+        ("q1", 1, 0.0, None, None, None, None, None, None, False),
+        ("q1", 2, 1.0, None, None, None, None, None, None, False),
+        ("q1", 3, None, None, None, None, None, None, None, False),
+    ]
+
+
+def test_a_value_is_a_share_of_its_metrics_range(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    fill(lake, "d", {"rag": np.array([[1.0, 3.0, 5.0]])}, opens=True, metric="quality")
+    fill(lake, "e", {"rag": np.array([[1.0, 0.0, -1.0]])}, opens=True, metric="bertscore[roberta-base,L10]")
+    fill(lake, "f", {"rag": np.array([[1.0, 2.0, 3.0]])}, opens=True, metric="fkgl")  # it has no end
+    warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
+    rows = warehouse.sql("SELECT domain, value, complete FROM score.histories ORDER BY domain, checkpoint")
+    assert [row["value"] for row in rows] == [0.0, 0.5, 1.0, 1.0, 0.5, 0.0, None, None, None]
+    assert [row["complete"] for row in rows] == [True] * 6 + [False] * 3
+
+
+def test_what_is_quarantined_is_not_followed_nor_what_is_asked_once(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    fill(lake, "d", {"rag": np.array([[1.0, 0.0], [1.0, 1.0]])}, opens=True)
+    probes = lake.read("question.probes", "d")
+    once = replace(probes[0], probe_id="once", question_id=None)
+    broken = [replace(probes[0], reason="no key"), *probes[1:], once]
+    lake.write("question.probes", "d", broken, recipe="")
+    warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
+    assert {row["questions"] for row in warehouse.query("continual", domain="d")} == {1}
+    assert {row["question_id"] for row in warehouse.sql("FROM score.histories")} == {"q0", "q1"}
+
+
+def test_without_the_memory_none_borrowed_histories_are_not_complete(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    values = np.array([[1.0, 0.0], [1.0, 1.0]])
+    fill(lake, "d", {"rag": values, "none@big": values}, opens=False)
+    rows = [Followed(**row) for row in Warehouse(lake, tmp_path / "m.duckdb").query("continual", domain="d")]
+    assert {(row.assistant, row.borrowed, row.complete) for row in rows} == {
+        ("rag", True, 0), ("none@big", True, 1)
+    }  # fmt: skip
+
+
+def test_the_views_are_in_the_published_file_and_where_nothing_was_run(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
+    assert warehouse.sql("FROM score.histories") == warehouse.sql("FROM score.continual") == []
+    fill(lake, "d", {"rag": np.array([[1.0, 0.0]])}, opens=True)
+    with duckdb.connect(warehouse.publish(), read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM score.histories").fetchall() == [(2,)]
+        found = connection.execute(
+            "SELECT checkpoint, forgetting FROM score.continual ORDER BY ALL"
+        ).fetchall()
+    assert found == [(0, 0.0), (1, 1.0)]
+
+
+def test_questions_are_counted_by_episode(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    fill(lake, "d", {"rag": np.array([[0.0, 1.0]] * 4 + [[1.0, 0.0]] * 3)}, opens=True)
+    rows = Warehouse(lake, tmp_path / "memflow.duckdb").query("continual", domain="d")
+    lost: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
+    for row in rows:
+        if (row["measure"], row["checkpoint"]) == ("forgetting", 1):
+            lost[row["episode_id"]] = row["complete"], row["total"]
+    # Questions 0 to 6 are of episodes 0, 1, 2, 0, 1, 2, 0; 4 to 6 are lost.
+    assert lost == {"e0": (3, 1.0), "e1": (2, 1.0), "e2": (2, 1.0)}
