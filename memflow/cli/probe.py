@@ -127,6 +127,8 @@ def _messages(ledger: "SqlLedger", digest: str | None) -> list[dict[str, str]]:
 def _question(asked: "Probe") -> Iterator[RenderableType]:
     yield Text(f"{asked.probe_id}", "bold")
     where = f"{asked.domain}, episode {asked.episode_id}, checkpoint {asked.checkpoint}"
+    if asked.after is not None:
+        where += f", asked after {asked.after} already"
     yield note(
         f"{where}; {asked.kind}, scored by {asked.metric}" + (f", {asked.category}" if asked.category else "")
     )
