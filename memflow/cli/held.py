@@ -118,7 +118,9 @@ def held_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> H
         raise BadInput(_not_there(domain, assistant, there))
     asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
     pasts = pasts_of(
-        lake.read("memory.indexes", partition), lake.read("memory.transcripts", partition), asked
+        lake.read("memory.indexes", partition, vectors=False),
+        lake.read("memory.transcripts", partition),
+        asked,
     )
     if not pasts:
         raise BadInput(f"{assistant} was given nothing in {domain}: no episode was played with it")

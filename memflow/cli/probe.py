@@ -95,7 +95,9 @@ def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str)
     if reply is None:
         return {"assistant": assistant, "reply": None, "recalled": [], "messages": [], "verdicts": []}
     entries = {
-        row.entry_id: row for row in lake.read("memory.indexes", where) if row.episode_id == asked.episode_id
+        row.entry_id: row
+        for row in lake.read("memory.indexes", where, vectors=False)
+        if row.episode_id == asked.episode_id
     }
     recalled = []
     for name in reply.recalled:
