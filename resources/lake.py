@@ -138,11 +138,11 @@ class Lake:
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """A partition as it lies, column by column, all or those without vectors. Raises as `read` does."""
-        wanted = [each.name for each in columns(table) if vectors or each.type != list[float]]
         try:
             with self._open(table, partition) as file:
                 parquet = self._parquet(table, partition, file)
                 there = parquet.schema_arrow.remove_metadata()
+                wanted = [each.name for each in columns(table) if vectors or each.type != list[float]]
                 held = parquet.read(wanted if there == schema(table) else [])
         except pa.ArrowException as wrong:
             raise self._unreadable(table, partition, wrong) from wrong
