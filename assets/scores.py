@@ -81,7 +81,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     ) -> dg.MaterializeResult:
         name, assistant = parts(context)
         said, entries, replies, verdicts = (
-            lake.read(table, place(name, assistant))
+            lake.read(table, place(name, assistant), vectors=False)
             for table in (*PLAYED, "answer.replies", "score.verdicts")
         )
         rows = attribute(
@@ -120,7 +120,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         system = settings.memory_of(assistant).system
         turns = lake.read("utterance.turns", name)
         rows = benchmark.claims(domain, assistant, states_of(lake, name), turns) if system.recalls else []
-        said, entries = (lake.read(table, place(name, assistant)) for table in PLAYED)
+        said, entries = (lake.read(table, place(name, assistant), vectors=False) for table in PLAYED)
         held = held_at(pasts_of(entries, said, rows), rows, system.memory.bookkeeping)
 
         async def work(chats: Chats) -> list[Claim]:

@@ -20,6 +20,7 @@ ALL = (
     "player",
     "evaluation",
     "trajectories",
+    "checkpoints",
     "leaderboard",
 )
 

@@ -45,8 +45,13 @@ class Past:
         if probe.after is None:
             return self.checkpoints[probe.checkpoint]
         if probe.after not in self.messages:
-            raise BadInput(f"{probe.probe_id} is asked after {probe.after}, which was not played")
+            raise unplayed(probe)
         return self.messages[probe.after]
+
+
+def unplayed(probe: Probe) -> BadInput:
+    """The error of a probe that is asked after a message which was not played."""
+    return BadInput(f"{probe.probe_id} is asked after {probe.after}, which was not played")
 
 
 async def answer_all(
@@ -76,9 +81,11 @@ async def answer_all(
         place = _place(probe)
         if place not in memories:
             past = pasts.get(probe.episode_id)
-            memories[place] = remember(
-                EntryStore() if past is None else EntryStore.restored(past.items, past.tick(probe))
-            )
+            store = EntryStore() if past is None else EntryStore.restored(past.items, past.tick(probe))
+            memory = remember(store)
+            if past is None and probe.after is not None and memory.plays:
+                raise unplayed(probe)
+            memories[place] = memory
         return memories[place]
 
     def done(probe: Probe) -> None:

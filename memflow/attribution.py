@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memflow.answer import Past
+from memflow.errors import BadInput
 from memflow.memories.entries import Item
 from memflow.memories.system import System
 from memflow.metrics.diagnosis import by_evidence
@@ -59,7 +60,8 @@ class _Life:
     _lives: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
 
     def evidence(self, probe: Probe) -> frozenset[str]:
-        """The probe's evidence that had been given to the memory when it was asked."""
+        """The probe's evidence that had been given to the memory when it was asked. Raises BadInput where it is asked
+        after a message that was not played."""
         past = self.pasts.get(probe.episode_id)
         asked_at = 0 if past is None else past.tick(probe)
         return frozenset(
@@ -100,7 +102,10 @@ def _diagnosed(
     )
     if not life.system.recalls:
         return replace(row, reason=f"{life.system.name} recalls nothing: there is no evidence to follow")
-    evidence = life.evidence(probe)
+    try:
+        evidence = life.evidence(probe)
+    except BadInput as wrong:
+        return replace(row, reason=str(wrong))
     if not evidence:
         return replace(row, reason=NO_EVIDENCE)
     row = replace(row, evidence=len(evidence))

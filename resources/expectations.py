@@ -62,7 +62,8 @@ def check(table: str, partition: str, warehouse: Warehouse, domain: Domain | Non
     """
     lake = warehouse.lake
     expectations = [expectation for expectation in EXPECTATIONS if expectation.table == table]
-    return check_rows(table, lake.read(table, partition), expectations, _others(lake, partition), domain)
+    rows = lake.read(table, partition, vectors=False)
+    return check_rows(table, rows, expectations, _others(lake, partition), domain)
 
 
 def check_rows(
@@ -104,7 +105,7 @@ def _others(lake: Lake, partition: str) -> Other:
     @cache
     def rows(table: str) -> Sequence[Any]:
         by_assistant = "assistant" in {column.name for column in columns(table)}
-        return lake.read(table, partition if by_assistant else partition.partition("/")[0])
+        return lake.read(table, partition if by_assistant else partition.partition("/")[0], vectors=False)
 
     return rows
 

@@ -47,13 +47,18 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def _numbers(values: list[Any]) -> bool:
+    # A vector is of floats alone as a rule, and there are many of them: without a call for each number.
+    return all(map(math.isfinite, values)) if {*map(type, values)} == {float} else all(map(_number, values))
+
+
 FITS: dict[Any, Callable[[Any], bool]] = {
     str: lambda value: isinstance(value, str),
     int: lambda value: isinstance(value, int) and not isinstance(value, bool),
     float: _number,
     bool: lambda value: isinstance(value, bool),
     list[str]: lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
-    list[float]: lambda value: isinstance(value, list) and all(map(_number, value)),
+    list[float]: lambda value: isinstance(value, list) and _numbers(value),
 }
 """Whether a value is of a plain type. Nothing is converted but a whole number in a column of numbers."""
 
@@ -120,26 +125,30 @@ class Lake:
         self._put(self.path(table, partition), buffer.getvalue())
         return facts
 
-    def read(self, table: str, partition: str) -> list[Any]:
-        """The rows of a partition, in the order written.
+    def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
+        """The rows of a partition, in the order written. Without `vectors`, which are most of a table that has any,
+        their column is left empty: few readers look at them.
 
         Raises MissingData where it was never materialized, BadInput where the file is not the lake's.
         """
-        held = self.arrow(table, partition)
+        held = self.arrow(table, partition, vectors=vectors)
         row = TABLES[table]
         values = zip(*(column.to_pylist() for column in held.columns), strict=True)
         return [row(**dict(zip(held.column_names, each, strict=True))) for each in values]
 
-    def arrow(self, table: str, partition: str) -> pa.Table:
-        """A partition as it lies, column by column. Raises as `read` does."""
+    def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
+        """A partition as it lies, column by column, all or those without vectors. Raises as `read` does."""
         try:
             with self._open(table, partition) as file:
-                held = self._parquet(table, partition, file).read()
+                parquet = self._parquet(table, partition, file)
+                there = parquet.schema_arrow.remove_metadata()
+                wanted = [each.name for each in columns(table) if vectors or each.type != list[float]]
+                held = parquet.read(wanted if there == schema(table) else [])
         except pa.ArrowException as wrong:
             raise self._unreadable(table, partition, wrong) from wrong
-        if held.schema.remove_metadata() != schema(table):
+        if there != schema(table):
             raise BadInput(
-                f"{self.path(table, partition)} holds {', '.join(held.column_names)} where {table} has "
+                f"{self.path(table, partition)} holds {', '.join(there.names)} where {table} has "
                 f"{', '.join(schema(table).names)}: another version of memflow wrote it; "
                 f"materialize {_asset(table)} again"
             )

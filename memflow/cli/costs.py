@@ -110,7 +110,7 @@ def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
         name, _, assistant = partition.partition("/")
         said = [line for line in lake.read("memory.transcripts", partition) if line.reason is None]
         replies = [reply for reply in lake.read("answer.replies", partition) if reply.model is not None]
-        entries = lake.read("memory.indexes", partition)
+        entries = lake.read("memory.indexes", partition, vectors=False)
         yield Costs(
             domain=name,
             assistant=assistant,

@@ -1,4 +1,5 @@
-"""What a memory held at a checkpoint, and what became of it until a later one: as data, from the lake's tables.
+"""What a memory held at a checkpoint or when a probe was asked, and what became of it until a later checkpoint: data
+from the lake's tables.
 
 Nothing is played again: entries carry `since` and `until`, so any moment is a filter. How it is printed, memory.py.
 """
@@ -12,6 +13,7 @@ from memflow.errors import BadInput
 if TYPE_CHECKING:
     from memflow.answer import Past
     from memflow.memories.entries import Item
+    from memflow.records import Probe
     from resources.lake import Lake
 
 
@@ -52,7 +54,11 @@ class Held:
 
     def at(self, checkpoint: int, kinds: Iterable[str] = ()) -> list["Item"]:
         """What was held at a checkpoint, oldest first; of those kinds, if any are named."""
-        tick, wanted = self.tick(checkpoint), set(kinds)
+        return self.then(self.tick(checkpoint), kinds)
+
+    def then(self, tick: int, kinds: Iterable[str] = ()) -> list["Item"]:
+        """What was held at a logical time, likewise."""
+        wanted = set(kinds)
         return [item for item in self.past.items if item.alive(tick) and (not wanted or item.kind in wanted)]
 
     def between(self, first: int, last: int, kinds: Iterable[str] = ()) -> Difference:
@@ -112,7 +118,9 @@ def held_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> H
         raise BadInput(_not_there(domain, assistant, there))
     asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
     pasts = pasts_of(
-        lake.read("memory.indexes", partition), lake.read("memory.transcripts", partition), asked
+        lake.read("memory.indexes", partition, vectors=False),
+        lake.read("memory.transcripts", partition),
+        asked,
     )
     if not pasts:
         raise BadInput(f"{assistant} was given nothing in {domain}: no episode was played with it")
@@ -122,6 +130,17 @@ def held_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> H
     if name not in pasts:
         raise BadInput(f"{partition} has no episode {name!r}; it has {', '.join(pasts)}")
     return Held(name, pasts[name])
+
+
+def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
+    """The probe of that id. Raises BadInput."""
+    there = lake.partitions("question.probes")
+    probes = lake.read("question.probes", domain) if domain in there else []
+    for probe in probes:
+        if probe.probe_id == probe_id:
+            return probe
+    first = f"; its first is {probes[0].probe_id}" if probes else ""
+    raise BadInput(f"{domain} has no probe {probe_id!r}{first}")
 
 
 def _not_there(domain: str, assistant: str, there: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""`show memory`: what a memory held at a checkpoint, entry by entry, or what changed between two."""
+"""`show memory`: what a memory held at a checkpoint or for a probe, entry by entry, or what changed between two."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,7 +8,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from memflow.cli.held import Held, held_of, row_of
+from memflow.cli.held import Held, held_of, probe_of, row_of
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
@@ -31,6 +31,14 @@ def memory(
     checkpoint: Annotated[
         int | None, typer.Option("--checkpoint", metavar="C", min=0, help="As it was then; else at the last.")
     ] = None,
+    probe: Annotated[
+        str | None,
+        typer.Option(
+            "--probe",
+            metavar="ID",
+            help="As it was when that probe was asked, be it before its checkpoint's end.",
+        ),
+    ] = None,
     diff: Annotated[
         tuple[int, int] | None,
         typer.Option("--diff", metavar="C1 C2", help="What changed from one checkpoint to a later one."),
@@ -41,31 +49,49 @@ def memory(
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show what a memory held at a checkpoint: its entries by kind, and the messages that each came from.
+    """Show what a memory held at a checkpoint, or when a probe was asked: its entries by kind, and the messages that
+    each came from.
 
     With --diff: what was added, retired and changed between two checkpoints. Nothing is played again.
     """
     from resources.lake import Lake
 
-    if diff is not None and checkpoint is not None:
-        raise BadInput("--diff names its own checkpoints: leave out --checkpoint")
+    if diff is not None and (checkpoint is not None or probe is not None):
+        raise BadInput("--diff names its own checkpoints: leave out --checkpoint and --probe")
+    if probe is not None and (checkpoint is not None or episode is not None):
+        raise BadInput("--probe names its own episode and checkpoint: leave out --episode and --checkpoint")
     lake = Lake(front_of(ctx).load().lake_root)
-    held = held_of(lake, domain, assistant, episode)
+    asked = None if probe is None else probe_of(lake, domain, probe)
+    held = held_of(lake, domain, assistant, episode if asked is None else asked.episode_id)
     for name in kind or ():
         if name not in held.kinds:
             known = ", ".join(held.kinds) or "none"
             raise BadInput(f"{assistant} never held an entry of kind {name!r}; its kinds are {known}")
     title = {"domain": domain, "assistant": assistant, "episode": held.episode}
-    if diff is None:
+    if asked is not None:
+        title |= {"probe": asked.probe_id}
+        _show(form, title, held, asked.checkpoint, kind or (), held.past.tick(asked))
+    elif diff is None:
         _show(form, title, held, held.checkpoints[-1] if checkpoint is None else checkpoint, kind or ())
     else:
         _compare(form, title, held, *diff, kind or ())
 
 
-def _show(form: Format, title: dict[str, str], held: Held, checkpoint: int, kinds: Sequence[str]) -> None:
-    items = held.at(checkpoint, kinds)
-    data = {**title, "checkpoint": checkpoint, "tick": held.tick(checkpoint)}
-    where = f"checkpoint {checkpoint} of {held.checkpoints[-1]}, tick {held.tick(checkpoint):,}"
+def _show(
+    form: Format,
+    title: dict[str, str],
+    held: Held,
+    checkpoint: int,
+    kinds: Sequence[str],
+    tick: int | None = None,
+) -> None:
+    """What was held at a checkpoint, or for a probe of it that was asked at `tick`."""
+    reached = held.tick(checkpoint)
+    tick = reached if tick is None else tick
+    items = held.then(tick, kinds)
+    data = {**title, "checkpoint": checkpoint, "tick": tick}
+    where = f"checkpoint {checkpoint} of {held.checkpoints[-1]}, tick {tick:,}"
+    where += f" of its {reached:,}" if tick < reached else ""
     answer(
         form,
         {**data, "entries": [row_of(item) for item in items]},

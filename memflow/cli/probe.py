@@ -95,7 +95,9 @@ def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str)
     if reply is None:
         return {"assistant": assistant, "reply": None, "recalled": [], "messages": [], "verdicts": []}
     entries = {
-        row.entry_id: row for row in lake.read("memory.indexes", where) if row.episode_id == asked.episode_id
+        row.entry_id: row
+        for row in lake.read("memory.indexes", where, vectors=False)
+        if row.episode_id == asked.episode_id
     }
     recalled = []
     for name in reply.recalled:
@@ -127,6 +129,8 @@ def _messages(ledger: "SqlLedger", digest: str | None) -> list[dict[str, str]]:
 def _question(asked: "Probe") -> Iterator[RenderableType]:
     yield Text(f"{asked.probe_id}", "bold")
     where = f"{asked.domain}, episode {asked.episode_id}, checkpoint {asked.checkpoint}"
+    if asked.after is not None:
+        where += f", asked after {asked.after} already"
     yield note(
         f"{where}; {asked.kind}, scored by {asked.metric}" + (f", {asked.category}" if asked.category else "")
     )

@@ -134,6 +134,13 @@ EXPECTED = (
         "unread_answers_say_why",
         Each(lambda row: row.parsed is not None or row.reason is not None),
     ),
+    Expectation(
+        # Of a memory that searches for nothing, such as `full`: its budget is smaller than what was said.
+        "answer.replies",
+        "what_is_shown_unsearched_is_not_cut",
+        Each(lambda row: bool(row.ranked) or not row.dropped_tokens),
+        "warn",
+    ),
     Expectation("score.verdicts", "every_reply_has_a_verdict", Covers(("probe_id",), "answer.replies")),
     Expectation(
         "score.verdicts",

@@ -168,3 +168,29 @@ def test_a_loss_is_told_on_the_range_of_its_metric() -> None:
         [replace(verdict("judged", 4.0), metric="criteria")],
     )
     assert row.loss == pytest.approx(2 / 3) and row.utilisation == pytest.approx(2 / 3)
+
+
+def test_a_probe_that_names_a_message_knows_only_what_was_said_up_to_it() -> None:
+    """m0's entry is retired at the third message, and m2 is said after m1: both are as they were after m1."""
+    at_end = probe("end", ["m0", "m2"])
+    early = replace(at_end, probe_id="early", after="m1")
+    rows = attributed(
+        [at_end, early],
+        [reply("end", {}), reply("early", {})],
+        [verdict("end", 0.0), verdict("early", 0.0)],
+    )
+    assert [(row.evidence, row.held, row.write, row.read) for row in rows] == [
+        (2, 1, 0.5, 0.5),
+        (1, 1, 0.0, 1.0),
+    ]
+
+
+def test_a_probe_after_a_message_that_was_not_played_has_no_attribution_and_stops_no_other() -> None:
+    lost = replace(probe("lost", ["m1"]), after="m7")
+    rows = attributed(
+        [lost, probe("p", ["m1"])],
+        [reply("lost", {}, model=None), reply("p", {})],
+        [verdict("lost", None, "it was not asked"), verdict("p", 0.0)],
+    )
+    assert [row.reason for row in rows] == ["lost is asked after m7, which was not played", None]
+    assert (rows[0].held, rows[1].held) == (None, 1)

@@ -273,6 +273,7 @@ FAULTS = [
     ("answer.replies", "recalled_entries_are_held", {"recalled": ["e9"]}),
     ("answer.replies", "ranked_entries_are_held", {"ranked": ["e9"]}),
     ("answer.replies", "unread_answers_say_why", {"parsed": None}),
+    ("answer.replies", "what_is_shown_unsearched_is_not_cut", {"ranked": [], "dropped_tokens": 7}),
     ("score.verdicts", "verdicts_are_of_replies", {"probe_id": "p99"}),
     ("score.verdicts", "values_lie_in_their_metrics_range", {"value": 1.5}),
     ("score.verdicts", "verdicts_have_a_value_or_a_reason", {"value": None}),

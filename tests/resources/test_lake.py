@@ -254,3 +254,19 @@ def test_the_types_of_rows_are_those_that_come_back(lake):
     [reply] = lake.read("answer.replies", "d/a")
     assert isinstance(reply, Reply)
     assert not isinstance(reply, (Entry, Verdict))
+
+
+def test_vectors_are_left_out_where_nobody_looks_at_them(lake) -> None:
+    rows = [entry(0, vector=[0.5, 0.25]), entry(1)]
+    lake.write("memory.indexes", "d/a", rows, recipe="r")
+    assert lake.read("memory.indexes", "d/a") == rows
+    assert lake.read("memory.indexes", "d/a", vectors=False) == [replace(row, vector=None) for row in rows]
+    assert "vector" not in lake.arrow("memory.indexes", "d/a", vectors=False).column_names
+
+
+def test_a_vector_may_hold_whole_numbers_and_nothing_that_is_no_number(lake) -> None:
+    lake.write("memory.indexes", "d/a", [entry(0, vector=[1, 0.5])], recipe="r")
+    assert lake.read("memory.indexes", "d/a") == [entry(0, vector=[1.0, 0.5])]
+    for wrong in ([float("nan")], [1.0, float("inf")], [True], ["1"], [1, float("nan")]):
+        with pytest.raises(BadInput, match="vector of row 0"):
+            lake.write("memory.indexes", "d/a", [entry(0, vector=wrong)], recipe="r")

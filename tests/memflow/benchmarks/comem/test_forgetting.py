@@ -1,0 +1,271 @@
+"""A memory built to overwrite forgets, one built to ignore news learns nothing, a perfect one does neither: by hand.
+
+Contexts of eight lines, so that two are said between checkpoints; the scripted chat answers by what stands in its
+notes, and says that it does not know where nothing does.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from forgetting import Ignoring, Overwriting, Perfect
+
+from memflow.answer import answer_all
+from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.comem import CoMem
+from memflow.chat.scripted import ScriptedChat
+from memflow.datasets import Dataset
+from memflow.domains import Domain
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Memory
+from memflow.memories.none import Nothing
+from memflow.memories.oracle import Oracle
+from memflow.metrics.continual import summary
+from memflow.metrics.instruments import Instruments
+from memflow.play import play_all
+from memflow.records import Probe, Reply
+from memflow.transcripts import entries_of, pasts_of, said_of
+
+Z = dict[str, str]
+"""Which answers are right, a question at a time: a digit for each checkpoint, 0 first."""
+TWO, MANY = "of two", "of many"
+
+
+def question(
+    name: str, asks: str, options: str, *known: tuple[int, int], unknowing: str = "I don't know."
+) -> dict[str, Any]:
+    """A question whose option is right from a line on, which is its evidence: pairs of line and option."""
+    return {
+        "id": name,
+        "question": asks,
+        "options": [*options.split(", "), unknowing],
+        "known": [{"after": line, "option": option, "evidence": [line]} for line, option in known],
+    }
+
+
+def lines(*said: str) -> list[dict[str, str]]:
+    """Lines of a user and an assistant in turn; or, where they name who speaks, of people."""
+    found = []
+    for place, text in enumerate(said):
+        speaker, _, words = text.rpartition(": ")
+        who = {"role": "user", "speaker": speaker} if speaker else {"role": ("user", "assistant")[place % 2]}
+        found.append({**who, "text": words})
+    return found
+
+
+ENGLISH: dict[str, Any] = {
+    "id": "bea",
+    "messages": lines(
+        "I get to work by tram.", "Noted.", "My cat is called Pepper.", "A fine name.",
+        "I get to work by bicycle now.", "Mind the rain.", "My garden grows beans.", "Good soil.",
+    ),
+    "questions": [
+        question("work", "How do I get to work?", "tram, bicycle, ferry", (1, 1), (5, 2)),
+        question("cat", "How is my cat called?", "Salt, Pepper", (3, 2)),
+        question("garden", "What grows in my garden?", "beans, roses", (7, 1)),
+    ],
+}  # fmt: skip
+CHINESE: dict[str, Any] = {
+    "id": "小林",
+    "language": "zh",
+    "messages": lines(
+        "我坐电车上班。",
+        "好的。",
+        "我的猫叫胡椒。",
+        "好名字。",
+        "今天下雨了。",
+        "带伞。",
+        "我种了豆子。",
+        "不错。",
+    ),
+    "questions": [
+        question("work", "我怎么上班？", "电车, 自行车", (1, 1), unknowing="我不知道。"),
+        question("cat", "我的猫叫什么？", "盐巴, 胡椒", (3, 2), unknowing="我不知道。"),
+    ],
+}
+PARTY: dict[str, Any] = {
+    "id": "kitchen",
+    "messages": lines(
+        "Ann: My drink is cocoa.", "Ben: Mine is milk.", "Ben: My drink is juice.", "Cleo: Hush.",
+        "Ann: My drink is cider now.", "Ben: Really?", "Cleo: My drink is water.", "Ann: At last.",
+    ),
+    "questions": [
+        question("ann", "Which drink is Ann's?", "cocoa, juice, cider, water", (1, 1), (5, 3)),
+        question("ben", "Which drink is Ben's?", "juice, cider", (3, 1)),
+        question("cleo", "Which drink is Cleo's?", "tonic, water", (7, 2)),
+    ],
+}  # fmt: skip
+
+CONTEXTS = {TWO: [ENGLISH, CHINESE], MANY: [PARTY]}
+
+# At checkpoint 0 nobody knows: right where there is no telling at checkpoint 1 either, by whose key it is graded.
+HAND: dict[tuple[str, str], Z] = {
+    (TWO, "perfect"): {
+        "bea/work": "01111", "bea/cat": "11111", "bea/garden": "11111",
+        "小林/work": "01111", "小林/cat": "11111",
+    },
+    # The two lines before each checkpoint are all it has.
+    (TWO, "overwriting"): {
+        "bea/work": "01010", "bea/cat": "11100", "bea/garden": "11111",
+        "小林/work": "01000", "小林/cat": "11100",
+    },
+    # The first two lines are all it ever has.
+    (TWO, "ignoring"): {
+        "bea/work": "01100", "bea/cat": "11000", "bea/garden": "11110",
+        "小林/work": "01111", "小林/cat": "11000",
+    },
+    # It never knows: right as long as there is no telling.
+    (TWO, "none"): {
+        "bea/work": "00000", "bea/cat": "11000", "bea/garden": "11110",
+        "小林/work": "00000", "小林/cat": "11000",
+    },
+    (TWO, "oracle"): {
+        "bea/work": "01111", "bea/cat": "11111", "bea/garden": "11111",
+        "小林/work": "01111", "小林/cat": "11111",
+    },
+    (MANY, "perfect"): {"kitchen/ann": "01111", "kitchen/ben": "11111", "kitchen/cleo": "11111"},
+    # What others drink is all it has of some: it gives that for whoever is asked after.
+    (MANY, "overwriting"): {"kitchen/ann": "01010", "kitchen/ben": "11100", "kitchen/cleo": "11111"},
+    (MANY, "ignoring"): {"kitchen/ann": "01100", "kitchen/ben": "11000", "kitchen/cleo": "11110"},
+    (MANY, "none"): {"kitchen/ann": "00000", "kitchen/ben": "11000", "kitchen/cleo": "11110"},
+    (MANY, "oracle"): {"kitchen/ann": "01111", "kitchen/ben": "11111", "kitchen/cleo": "11111"},
+}  # fmt: skip
+
+MEMORIES: dict[str, Callable[[EntryStore], Memory]] = {
+    "perfect": Perfect,
+    "overwriting": Overwriting,
+    "ignoring": Ignoring,
+    "none": Nothing,
+    "oracle": Oracle,
+}
+
+FIGURES = {
+    # A_0 .. A_4, then F_1 .. F_4, then FWT_1 .. FWT_4, then all correct, all wrong and flips, each of five questions.
+    (TWO, "perfect"): ((3, 5, 5, 5, 5), (0, 0, 0, 0), (2, 0, 0, 0), 5, 0, 0),
+    (TWO, "overwriting"): ((3, 5, 3, 2, 1), (0, 2, 3, 4), (2, 0, 0, 0), 1, 0, 1 + 3 * (1 / 3)),
+    (TWO, "ignoring"): ((3, 5, 3, 2, 1), (0, 2, 3, 4), (2, 0, 0, 0), 1, 0, 4 / 3),
+    (TWO, "none"): ((3, 3, 1, 1, 0), (0, 2, 2, 3), (0, 0, 0, 0), 0, 2, 1),
+    (TWO, "oracle"): ((3, 5, 5, 5, 5), (0, 0, 0, 0), (2, 0, 0, 0), 5, 0, 0),
+    # Of three questions.
+    (MANY, "perfect"): ((2, 3, 3, 3, 3), (0, 0, 0, 0), (1, 0, 0, 0), 3, 0, 0),
+    (MANY, "overwriting"): ((2, 3, 2, 2, 1), (0, 1, 1, 2), (1, 0, 0, 0), 1, 0, 1 + 1 / 3),
+    (MANY, "ignoring"): ((2, 3, 2, 1, 0), (0, 1, 2, 3), (1, 0, 0, 0), 0, 0, 1),
+    (MANY, "none"): ((2, 2, 1, 1, 0), (0, 1, 1, 2), (0, 0, 0, 0), 0, 1, 2 / 3),
+    (MANY, "oracle"): ((2, 3, 3, 3, 3), (0, 0, 0, 0), (1, 0, 0, 0), 3, 0, 0),
+}
+
+
+def asked(
+    bench: CoMem, folder: Path, contexts: Sequence[Mapping[str, Any]], memory: str, **over: str
+) -> tuple[list[Probe], list[Reply], Z]:
+    """The whole way from a file of dialogues to verdicts: probes, replies, and which of them are right."""
+    path = folder / "dialogues.json"
+    path.write_text(json.dumps(contexts, ensure_ascii=False), encoding="utf-8")
+    source = Dataset("mine", "Mine", "comem", (path.name,), "", "", "", own=True)
+    domain = Domain("mine", "comem", ("mine",), "", {"keys": "rule", **over})
+    records = bench.records(source, {path.name: path})
+    chat, remember = ScriptedChat(bench.handlers()), MEMORIES[memory]
+
+    async def walk() -> tuple[list[Probe], list[Reply], Z]:
+        turns = await bench.turns(domain, records, States(), chat)
+        keys = await bench.keys(domain, records, turns, None)
+        probes = await bench.probes(domain, records, States(), turns, chat, keys)
+        episodes = bench.episodes(domain, States(), turns, [], chat)
+        played = await play_all(episodes if remember.plays else [], remember, None)  # type: ignore[attr-defined]
+        rows = said_of(domain.name, memory, played), entries_of(domain.name, memory, played)
+        pasts = pasts_of(rows[1], rows[0], probes)
+        replies = await answer_all(bench, domain, memory, probes, pasts, remember, chat)
+        verdicts = await bench.verdicts(domain, probes, replies, Instruments())
+        right = {row.probe_id: row.value for row in verdicts if row.metric == "accuracy"}
+        z: Z = {}
+        for probe in probes:
+            value = right[probe.probe_id]
+            assert value is not None and probe.question_id is not None
+            z[probe.question_id] = z.get(probe.question_id, "") + str(int(value))
+        return probes, replies, z
+
+    return asyncio.run(walk())
+
+
+def array(z: Z) -> np.ndarray:
+    return np.array([[int(digit) for digit in row] for row in z.values()], dtype=float)
+
+
+@pytest.mark.parametrize(("contexts", "memory"), HAND)
+def test_what_is_right_at_each_checkpoint_is_as_worked_by_hand(
+    contexts: str, memory: str, bench: CoMem, tmp_path: Path
+):
+    _, replies, z = asked(bench, tmp_path, CONTEXTS[contexts], memory)
+    assert not [reply.reason for reply in replies if reply.reason]
+    assert z == HAND[contexts, memory]
+
+
+@pytest.mark.parametrize(("contexts", "memory"), HAND)
+def test_the_measures_are_as_worked_by_hand(contexts: str, memory: str, bench: CoMem, tmp_path: Path):
+    told = summary(array(asked(bench, tmp_path, CONTEXTS[contexts], memory)[2]))
+    accuracy, forgetting, transfer, always, never, flips = FIGURES[contexts, memory]
+    n = len(HAND[contexts, memory])
+    assert told.n == n
+    assert told.accuracy == pytest.approx([count / n for count in accuracy])
+    assert told.forgetting == pytest.approx([0, *(count / n for count in forgetting)])
+    assert told.forward_transfer == pytest.approx([0, *(count / n for count in transfer)])
+    assert (told.all_correct, told.all_wrong) == pytest.approx((always / n, never / n))
+    assert told.flip_rate == pytest.approx(flips / n)
+    assert told.identity() == pytest.approx([0] * 5)
+
+
+@pytest.mark.parametrize("contexts", CONTEXTS)
+def test_each_memory_shows_what_it_is_built_for(contexts: str, bench: CoMem, tmp_path: Path):
+    told = {
+        memory: summary(array(asked(bench, tmp_path, CONTEXTS[contexts], memory)[2])) for memory in MEMORIES
+    }
+
+    perfect = told["perfect"]
+    assert perfect.forgetting == (0,) * 5
+    assert perfect.accuracy[1:] == (1,) * 4 and perfect.all_correct == 1
+    assert perfect.forward_transfer == pytest.approx((0, 1 - perfect.accuracy[0], 0, 0, 0))
+
+    overwriting = told["overwriting"].forgetting
+    assert overwriting[1] == 0 and overwriting[4] > overwriting[2] > 0
+    assert list(overwriting) == sorted(overwriting)
+
+    ignoring = told["ignoring"].forward_transfer
+    assert ignoring[1] > 0 and ignoring[2:] == (0, 0, 0)
+
+    assert told["oracle"].accuracy == (perfect.accuracy[0], 1, 1, 1, 1)
+    assert {each.accuracy[0] for each in told.values()} == {perfect.accuracy[0]}
+
+
+@pytest.mark.parametrize("contexts", CONTEXTS)
+def test_none_answers_at_every_checkpoint_as_it_does_before_anything_was_said(
+    contexts: str, bench: CoMem, tmp_path: Path
+):
+    probes, replies, _ = asked(bench, tmp_path, CONTEXTS[contexts], "none")
+    answers: dict[str | None, set[str | None]] = {}
+    for probe, reply in zip(probes, replies, strict=True):
+        answers.setdefault(probe.question_id, set()).add(reply.parsed)
+    assert all(len(given) == 1 for given in answers.values()), answers
+
+    # And whatever remembers is at checkpoint 0 what remembers nothing.
+    first = {reply.probe_id: reply.parsed for reply in replies if reply.checkpoint == 0}
+    for memory in ("perfect", "overwriting", "ignoring", "oracle"):
+        again = asked(bench, tmp_path, CONTEXTS[contexts], memory)[1]
+        assert {reply.probe_id: reply.parsed for reply in again if reply.checkpoint == 0} == first
+
+
+def test_none_gets_what_guessing_gets_where_the_key_is_one_for_all_checkpoints(bench: CoMem, tmp_path: Path):
+    """Each question with the answer that is right in the end: what is right of a guess stays right."""
+    published = [
+        {
+            **context,
+            "questions": [{**each, "answer": each["known"][-1]["option"]} for each in context["questions"]],
+        }
+        for context in CONTEXTS[TWO]
+    ]
+    told = summary(array(asked(bench, tmp_path, published, "none", keys="published")[2]))
+    assert len(set(told.accuracy)) == 1
+    assert told.forgetting == told.forward_transfer == (0,) * 5

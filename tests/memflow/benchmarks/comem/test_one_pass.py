@@ -1,0 +1,160 @@
+"""Answers at four checkpoints build a memory once: told by the ledger's accounts, and by the transcripts.
+
+The whole stack is real but for the model, which is scripted: settings, ledger, memories, player, answers.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from memflow.answer import answer_all
+from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.comem import CoMem
+from memflow.chat.ledger import Account
+from memflow.domains import Domain
+from memflow.memories.registry import find
+from memflow.play import Episode, play_all
+from memflow.records import Entry, Key, Probe, Record, Reply, Said, Turn
+from memflow.transcripts import entries_of, pasts_of, said_of
+from resources.ledger import SqlLedger
+from resources.models import Chats, Models
+from resources.settings import load
+
+QUARTERS, WHOLE = (0.25, 0.5, 0.75, 1.0), (1.0,)
+
+
+@dataclass
+class Lab:
+    """A home of its own: a ledger that has seen nothing, and the walk from turns to replies on it."""
+
+    models: Models
+    bench: CoMem
+    domain: Domain
+    memory: str
+    turns: Sequence[Turn]
+    probes: Sequence[Probe]
+    said: Sequence[Said] = ()
+    entries: Sequence[Entry] = ()
+
+    def play(self, *, as_one: bool = False) -> None:
+        """Build the memory: `as_one` with the same arrivals, and no checkpoint between them."""
+
+        async def work(chats: Chats):
+            episodes = self.episodes(as_one)
+            remember = find(self.memory).remember(await chats.tools(self.memory))
+            return await play_all(episodes, remember, None, clock=perf_counter)
+
+        played = self.models.run(self.account("memory"), work)
+        self.said = said_of(self.domain.name, self.memory, played)
+        self.entries = entries_of(self.domain.name, self.memory, played)
+
+    def episodes(self, as_one: bool) -> list[Episode]:
+        turns = [replace(turn, checkpoint=1) for turn in self.turns] if as_one else self.turns
+        return self.bench.episodes(self.domain, States(), turns, [], None)  # type: ignore[arg-type]
+
+    def answer(self) -> list[Reply]:
+        pasts = pasts_of(self.entries, self.said, self.probes)
+
+        async def work(chats: Chats):
+            remember = find(self.memory).remember(await chats.tools(self.memory))
+            asked = (self.bench, self.domain, self.memory, self.probes, pasts, remember)
+            return await answer_all(*asked, await chats.answering(self.memory))
+
+        return self.models.run(self.account("answer"), work)
+
+    def account(self, stage: str) -> Account:
+        return Account(run="r", stage=stage, domain=self.domain.name, assistant=self.memory)
+
+    @property
+    def booked(self) -> dict[tuple[str, str], int]:
+        """Completions by stage and role, whether asked or found in the ledger."""
+        rows = self.models.ledger.accounts(("stage", "role"))
+        return {(row.by["stage"], row.by["role"]): row.asked + row.kept for row in rows}
+
+    @property
+    def writes(self) -> int:
+        return sum(row.model_calls is not None for row in self.said)
+
+    @property
+    def asked_by_writes(self) -> int:
+        return sum(row.model_calls or 0 for row in self.said)
+
+
+@contextmanager
+def lab(home: Path, bench: CoMem, demo: Domain, records: list[Record], memory: str, **over) -> Iterator[Lab]:
+    domain = replace(demo, parameters={**demo.parameters, **over})
+    settings = load(over={"home": home})
+    models = Models(settings, SqlLedger(settings.ledger_url))
+
+    async def users(_: Chats) -> tuple[list[Turn], list[Key], list[Probe]]:
+        turns = await bench.turns(domain, records, States(), None)  # type: ignore[arg-type]
+        keys = await bench.keys(domain, records, turns, None)
+        return turns, keys, await bench.probes(domain, records, States(), turns, None, keys)  # type: ignore[arg-type]
+
+    try:
+        turns, _, probes = models.run(Account(run="r", stage="question"), users)
+        yield Lab(models, bench, domain, memory, turns, probes)
+    finally:
+        models.close()
+
+
+def arrivals(turns: Sequence[Turn]) -> int:
+    return len({(turn.episode_id, turn.event) for turn in turns})
+
+
+@pytest.mark.parametrize("memory", ["mem0", "memp_300_10"])
+def test_four_checkpoints_cost_the_writes_of_one(
+    memory: str, tmp_path: Path, bench: CoMem, demo: Domain, records: list[Record]
+):
+    with (
+        lab(tmp_path / "four", bench, demo, records, memory, checkpoints=QUARTERS) as four,
+        lab(tmp_path / "one", bench, demo, records, memory, checkpoints=WHOLE) as one,
+    ):
+        for each in (four, one):
+            each.play()
+        assert [turn.message_id for turn in four.turns] == [turn.message_id for turn in one.turns]
+        assert {turn.checkpoint for turn in four.turns} == {1, 2, 3, 4}
+        assert four.writes == one.writes == arrivals(four.turns) == len(four.turns)
+        # The ledger has booked as many completions, and these are the ones that the writes had.
+        assert four.booked == one.booked == {("memory", "memory"): four.asked_by_writes}
+        assert four.asked_by_writes > four.writes // 2
+        assert [replace(row, domain="") for row in four.entries] == [
+            replace(row, domain="") for row in one.entries
+        ]
+
+        # Five times as many answers as the last checkpoint alone has, and not one request of a memory's more.
+        built = four.booked["memory", "memory"]
+        replies = four.answer()
+        assert len(replies) == len(four.probes) and not [reply for reply in replies if reply.reason]
+        assert four.booked == {("memory", "memory"): built, ("answer", "assistant"): len(replies)}
+        assert four.answer() == replies
+        assert four.booked["memory", "memory"] == built
+
+
+@pytest.mark.parametrize("together", ["pair", "tokens", "session"])
+def test_what_arrives_together_is_written_once_and_cut_by_a_checkpoint_at_most(
+    together: str, tmp_path: Path, bench: CoMem, demo: Domain, records: list[Record]
+):
+    """A checkpoint within an arrival makes two of it: so many writes more than a domain without it, and no others."""
+    over = {"arrivals": together, "arrival_tokens": 40}
+    memory = "memp_300_10"
+    with (
+        lab(tmp_path / "four", bench, demo, records, memory, checkpoints=QUARTERS, **over) as four,
+        lab(tmp_path / "same", bench, demo, records, memory, checkpoints=QUARTERS, **over) as same,
+        lab(tmp_path / "one", bench, demo, records, memory, checkpoints=WHOLE, **over) as one,
+    ):
+        four.play()
+        same.play(as_one=True)
+        one.play()
+        assert len(four.said) == len({row.message_id for row in four.said}) == len(four.turns)
+        assert four.writes == same.writes == arrivals(four.turns) < len(four.turns)
+        assert four.booked == same.booked
+        assert four.entries == same.entries
+        # Three of the four checkpoints of a context lie within it.
+        inside = 3 * len({turn.episode_id for turn in four.turns})
+        assert one.writes == arrivals(one.turns)
+        assert one.writes <= four.writes <= one.writes + inside
