@@ -21,6 +21,7 @@ from pathlib import Path
 
 from memflow.benchmarks.benchmark import Annotators, Benchmark, Measured, Question, States
 from memflow.benchmarks.choices import Choice, number_of
+from memflow.benchmarks.comem.curation.annotation import annotated, annotation_prompts
 from memflow.benchmarks.comem.curation.keys import keys_by
 from memflow.benchmarks.comem.episodes import make_episodes, put
 from memflow.benchmarks.comem.figures import make_figures
@@ -30,10 +31,12 @@ from memflow.benchmarks.comem.records import contexts_of, read
 from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.turns import turns_of
 from memflow.benchmarks.verdicts import UNPARSED, choice_verdicts
+from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
 from memflow.domains import Domain
+from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
 from memflow.metrics.instruments import Instruments
 from memflow.play import Episode
@@ -67,8 +70,12 @@ class CoMem(Benchmark):
         turns: Sequence[Turn],
         annotators: Annotators | None,
     ) -> list[Key]:
-        parameters = parameters_of(domain)
-        return keys_by(parameters.keys, domain, contexts_of(domain, records), parameters)
+        parameters, contexts = parameters_of(domain), contexts_of(domain, records)
+        if parameters.keys != "annotated":
+            return keys_by(parameters.keys, domain, contexts, parameters)
+        if annotators is None:
+            raise BadSettings(f"domain {domain.name}: its keys are annotated, and nobody is there to do it")
+        return await annotated(domain, contexts, parameters, annotators)
 
     async def probes(
         self,
@@ -108,6 +115,9 @@ class CoMem(Benchmark):
 
     def headline(self, metric: str) -> bool:
         return metric != UNPARSED
+
+    def annotation_prompts(self, domain: Domain) -> list[Prompt]:
+        return annotation_prompts() if parameters_of(domain).keys == "annotated" else []
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)

@@ -11,4 +11,11 @@ DOMAINS = (
         {"keys": "rule"},
         listed=False,
     ),
+    Domain(
+        "comem_demo_annotated",
+        "comem",
+        ("comem_sample",),
+        "the same dialogues, with keys by two rounds of annotation",
+        listed=False,
+    ),
 )
