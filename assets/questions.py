@@ -49,7 +49,8 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             return await registry.benchmark(domain.benchmark).keys(domain, records, turns, annotators)
 
         rows = models.run(account(context, "question"), work)
-        return keep(context, lake, models, "question.keys", rows, recipes.domain("question.keys", domain))
+        recipe, meta = recipes.domain("question.keys", domain), recipes.annotating(domain)
+        return keep(context, lake, models, "question.keys", rows, recipe, meta)
 
     @dg.asset(
         **described("question.probes", "Gold and evidence never reach a memory, but for the oracle."),

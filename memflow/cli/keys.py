@@ -30,6 +30,7 @@ def keys(
     from memflow.benchmarks.comem.curation.survey import surveys
     from memflow.benchmarks.comem.records import contexts_of
     from memflow.chat.scripted import LABEL
+    from memflow.recording import SCRIPTED
     from resources.lake import Lake
 
     settings = front_of(ctx).load()
@@ -43,8 +44,8 @@ def keys(
     found = surveys(contexts_of(of_domain, lake.read_all("raw.records", read)), rows)
     if not found:
         raise BadInput(f"{domain}: none of its questions has a key; `memflow show made` says why")
-    scripted = {each.fingerprint() for each in settings.models.values() if each.kind == "scripted"}
-    label = LABEL if scripted & {row.model for row in rows} else None
+    facts = lake.facts("question.keys", domain)
+    label = LABEL if facts is not None and facts.meta.get(SCRIPTED) == "yes" else None
     hands = sorted({row.made_by for row in rows})
     data = {
         "domain": domain,
