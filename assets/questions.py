@@ -44,11 +44,13 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         async def work(chats: Chats) -> list[Key]:
             annotators = None
             if recipes.annotators(domain) is not None:
-                annotators = Annotators(await chats.role("annotator"), await chats.role("verifier"))
+                two = await chats.role("annotator"), await chats.role("verifier")
+                annotators = Annotators(*two, chats.expect)
             return await registry.benchmark(domain.benchmark).keys(domain, records, turns, annotators)
 
         rows = models.run(account(context, "question"), work)
-        return keep(context, lake, models, "question.keys", rows, recipes.domain("question.keys", domain))
+        recipe, meta = recipes.domain("question.keys", domain), recipes.annotating(domain)
+        return keep(context, lake, models, "question.keys", rows, recipe, meta)
 
     @dg.asset(
         **described("question.probes", "Gold and evidence never reach a memory, but for the oracle."),

@@ -135,6 +135,12 @@ class Recipes:
             {prompt.name: prompt.digest for prompt in prompts},
         )
 
+    def annotating(self, domain: Domain) -> dict[str, str]:
+        """What stands behind a domain's keys, kept with them: whether a scripted chat annotated or verified."""
+        names = self._annotating() if self.annotators(domain) else ()
+        scripted = any(self.settings.model(name).kind == "scripted" for name in names)
+        return {SCRIPTED: "yes" if scripted else "no"}
+
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
         """What stands behind an assistant's verdicts in a domain: the models, the probes that were asked, and how much
         the memory may recall. It is kept with the verdicts, since settings and probes change."""

@@ -23,7 +23,7 @@ from memflow.memories.own import Own
 from memflow.memories.registry import find
 from memflow.metrics.instruments import Instruments
 from memflow.play import Played
-from memflow.records import FeedbackRound, Probe, Record, Reply, Turn
+from memflow.records import FeedbackRound, Key, Probe, Record, Reply, Turn
 from memflow.tokens import estimate
 from memflow.transcripts import entries_of, held_at, pasts_of, said_of
 
@@ -36,6 +36,9 @@ class Part:
 
     sampling: Sampling = field(default_factory=Sampling)
     concurrency: int = 64
+    fingerprint: str = ""
+    """Its own; models of one fingerprint are one. Where there is none, every name is a model."""
+    scripted: bool = True
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class Users:
     turns: list[Turn]
     probes: list[Probe]
     feedback: list[FeedbackRound]
+    keys: list[Key] = field(default_factory=list)
 
 
 class Rehearsal:
@@ -96,11 +100,13 @@ class Rehearsal:
         self.own = own
         self.latency = latency
         self.acts: list[Act] = []
-        self.scripted = {name: ScriptedChat(handlers, name=name) for name in cast.parts}
+        self.scripted = {
+            name: ScriptedChat(handlers, name=part.fingerprint or name) for name, part in cast.parts.items()
+        }
         self.kept: dict[str, Completion] = {}
 
     def build(self, benchmark: Benchmark, domain: Domain, records: Sequence[Record]) -> Users:
-        """Play the left half of the walk: states, utterances, probes and feedback of a domain."""
+        """Play the left half of the walk: states, utterances, keys, probes and feedback of a domain."""
 
         async def states(on: _Stage) -> States:
             return await benchmark.states(domain, records, on.role("simulator"))
@@ -108,11 +114,12 @@ class Rehearsal:
         async def turns(on: _Stage) -> list[Turn]:
             return await benchmark.turns(domain, records, made, on.role("simulator"))
 
-        async def probes(on: _Stage) -> list[Probe]:
+        async def questions(on: _Stage) -> tuple[list[Key], list[Probe]]:
             annotated = benchmark.annotation_prompts(domain)
             annotators = Annotators(on.role("annotator"), on.role("verifier")) if annotated else None
             keys = await benchmark.keys(domain, records, said, annotators)
-            return await benchmark.probes(domain, records, made, said, on.role("simulator"), keys)
+            probes = await benchmark.probes(domain, records, made, said, on.role("simulator"), keys)
+            return keys, probes
 
         async def feedback(on: _Stage) -> list[FeedbackRound]:
             backbone = on.role("backbone")
@@ -121,8 +128,8 @@ class Rehearsal:
 
         made = self._play("state", domain, "", states)
         said = self._play("utterance", domain, "", turns)
-        asked = self._play("question", domain, "", probes)
-        return Users(domain, made, said, asked, self._play("feedback", domain, "", feedback))
+        keys, asked = self._play("question", domain, "", questions)
+        return Users(domain, made, said, asked, self._play("feedback", domain, "", feedback), keys)
 
     def measure(self, benchmark: Benchmark, users: Users, assistant: str) -> list[Reply]:
         """Play the right half for one assistant: its episodes, every probe asked of it, and what is judged of it."""
@@ -200,23 +207,24 @@ class _Stage:
         tally = self.tallies.setdefault((role, model), Tally(role, model))
         part = self.rehearsal.cast.parts[model]
         limit = self._limits.setdefault(model, asyncio.Semaphore(part.concurrency))
-        return _CountingChat(self.rehearsal, self.rehearsal.scripted[model], part.sampling, tally, limit)
+        return _CountingChat(self.rehearsal, self.rehearsal.scripted[model], part, tally, limit)
 
 
 class _CountingChat:
-    scripted = True
+    """Answers as the scripted chat does, and is taken for the model that it stands for."""
 
     def __init__(
         self,
         rehearsal: Rehearsal,
         inner: ScriptedChat,
-        sampling: Sampling,
+        part: Part,
         tally: Tally,
         limit: asyncio.Semaphore,
     ) -> None:
         self.rehearsal = rehearsal
         self.inner = inner
-        self.sampling = sampling
+        self.sampling = part.sampling
+        self.scripted = part.scripted
         self.tally = tally
         self.limit = limit
         self.fingerprint = inner.fingerprint

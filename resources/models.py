@@ -44,7 +44,7 @@ class Chats:
     total: int = 0
 
     async def role(self, role: str) -> LedgeredChat:
-        """The chat that plays `role`: simulator, judge or backbone."""
+        """The chat that plays `role`, one of the settings' roles."""
         return await self._ledgered(getattr(self.models.settings.roles, role), role)
 
     async def answering(self, assistant: str) -> LedgeredChat:

@@ -6,7 +6,7 @@ reason. Nothing here knows where rows are kept.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -51,10 +51,14 @@ class States:
 
 @dataclass(frozen=True)
 class Annotators:
-    """The two models that say what is right, one after the other; the second is told what the first said."""
+    """The two models that say what is right, one after the other; the second is told what the first said.
+
+    `expect` is told how many answers there are to be, of both together, and gives what to call after each.
+    """
 
     first: Chat
     second: Chat
+    expect: Callable[[int], Callable[[], None]] = lambda total: lambda: None
 
 
 @dataclass(frozen=True)

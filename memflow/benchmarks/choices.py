@@ -38,6 +38,18 @@ def lettered(options: Sequence[str]) -> str:
     return "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
 
 
+def unlettered(shown: str) -> tuple[str, ...]:
+    """The options of what `lettered` shows; one may go on over several lines."""
+    found: list[str] = []
+    for line in shown.split("\n"):
+        letter = LETTERS[len(found) : len(found) + 1]
+        if letter and line.startswith(f"{letter}. "):
+            found.append(line[3:])
+        elif found:
+            found[-1] += f"\n{line}"
+    return tuple(found)
+
+
 def number_of(value: Choice) -> str:
     """The option's number from 1, as `Reply.parsed` and `Probe.gold` hold it."""
     return str(1 + LETTERS.index(value.choice))

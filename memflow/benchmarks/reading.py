@@ -27,10 +27,11 @@ class _Line:
 
     plain: str
     words: frozenset[str]
+    chinese: bool
 
     def says(self, text: str) -> bool:
         """Whether a text, already plain, stands in the line and not within a longer word or number."""
-        if _HAN.search(self.plain):
+        if self.chinese:
             text = text.replace(" ", "")
         at = self.plain.find(text)
         while at >= 0:
@@ -54,6 +55,12 @@ def best_options(shown: str, question: str, options: Sequence[str]) -> list[int]
     return _best([_covered(lines, asks.words, _line(option).words) for option in options])
 
 
+def near(shown: str, question: str) -> str:
+    """The lines in which a word of the question stands."""
+    words = _line(question).words
+    return "\n".join(line for line in shown.split("\n") if words & _line(line).words)
+
+
 def _best(scores: Sequence[tuple[float, ...]]) -> list[int]:
     best = max(scores, default=())
     return [at for at, score in enumerate(scores) if score == best]
@@ -71,9 +78,9 @@ def _nearest(lines: Sequence[_Line], asks: _Line, text: str) -> tuple[int, int, 
 
 def _covered(lines: Iterable[_Line], asked: frozenset[str], own: frozenset[str]) -> tuple[float, int]:
     """The share of an option's words in one line, and how much that line has of the question."""
-    shares = [
-        (len(own & line.words) / len(own), len(asked & line.words)) for line in lines if own & line.words
-    ]
+    shares = (
+        (len(there) / len(own), len(asked & line.words)) for line in lines if (there := own & line.words)
+    )
     return max(shares, default=(0.0, 0))
 
 
@@ -101,7 +108,8 @@ def _told(lines: Sequence[_Line], asks: _Line, items: frozenset[str]) -> list[fr
 
 @lru_cache(maxsize=100_000)
 def _line(text: str) -> _Line:
-    return _Line(_plain(text), frozenset(stem(word) for word in search_words(text)))
+    words = frozenset(stem(word) for word in search_words(text))
+    return _Line(_plain(text), words, _HAN.search(text) is not None)
 
 
 def _plain(text: str) -> str:

@@ -20,6 +20,14 @@ from resources.library import Library
 from resources.settings import Settings
 
 
+@dataclass(frozen=True)
+class Annotated:
+    """How many questions of a domain two models would be asked for, and at how many checkpoints."""
+
+    questions: int
+    checkpoints: int
+
+
 @dataclass
 class Forecast:
     """What a run would ask, what it would leave alone, and what it would have to do without."""
@@ -27,6 +35,7 @@ class Forecast:
     acts: list[Act] = field(default_factory=list)
     up_to_date: list[str] = field(default_factory=list)
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
+    annotated: dict[str, Annotated] = field(default_factory=dict)
 
 
 def forecast(selection: Selection, latency: float, again: bool) -> Forecast:
@@ -57,6 +66,8 @@ def forecast(selection: Selection, latency: float, again: bool) -> Forecast:
             else:
                 records = [row for each in found for row in benchmark.records(each, library.paths(each))]
                 users = rehearsal.build(benchmark, domain, records)
+                if benchmark.annotation_prompts(domain):
+                    made.annotated[name] = _annotated(users)
             for assistant in selection.assistants:
                 where = f"{name}/{assistant}"
                 if built and recipes.measured(name, assistant):
@@ -67,6 +78,11 @@ def forecast(selection: Selection, latency: float, again: bool) -> Forecast:
     return made
 
 
+def _annotated(users: Users) -> Annotated:
+    questions = {key.question_id for key in users.keys}
+    return Annotated(len(questions), len({key.checkpoint for key in users.keys}))
+
+
 def _held(lake: Lake, domain: Domain) -> Users:
     """What the lake holds of a domain: what a run would measure on."""
     states = States(*(lake.read(table, domain.name) for table in STATES))
@@ -75,5 +91,8 @@ def _held(lake: Lake, domain: Domain) -> Users:
 
 
 def _cast(settings: Settings) -> Cast:
-    parts = {name: Part(model.sampling(), model.concurrency) for name, model in settings.models.items()}
+    parts = {
+        name: Part(model.sampling(), model.concurrency, model.fingerprint(), model.kind == "scripted")
+        for name, model in settings.models.items()
+    }
     return Cast(parts, settings.roles.model_dump(), settings.model_of)

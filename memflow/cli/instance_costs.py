@@ -26,6 +26,8 @@ MEASURED = {"memory": "memory.indexes", "answer": "answer.replies", "score": "sc
 """Stage, and the table whose partition says in which run it was made."""
 
 PARTS = {
+    ("question", "annotator"): "annotation",
+    ("question", "verifier"): "annotation",
     ("memory", "simulator"): "user model",
     ("memory", "assistant"): "replies",
     ("memory", "memory"): "memory, writing",

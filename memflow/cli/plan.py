@@ -13,6 +13,7 @@ from rich.text import Text
 
 from memflow.cli.output import Format, FormatOption, answer, cell, duration, note, table
 from memflow.cli.selection import (
+    AnnotatorOption,
     AssistantOption,
     BoundsOption,
     DemoOption,
@@ -23,6 +24,7 @@ from memflow.cli.selection import (
     ModelOption,
     SimulatorOption,
     UrlOption,
+    VerifierOption,
     select,
 )
 from memflow.records import TABLES
@@ -52,6 +54,8 @@ def plan(
     model: ModelOption = None,
     simulator: SimulatorOption = None,
     judge: JudgeOption = None,
+    annotator: AnnotatorOption = None,
+    verifier: VerifierOption = None,
     latency: LatencyOption = 1.0,
     again: AgainOption = False,
     form: FormatOption = Format.text,
@@ -75,6 +79,8 @@ def plan(
         model=model,
         simulator=simulator,
         judge=judge,
+        annotator=annotator,
+        verifier=verifier,
     )
     made = forecast(selection, latency, again)
     settings = selection.settings
@@ -91,8 +97,9 @@ def plan(
             "acts": [asdict(act) for act in made.acts],
             "total": {**total, "seconds": seconds},
             "up_to_date": made.up_to_date,
+            "annotated": {name: asdict(each) for name, each in made.annotated.items()},
             "missing": {name: [each.name for each in lacking] for name, lacking in made.missing.items()},
-            "assumptions": _assumptions(settings, latency),
+            "assumptions": _assumptions(made, settings, latency),
         },
         *_shown(made, stages, assistants, total, settings, latency),
     )
@@ -121,7 +128,7 @@ def _seconds(acts: Iterable["Act"], **where: str) -> float:
     )
 
 
-def _assumptions(settings: "Settings", latency: float) -> list[str]:
+def _assumptions(made: "Forecast", settings: "Settings", latency: float) -> list[str]:
     playing = dict.fromkeys([*(name for _, name in settings.roles)])
     at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
@@ -129,6 +136,7 @@ def _assumptions(settings: "Settings", latency: float) -> list[str]:
         "answers are as long as the scripted chat's; `at most` is the sum of their limits",
         "no request has to be asked again, and none is in the ledger already",
         "the embedder is ours: what an embedding endpoint would be asked is not counted",
+        *(["of annotated questions as many are kept as by the scripted chat"] if made.annotated else []),
     ]
 
 
@@ -163,6 +171,14 @@ def _shown(
             Text(),
             table("By assistant", ("domain", "assistant", *numbers), by_assistant, right=numbers),
         ]
+    for domain, each in made.annotated.items():
+        keys = each.questions * each.checkpoints
+        shown.append(
+            Text(
+                f"\n{domain}: {each.questions:,} questions x {each.checkpoints} checkpoints = {keys:,} keys, each of"
+                " annotator and verifier; the same part of a dialogue is asked about once."
+            )
+        )
     if made.up_to_date:
         shown.append(note(f"\nUp to date, and left alone: {', '.join(made.up_to_date)}."))
     for domain, lacking in made.missing.items():
@@ -173,7 +189,7 @@ def _shown(
             note("\nNo model here has a price (price_in and price_out in memflow.toml), so cost is 0.")
         )
     shown.append(note("\nAssumed:"))
-    shown += [note(f"  {line}") for line in _assumptions(settings, latency)]
+    shown += [note(f"  {line}") for line in _assumptions(made, settings, latency)]
     return shown
 
 

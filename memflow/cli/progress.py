@@ -20,7 +20,12 @@ from rich.text import Text
 
 from memflow.cli.walk import LEFT_OUT, Leg
 
-STEPS = {"memory": "events played", "answer": "probes asked", "feedback": "cases"}
+STEPS = {
+    "question": "keys annotated",
+    "memory": "events played",
+    "answer": "probes asked",
+    "feedback": "cases",
+}
 
 
 class _Rate(ProgressColumn):

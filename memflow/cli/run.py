@@ -9,6 +9,7 @@ import typer
 
 from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.selection import (
+    AnnotatorOption,
     AssistantOption,
     BoundsOption,
     DemoOption,
@@ -19,6 +20,7 @@ from memflow.cli.selection import (
     ModelOption,
     SimulatorOption,
     UrlOption,
+    VerifierOption,
     select,
 )
 
@@ -49,6 +51,8 @@ def run(
     model: ModelOption = None,
     simulator: SimulatorOption = None,
     judge: JudgeOption = None,
+    annotator: AnnotatorOption = None,
+    verifier: VerifierOption = None,
     budget: CostOption = 0.0,
     budget_calls: CallsOption = 0,
     budget_tokens: TokensOption = 0,
@@ -76,6 +80,8 @@ def run(
         model=model,
         simulator=simulator,
         judge=judge,
+        annotator=annotator,
+        verifier=verifier,
     )
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
     order = Order(selection.domains, selection.assistants, selection.limit, again)

@@ -110,6 +110,25 @@ JudgeOption = Annotated[
     ),
 ]
 
+AnnotatorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--annotator",
+        metavar="NAME",
+        help="The model of memflow.toml that says what is right at a checkpoint, whatever --model says.",
+        rich_help_panel=_WHO,
+    ),
+]
+VerifierOption = Annotated[
+    str | None,
+    typer.Option(
+        "--verifier",
+        metavar="NAME",
+        help="The model of memflow.toml that verifies that: another one, whatever --model says.",
+        rich_help_panel=_WHO,
+    ),
+]
+
 
 @dataclass(frozen=True)
 class Front:
@@ -156,6 +175,8 @@ def select(
     model: str | None = None,
     simulator: str | None = None,
     judge: str | None = None,
+    annotator: str | None = None,
+    verifier: str | None = None,
 ) -> Selection:
     """The selection that the options ask for. Raises BadSettings saying which option cannot be, and why.
 
@@ -163,9 +184,12 @@ def select(
     that answers.
     """
     front = front_of(ctx)
-    if demo and (url or model or simulator or judge):
-        raise BadSettings("--demo takes the scripted chat: leave out --url, --model, --simulator and --judge")
-    over = _models("scripted" if demo else model, url, simulator, judge)
+    named = {"simulator": simulator, "judge": judge, "annotator": annotator, "verifier": verifier}
+    roles = {role: name for role, name in named.items() if name}
+    if demo and (url or model or roles):
+        options = " and ".join(f"--{role}" for role in ("url", "model", *named))
+        raise BadSettings(f"--demo takes the scripted chat: leave out {options}")
+    over = _models("scripted" if demo else model, url, roles)
     paths = _paths([*(memories or ()), *(assistants or ())])
     if paths:
         _apart(front.load(), paths)
@@ -174,27 +198,27 @@ def select(
     wanted = tuple(dict.fromkeys(domains or (DEMO if demo else settings.domains)))
     for name in wanted:
         settings.domain(name)
-    named = [_called(each) for each in (*(memories or ()), *(assistants or ()))]
+    called = [_called(each) for each in (*(memories or ()), *(assistants or ()))]
     own = DEMO_MEMORIES if demo else settings.assistants
-    answering = tuple(dict.fromkeys((_bounded(named) if bounds else named) if named else own))
+    answering = tuple(dict.fromkeys((_bounded(called) if bounds else called) if called else own))
     _known(settings, answering)
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
     return Selection(front.load(**over), wanted, answering, limit)
 
 
-def _models(model: str | None, url: str | None, simulator: str | None, judge: str | None) -> dict[str, Any]:
+def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dict[str, Any]:
     """The part of the settings that says which model plays which role."""
     over: dict[str, Any] = {}
     if url and not model:
         raise BadSettings("--url needs --model: the name by which the server at that address knows its model")
-    roles = {}
+    roles: dict[str, str] = {}
     if url:
         over["models"] = {COMMAND_LINE_MODEL: {"kind": "endpoint", "url": url, "model": model}}
         model = COMMAND_LINE_MODEL
     if model:
         roles = dict.fromkeys(ROLES, model)
-    roles |= {role: name for role, name in (("simulator", simulator), ("judge", judge)) if name}
+    roles |= named
     if roles:
         over["roles"] = roles
     return over

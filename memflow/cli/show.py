@@ -12,6 +12,7 @@ from memflow.cli.capacity import capacity
 from memflow.cli.checkpoints import checkpoints
 from memflow.cli.costs import costs
 from memflow.cli.evidence import evidence, told_by_evidence
+from memflow.cli.keys import keys
 from memflow.cli.kinds import kinds
 from memflow.cli.made import made
 from memflow.cli.mechanisms import mechanisms
@@ -39,6 +40,7 @@ show.command("capacity")(capacity)
 show.command("checkpoints")(checkpoints)
 show.command("costs")(costs)
 show.command("made")(made)
+show.command("keys")(keys)
 show.command("kinds")(kinds)
 show.command("mechanisms")(mechanisms)
 show.command("memory")(memory)

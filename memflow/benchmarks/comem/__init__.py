@@ -23,6 +23,7 @@ from pathlib import Path
 
 from memflow.benchmarks.benchmark import Annotators, Benchmark, Measured, Question, States
 from memflow.benchmarks.choices import Choice, number_of
+from memflow.benchmarks.comem.curation.annotation import annotated, annotation_prompts
 from memflow.benchmarks.comem.curation.imported import imported
 from memflow.benchmarks.comem.curation.keys import keys_by, left_out
 from memflow.benchmarks.comem.episodes import make_episodes, put
@@ -35,10 +36,12 @@ from memflow.benchmarks.comem.speakers import speaker_figures, speaker_verdicts
 from memflow.benchmarks.comem.turns import turns_of
 from memflow.benchmarks.means import asked_of
 from memflow.benchmarks.verdicts import choice_verdicts
+from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.datasets import Dataset
 from memflow.domains import Domain
+from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
 from memflow.metrics.instruments import Instruments
 from memflow.play import Episode
@@ -74,8 +77,13 @@ class CoMem(Benchmark):
     ) -> list[Key]:
         parameters, contexts = parameters_of(domain), contexts_of(domain, records)
         if parameters.keys == "imported":
-            return imported(domain, records, parameters)
-        made = keys_by(parameters.keys, domain, contexts, parameters)
+            made = imported(domain, records, parameters)
+        elif parameters.keys != "annotated":
+            made = keys_by(parameters.keys, domain, contexts, parameters)
+        elif annotators is None:
+            raise BadSettings(f"domain {domain.name}: its keys are annotated, and nobody is there to do it")
+        else:
+            made = await annotated(domain, contexts, parameters, annotators)
         return [*made, *left_out(domain, contexts, parameters)]
 
     async def probes(
@@ -119,6 +127,9 @@ class CoMem(Benchmark):
     def headline(self, metric: str) -> bool:
         """Of what changes over checkpoints, what is forgotten in the end and what is right throughout."""
         return metric in SHOWN
+
+    def annotation_prompts(self, domain: Domain) -> list[Prompt]:
+        return annotation_prompts() if parameters_of(domain).keys == "annotated" else []
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)

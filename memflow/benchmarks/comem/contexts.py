@@ -45,8 +45,9 @@ class Asked:
     """A question with its options; numbers of options are from 1.
 
     `answer` is what its source publishes as right. `known` says from when on what is right, where the source tells.
-    `end` is how many messages came before it in its source; None for all. `true_of` names for each option the speaker
-    of whom it is true, empty where nobody or not known. `dropped` says why its source gives no key that holds.
+    `end` is how many messages came before it in its source, 1 at least; None for all. `true_of` names for each option
+    the speaker of whom it is true, empty where nobody or not known. `dropped` says why its source has it not asked,
+    though nothing failed.
     """
 
     question_id: str
@@ -88,7 +89,7 @@ class Context:
     """A dialogue and its questions. Its id is unique in a domain, and is the id of its episode.
 
     With a `reason` it is quarantined as a whole: its lines are not played, its questions not asked. One without lines
-    is not there, as its reason says: it is no failure that nothing is asked of it.
+    is not there: its source drops its questions.
     """
 
     context_id: str
@@ -105,6 +106,13 @@ class Context:
     def question_id(self, asked: Asked) -> str:
         """The question's id, unique in a domain."""
         return f"{self.context_id}/{asked.question_id}"
+
+    @property
+    def sound(self) -> Sequence[Asked]:
+        """The questions that can be asked, once somebody has said what is right."""
+        if self.reason is not None:
+            return ()
+        return tuple(asked for asked in self.asked if asked.reason is None and asked.dropped is None)
 
     @property
     def speakers(self) -> Sequence[str]:

@@ -9,7 +9,6 @@ DOMAINS = (
             "comem",
             (f"personamem_{size}",),
             f"CoMem on PersonaMem, {title}: a user and an assistant, with preferences that change",
-            {"keys": "published"},
             listed=size != "1m",
         )
         for size, title in (("32k", "32k tokens"), ("128k", "128k tokens"), ("1m", "1M tokens"))
@@ -35,6 +34,13 @@ DOMAINS = (
         ("comem_amemgym",),
         "CoMem with AMemGym's users: their keys follow from the states that they tell",
         {"keys": "rule", "unknown": "option"},
+        listed=False,
+    ),
+    Domain(
+        "comem_demo_annotated",
+        "comem",
+        ("comem_sample",),
+        "CoMem in small, the same dialogues, with keys by two rounds of annotation",
         listed=False,
     ),
 )

@@ -29,7 +29,7 @@ class Parameters(BaseModel):
     language: Literal["en", "zh"] = "en"
     checkpoints: tuple[float, ...] = Field((0.25, 0.5, 0.75, 1.0), min_length=1, max_length=20)
     guess_key: Literal["first", "last"] = "first"
-    keys: Literal["rule", "imported", "published"] = "rule"
+    keys: Literal["annotated", "rule", "imported", "published"] = "annotated"
     unknown: Literal["drop", "option"] = "drop"
     ends: Literal["question", "context"] = "question"
     """Whether a question that its source asks before the end of its context sees what came before it alone, or, as the

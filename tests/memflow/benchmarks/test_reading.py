@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memflow.benchmarks.reading import best_options
+from memflow.benchmarks.reading import best_options, near
 
 AGE = "How old is my niece Ann?"
 AGES = ["27 years old", "28 years old", "29 years old", "8 years old"]
+
+
+def test_near_are_the_lines_in_which_a_word_of_the_question_stands():
+    shown = "My niece came by.\nShe is 28 years old.\nThe nieces left."
+    assert near(shown, AGE) == shown
+    assert near(shown, "Where is the niece?") == "My niece came by.\nThe nieces left."
+    assert near(shown, "Whose bicycle?") == ""
 
 
 def test_a_fact_is_the_option_that_a_line_states():

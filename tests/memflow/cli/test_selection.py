@@ -141,3 +141,10 @@ def test_what_is_wrong_with_an_import_path_is_said(file: Path, memories: list[st
     file.write_text(FILE + '[memories.taken]\npath = "other:Taken"\n', encoding="utf-8")
     with pytest.raises(BadSettings, match=said):
         selected(file, memories=memories)
+
+
+def test_annotator_and_verifier_are_named_whatever_the_model(file: Path) -> None:
+    roles = selected(file, model="large", verifier="scripted").settings.roles
+    assert (roles.annotator, roles.verifier) == ("large", "scripted")
+    with pytest.raises(BadSettings, match=r"leave out --url and --model and .* --verifier"):
+        selected(file, demo=True, verifier="large")

@@ -30,8 +30,7 @@ def imported(domain: Domain, records: Sequence[Record], parameters: Parameters) 
     return [
         key
         for context in contexts[: domain.limit or None]
-        for asked in context.asked
-        if context.reason is None and asked.reason is None
+        for asked in context.sound
         for key in _keys(domain, context, asked, lines.get(context.question_id(asked)), parameters)
     ]
 

@@ -18,14 +18,13 @@ def keys_by(hand: str, domain: Domain, contexts: Sequence[Context], parameters: 
     return [
         key
         for context in contexts
-        for asked in context.asked
-        if context.reason is None and asked.reason is None
+        for asked in context.sound
         for key in kept(asked, _keys(hand, domain, context, asked, parameters), parameters)
     ]
 
 
 def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters) -> list[Key]:
-    """The questions of contexts whose messages are not there, as rows that say why they are not asked."""
+    """The questions that their sources drop, as rows that say why: nobody has to say what is right for them."""
     return [
         Key(
             domain=domain.name,
@@ -33,14 +32,15 @@ def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters
             episode_id=context.context_id,
             checkpoint=number,
             made_by="published",
-            visible=0,
+            visible=index,
             answer=None if asked.answer is None else str(asked.answer),
-            dropped=context.reason,
+            dropped=asked.dropped,
         )
         for context in contexts
-        if context.reason is not None and not context.lines
         for asked in context.asked
-        for number in range(1, 1 + len(parameters.checkpoints))
+        if asked.dropped is not None
+        for number, index in enumerate(visible(context, asked, parameters))
+        if number
     ]
 
 
@@ -51,11 +51,8 @@ def final(keys: Iterable[Key]) -> Mapping[int, Key]:
 
 
 def kept(asked: Asked, keys: Iterable[Key], parameters: Parameters) -> list[Key]:
-    """One question's keys, with why it is dropped: its source says so, or it has no option for a checkpoint at which
-    there is no telling."""
+    """One question's keys, with why it is dropped: it has no option for a checkpoint at which there is no telling."""
     keys = list(keys)
-    if asked.dropped is not None:
-        return [replace(key, dropped=asked.dropped) for key in keys]
     if parameters.unknown == "option" or asked.unknowing is not None:
         return keys
     without = [key.checkpoint for key in final(keys).values() if key.answer == UNKNOWN]

@@ -16,6 +16,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
@@ -157,7 +158,7 @@ def _shared(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def contexts(domain: Domain, records: Sequence[Record], parameters: Parameters) -> list[Context]:
     """A context for each that something is asked of, in the order of its first question; those whose messages are not
-    there stand last, with their reason. Raises BadInput where files do not belong together."""
+    there stand last, and drop their questions. Raises BadInput where files do not belong together."""
     asked: dict[str, list[Question]] = {}
     published = {record.record_id: record for record in records if not record.source.endswith(".csv")}
     for record in records:
@@ -173,7 +174,7 @@ def contexts(domain: Domain, records: Sequence[Record], parameters: Parameters) 
         )
     why = f"its messages are not there: {len(there)} of the {len(asked)} contexts that are asked of are"
     return [_context(published[name], asked[name], parameters) for name in there] + [
-        Context(name, dataset, (), tuple(_asked(question, 0) for question in held), reason=why)
+        Context(name, dataset, (), tuple(replace(_asked(each, 1), dropped=why) for each in held))
         for name, held in asked.items()
         if name not in published
     ]

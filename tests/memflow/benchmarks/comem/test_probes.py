@@ -21,7 +21,7 @@ DOMAIN = Domain("d", "comem", (), "")
 
 
 def made(context: Context, **settled: object) -> list[Probe]:
-    parameters = Parameters.model_validate(settled)
+    parameters = Parameters.model_validate({"keys": "rule", **settled})
     keys = keys_by(parameters.keys, DOMAIN, [context], parameters)
     return list(probes_of("d", [context], keys, parameters))
 

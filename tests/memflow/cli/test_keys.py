@@ -1,0 +1,102 @@
+"""`show keys`, the plan of annotation, and who annotates."""
+
+import asyncio
+import json
+
+import pytest
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.benchmark import Annotators
+from memflow.chat.scripted import ScriptedChat
+from memflow.datasets import dataset
+from memflow.domains import find
+from memflow.handlers import handlers
+from memflow.recording import SCRIPTED
+from resources.lake import Lake
+from resources.library import Library
+from resources.settings import load
+
+DOMAIN = "comem_demo_annotated"
+TWO = """
+[models.one]
+url = "http://127.0.0.1:9/v1"
+model = "a/one"
+price_in = 10.0
+price_out = 20.0
+[models.two]
+url = "http://127.0.0.1:9/v1"
+model = "a/two"
+[models.again]
+url = "http://127.0.0.1:9/v1"
+model = "a/one"
+"""
+
+
+@pytest.fixture
+def annotated(empty):
+    """A home with the keys of the demo, by the scripted chat."""
+    domain, settings = find(DOMAIN), load(over={"home": empty.folder})
+    benchmark = registry.benchmark(domain.benchmark)
+    [sample] = [dataset(name) for name in domain.datasets]
+    records = benchmark.records(sample, Library(None).paths(sample))
+    chat = ScriptedChat(handlers(), name=settings.model("scripted").fingerprint())
+    keys = asyncio.run(benchmark.keys(domain, records, [], Annotators(chat, chat)))
+    lake = Lake(settings.lake_root)
+    lake.write("raw.records", sample.name, records, recipe="test")
+    lake.write("question.keys", DOMAIN, keys, recipe="test", meta={SCRIPTED: "yes"})
+    return empty
+
+
+def test_keys_are_shown_as_data(annotated):
+    told = json.loads(annotated("show", "keys", DOMAIN, "--format", "json").stdout)
+    assert told["made_by"] == ["annotator", "verifier"] and "scripted" in told["label"]
+    whole = told["surveys"][0]
+    assert (whole["questions"], whole["kept"], whole["dropped"], whole["failed"]) == (22, 18, 4, 0)
+    assert [at["agreed"] for at in whole["checkpoints"]] == [19, 18, 19, 22]
+    assert {each["slice"] for each in told["surveys"]} == {
+        "all", "category changing", "category lasting", "category music", "category people", "category work",
+    }  # fmt: skip
+
+
+def test_keys_are_shown_as_text(annotated):
+    shown = annotated("show", "keys", DOMAIN).stdout
+    lines = [line.split() for line in shown.splitlines()]
+    assert ["all", "22", "18", "4", "0", "86%", "82%", "86%", "100%"] in lines
+    assert "dropped, 2 x: annotator and verifier disagree at checkpoint 1, 2, 3" in shown
+    assert "4 change never, 10 change once, 4 change twice" in shown
+
+
+@pytest.mark.parametrize(
+    ("domain", "says"),
+    [
+        ("amemgym_demo", "amemgym_demo is of amemgym"),
+        (DOMAIN, f"`memflow run --domain {DOMAIN}` makes them"),
+        ("nowhere", "there is no domain 'nowhere'"),
+    ],
+)
+def test_where_there_are_no_keys_it_says_why(empty, domain: str, says: str):
+    result = empty("show", "keys", domain)
+    assert result.exit_code == 1 and says in result.stderr
+
+
+def test_a_plan_shows_what_annotation_costs_before_it_starts(empty, tmp_path):
+    (tmp_path / "memflow.toml").write_text(TWO, encoding="utf-8")
+    arguments = ("plan", "--domain", DOMAIN, "--memory", "none", "--annotator", "one", "--verifier", "two")
+    told = json.loads(empty(*arguments, "--format", "json").stdout)
+    assert told["annotated"] == {DOMAIN: {"questions": 22, "checkpoints": 4}}
+    rows = {row["role"]: row for row in told["stages"] if row["stage"] == "question"}
+    assert {role: (row["model"], row["calls"]) for role, row in rows.items()} == {
+        "annotator": ("one", 88),
+        "verifier": ("two", 88),
+    }
+    paid = rows["annotator"]["prompt_tokens"] * 10 + rows["annotator"]["completion_tokens"] * 20
+    assert rows["annotator"]["cost"] == paid / 1e6 > 0 == rows["verifier"]["cost"]
+    assert "22 questions x 4 checkpoints = 88 keys" in empty(*arguments).stdout
+
+
+@pytest.mark.parametrize("verifier", ["one", "again"])
+def test_a_plan_refuses_a_model_that_would_verify_itself(empty, tmp_path, verifier: str):
+    (tmp_path / "memflow.toml").write_text(TWO, encoding="utf-8")
+    arguments = ("--domain", DOMAIN, "--memory", "none", "--annotator", "one", "--verifier", verifier)
+    result = empty("plan", *arguments)
+    assert result.exit_code == 1 and "annotator and verifier are the same model" in result.stderr

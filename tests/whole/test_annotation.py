@@ -1,0 +1,73 @@
+"""Two models annotate through the whole graph: a budget stops them with what is done kept, and a second run goes on."""
+
+import json
+import sqlite3
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from memflow.cli.walk import Order, walk
+from resources.lake import Lake
+from resources.limits import Budget
+from resources.settings import Settings, load
+from resources.stub import stub_process
+
+DOMAIN = "comem_demo_annotated"
+QUESTIONS = 6 + 5 + 6  # of the first three dialogues
+
+
+class Counting:
+    """A watcher that keeps how far annotation got."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[int, int]] = []
+
+    def begin(self, legs: int) -> None: ...
+    def leg(self, leg: Any) -> None: ...
+    def end_leg(self, leg: Any, what: str) -> None: ...
+
+    def step(self, name: str, done: int, total: int) -> None:
+        if name == "question":
+            self.steps.append((done, total))
+
+
+def settings_of(home: Path, url: str) -> Settings:
+    models = {
+        name: {"kind": "endpoint", "url": url, "model": "stub", "revision": name} for name in ("one", "two")
+    }
+    roles = {"annotator": "one", "verifier": "two"}
+    settings = load(over={"home": home, "models": models, "roles": roles})
+    return settings.model_copy(update={"domains": (DOMAIN,), "assistants": ("none",)})
+
+
+def asked(log: Path) -> list[str]:
+    return [json.loads(line)["key"] for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_budget_stops_annotation_and_the_next_run_asks_the_rest(tmp_path: Path) -> None:
+    home, log = tmp_path / "home", tmp_path / "asked.jsonl"
+    order, watcher = Order((DOMAIN,), ("none",), limit=3), Counting()
+    with stub_process(latency=0.01, log=log) as url:
+        settings = settings_of(home, url)
+        stopped = walk(settings, order, watcher, Budget(calls=100))
+        [(leg, reason)] = [each for each in stopped.failed if each[0].job == "build_users"]
+        assert "the budget of 100 calls is spent" in reason and leg.partition == DOMAIN
+        assert len(asked(log)) == 100 == in_ledger(home)
+        assert watcher.steps[-1][1] == 4 * QUESTIONS
+        outcome = walk(settings, order, watcher)
+    # Answers drawn at random agree on no question at all four checkpoints: there is nothing to ask.
+    assert {leg.job: reason for leg, reason in outcome.failed}["build_users"].endswith("the table is empty")
+    assert max(Counter(asked(log)).values()) == 1 and len(asked(log)) == in_ledger(home)
+    assert watcher.steps[-1] == (4 * QUESTIONS, 4 * QUESTIONS)
+    roles = {row["role"]: row for row in outcome.accounts if row["stage"] == "question"}
+    assert sum(row["asked"] for row in roles.values()) == 8 * QUESTIONS - 100
+    assert sum(row["kept"] for row in roles.values()) == 100
+    keys = Lake(home / "lake").read("question.keys", DOMAIN)
+    assert all(key.dropped.startswith("annotator and verifier disagree at checkpoint") for key in keys)
+    assert Counter(key.made_by for key in keys) == {"annotator": 4 * QUESTIONS, "verifier": 4 * QUESTIONS}
+
+
+def in_ledger(home: Path) -> int:
+    with sqlite3.connect(home / "ledger.sqlite") as connection:
+        [(number,)] = connection.execute("select count(*) from completions")
+    return int(number)
