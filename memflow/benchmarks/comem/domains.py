@@ -11,4 +11,11 @@ DOMAINS = (
         {"keys": "rule"},
         listed=False,
     ),
+    Domain(
+        "comem_dialsim",
+        "comem",
+        ("comem_friends", "comem_bigbang", "comem_theoffice"),
+        "CoMem over seasons of television shows, with questions by rule about who says what",
+        {"keys": "rule", "questions": "by_rule", "arrivals": "tokens", "ends": "context"},
+    ),
 )

@@ -7,14 +7,18 @@ from types import ModuleType
 
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.parameters import parameters_of
-from memflow.benchmarks.comem.sources import dialogues
+from memflow.benchmarks.comem.sources import dialogues, dialsim
 from memflow.benchmarks.file import records_of
 from memflow.datasets import Dataset
 from memflow.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Record
 
-SOURCES: tuple[tuple[str, ModuleType], ...] = (("*.json", dialogues),)
+SOURCES: tuple[tuple[str, ModuleType], ...] = (
+    (dialsim.PICKLE, dialsim),
+    (dialsim.SCRIPT, dialsim),
+    ("*.json", dialogues),
+)
 """What the files of a source are called, and its module; the first that fits."""
 
 
