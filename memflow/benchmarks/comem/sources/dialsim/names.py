@@ -19,6 +19,8 @@ WORD = re.compile(r"[^\W\d_]+")
 _TITLES = "mr mrs ms miss mister dr doctor sir aunt uncle grandma grandpa nurse the"
 TITLES = frozenset(_TITLES.split())
 """Words of a tag that are no name, in lower case."""
+GROUP = re.compile(r"\b(?:and|all|both|every\w+|guys|girls|gang|together)\b|[,&/+]", re.IGNORECASE)
+"""What is in the tags of several who speak at once."""
 OFTEN = 0.005
 """The share of the lines from which on somebody is a person of the show, also where nobody calls them by name."""
 _AMID = re.compile(r"(?:(?<=[a-z,;] )|(?<=M[rs]\. )|(?<=Mrs\. )|(?<=Dr\. ))[^\W\d_]+")
@@ -99,7 +101,13 @@ class Common:
 def _written_as_name(word: str) -> bool:
     small, large = word.lower(), word.upper()
     plain = large.lower() == small and small.upper() == large
-    return plain and len(word) > 1 and word[0].isupper() and word != large and small not in TITLES
+    return (
+        plain
+        and len(word) > 1
+        and word[0].isupper()
+        and word != large
+        and not (small in TITLES or GROUP.match(word))
+    )
 
 
 def renamed(context: Context, names: Names) -> Context:

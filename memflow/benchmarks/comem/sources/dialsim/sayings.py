@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import islice, pairwise
 
 from memflow.benchmarks.comem.contexts import Asked, Known, Line
-from memflow.benchmarks.comem.sources.dialsim.names import OFTEN, TITLES, WORD, Common
+from memflow.benchmarks.comem.sources.dialsim.names import GROUP, OFTEN, TITLES, WORD, Common
 from memflow.benchmarks.comem.wording import UNKNOWING
 
 WHO_SAID, SAID_LAST = "who_said", "said_last"
@@ -29,7 +29,6 @@ TIMES = (2, 8)
 """How often words are said of which it is asked who said them last."""
 NEAR = 20
 """Lines to either side whose speakers are near a line."""
-_GROUP = re.compile(r"\b(?:and|all|both|every\w+|guys|girls|gang|together)\b|[,&/+]", re.IGNORECASE)
 _SAID = re.compile(r"[\w'’]+")
 
 
@@ -50,7 +49,7 @@ class Told:
                 tag: times
                 for tag, times in tags.items()
                 if times >= OFTEN * len(self.lines)
-                and not _GROUP.search(tag)
+                and not GROUP.search(tag)
                 and any(word.lower() not in TITLES and word not in common for word in WORD.findall(tag))
             }
         )

@@ -84,6 +84,6 @@ def _year(played: date | None) -> int | None:
 
 
 def _most(years: Sequence[int]) -> int:
-    """The year that is there most often, of several the latest; a year before all others where there is none."""
+    """The year that is there most often, of several the first; a year before all others where there is none."""
     counted = Counter(years)
-    return max(counted, key=lambda year: (counted[year], year), default=0)
+    return max(counted, key=lambda year: (counted[year], -year), default=0)
