@@ -26,7 +26,7 @@ QUIET = 5
 UNDER_WAY = {"QUEUED", "NOT_STARTED", "MANAGED", "STARTING", "STARTED", "CANCELING"}
 LEFT = {
     *("state/profiles", "state/variables", "state/changes", "state/entities"),
-    *("utterance/turns", "question/probes", "feedback/sessions"),
+    *("utterance/turns", "question/keys", "question/probes", "feedback/sessions"),
 }
 RIGHT = {
     *("memory/transcripts", "memory/indexes", "memory/policies", "memory/feedback"),
