@@ -42,6 +42,11 @@ _LEXEVAL_QA = "18914ec0f990911ce74c4230533788d7e368515336ed2ba7230a9cf9b40d5f88"
 _FRIENDS = {
     "dialsim/dialsim_corpus_friends.txt": "a54c78565e5f22df0f1cf65222661bc554212eaccb493d6a145acc4b77dee7c4"
 }
+_SHOWS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+    ("friends", "Friends", _FRIENDS),
+    ("bigbang", "The Big Bang Theory", {}),
+    ("theoffice", "The Office", {}),
+)
 _HELLOBENCH = {
     f"hellobench/{name}.jsonl": sha256
     for name, sha256 in (
@@ -132,11 +137,7 @@ DATASETS: dict[str, Dataset] = {
                 (f"dialsim/{show}_dialsim.pickle",),
                 {f"dialsim/{show}_dialsim.pickle": (f"dialsim/{show}_questions.json",)},
             )
-            for show, title, sums in (
-                ("friends", "Friends", _FRIENDS),
-                ("bigbang", "The Big Bang Theory", {}),
-                ("theoffice", "The Office", {}),
-            )
+            for show, title, sums in _SHOWS
         ),
         *(
             Dataset(
@@ -468,6 +469,22 @@ DATASETS: dict[str, Dataset] = {
                 ("128k", "2,727", "60"),
                 ("1M", "2,674", "31"),
             )
+        ),
+        *(
+            Dataset(
+                f"comem_{show}",
+                f"DialSim, {title}: a show's scenes with their questions, or its script alone",
+                "comem",
+                (f"dialsim/{show}_dialsim.pickle",),
+                "none: third-party scripts, for local use only",
+                "DialSim v1.1, GitHub jiho283/Simulator; the script alone: GitHub LittleDinoC/MemoryBench-code",
+                f"Copy {show}_dialsim.pickle from dialsim_v1.1.zip, to which jiho283/Simulator leads, to dialsim/ in "
+                f"the data folder; raw/DialSim/dialsim_corpus_{show}.txt of LittleDinoC/MemoryBench-code will do for "
+                "questions by rule.",
+                sums,
+                instead={f"dialsim/{show}_dialsim.pickle": (f"dialsim/dialsim_corpus_{show}.txt",)},
+            )
+            for show, title, sums in _SHOWS
         ),
     )
 }

@@ -14,6 +14,21 @@ DOMAINS = (
         for size, title in (("32k", "32k tokens"), ("128k", "128k tokens"), ("1m", "1M tokens"))
     ),
     Domain(
+        "comem_dialsim",
+        "comem",
+        ("comem_friends", "comem_bigbang", "comem_theoffice"),
+        "CoMem over seasons of television shows, with questions by rule about who says what",
+        {"keys": "rule", "questions": "by_rule", "arrivals": "tokens", "ends": "context"},
+    ),
+    Domain(
+        "comem_dialsim_published",
+        "comem",
+        ("comem_friends", "comem_bigbang", "comem_theoffice"),
+        "CoMem over seasons of television shows, with DialSim's own questions, from its pickles",
+        {"arrivals": "tokens", "ends": "context"},
+        listed=False,
+    ),
+    Domain(
         "comem_friendsqa",
         "comem",
         ("friendsqa",),

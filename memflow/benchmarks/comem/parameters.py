@@ -26,7 +26,6 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    language: Literal["en", "zh"] = "en"
     checkpoints: tuple[float, ...] = Field((0.25, 0.5, 0.75, 1.0), min_length=1, max_length=20)
     guess_key: Literal["first", "last"] = "first"
     keys: Literal["annotated", "rule", "imported", "published"] = "annotated"
@@ -47,6 +46,21 @@ class Parameters(BaseModel):
     """Whether FriendsQA's second wording of a question is asked too."""
     most_questions: int = Field(0, ge=0)
     """How many of a season's questions FriendsQA asks at most, drawn by seed; 0 is all."""
+
+    questions: Literal["published", "by_rule"] = "published"
+    """DialSim: what is asked. What its pickle publishes needs keys that are annotated, imported or published; what is
+    made from the script by rule has its keys by rule."""
+    per_scene: int = Field(1, ge=0, le=1_000)
+    """DialSim: how many of a scene's published questions are drawn; 0 is all."""
+    asker: Literal["default", "speaker"] = "default"
+    """DialSim: whether a published question is put in neutral words, or in those of one who speaks in the scene."""
+    who_said: int = Field(36, ge=0, le=1_000)
+    said_last: int = Field(12, ge=0, le=1_000)
+    """DialSim: questions of a context by rule, of either kind: together 48, as the paper has 723 of 15 contexts."""
+    scenes: Literal["date", "shown"] = "date"
+    """DialSim: a season's scenes in the order of their days (paper, A.3.1), or in the one in which they were shown."""
+    names: Literal["as_published", "shuffled"] = "as_published"
+    """DialSim: whether people keep their names, or have those of others, so that who knows a show has no advantage."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

@@ -7,7 +7,7 @@ from types import ModuleType
 
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.parameters import parameters_of
-from memflow.benchmarks.comem.sources import amemgym, dialogues, friendsqa, keys, personamem
+from memflow.benchmarks.comem.sources import amemgym, dialogues, dialsim, friendsqa, keys, personamem
 from memflow.benchmarks.file import records_of
 from memflow.datasets import Dataset
 from memflow.domains import Domain
@@ -18,6 +18,8 @@ SOURCES: tuple[tuple[str, ModuleType], ...] = (
     ("*keys*.jsonl", keys),
     ("v1.*/data.json", amemgym),
     ("*amemgym*.json", amemgym),
+    (dialsim.PICKLE, dialsim),
+    (dialsim.SCRIPT, dialsim),
     ("questions_*.csv", personamem),
     ("shared_contexts_*.jsonl", personamem),
     ("friendsqa_*.json", friendsqa),

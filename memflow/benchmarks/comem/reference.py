@@ -167,9 +167,9 @@ def order(memory: str) -> tuple[int, str]:
 
 
 def stands_for(domain: Domain) -> str | None:
-    """The paper's data set that a domain is like; None where it has none, as for other languages and shares."""
+    """The paper's data set that a domain is like; None where it has none, as for other shares."""
     parameters = parameters_of(domain)
     like = {DATASETS.get(name) for name in domain.datasets}
-    if parameters.language != "en" or parameters.checkpoints != (0.25, 0.5, 0.75, 1.0) or len(like) != 1:
+    if parameters.checkpoints != (0.25, 0.5, 0.75, 1.0) or len(like) != 1:
         return None
     return like.pop()

@@ -7,50 +7,25 @@ asked, in the script's words. A script alone is a corpus about which nothing is 
 """
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
+from pydantic import BaseModel
 
-from memflow.benchmarks import plain_pickle
+from memflow.benchmarks import scripts
 from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.split import fixed_sample
 from memflow.benchmarks.memorybench.tasks import catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool, Session, Spoken
+from memflow.benchmarks.scripts import Script, Text
 from memflow.records import Record
 
-CHATBOTS = {"dialsim_friends": "Ross", "dialsim_bigbang": "Sheldon", "dialsim_theoffice": "Michael"}
-"""Whom the assistant plays, by data set: DialSim's choice."""
+CHATBOTS = {f"dialsim_{show}": name for show, name in scripts.CHATBOTS.items()}
+"""Whom the assistant plays, by data set."""
 KIND = "ans_w_time"
 """The fan quiz's questions that can be answered and name a time, as DialSim calls them."""
 FIRST = 300
 """Questions of a show that are drawn before the sample is, in the order of the file (paper, Tables 8 and 9)."""
-_HEAD = re.compile(r"^\[Date: (?P<date>[^\]]+), Session #(?P<number>\d+)\][ \t]*$", re.MULTILINE)
-_SAID = re.compile(r"^(?P<speaker>[^:]+):\s*(?P<text>.*)$")
-
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-
-
-class Script(BaseModel):
-    """A session as it stands in the script: its number, its day, and its lines."""
-
-    session: Annotated[int, Field(ge=0)]
-    date: Text
-    script: Text
-
-    def spoken(self) -> tuple[Spoken, ...]:
-        """Its messages, by the number of the line on which each begins; a line without a speaker goes on with the one
-        before. Names without words are left out."""
-        said: list[Spoken] = []
-        for number, line in enumerate(self.script.split("\n"), start=1):
-            if found := _SAID.match(line):
-                message_id = f"D{self.session}:{number}"
-                said.append(Spoken(message_id, found["speaker"].strip(), found["text"].strip()))
-            elif line.strip() and said:
-                last = said[-1]
-                said[-1] = Spoken(last.message_id, last.speaker, f"{last.text}\n{line.strip()}".strip())
-        return tuple(each for each in said if each.text)
 
 
 class Asked(BaseModel):
@@ -79,61 +54,24 @@ class Scene(BaseModel):
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """A record per session of the script, per question of the others. Raises BadInput."""
     if file.source.endswith(".txt"):
-        return list(_sessions(file))
+        return list(scripts.sessions(file))
     found = list(_pickled(file) if file.source.endswith(".pickle") else _own(file))
     if not found:
         raise file.bad("it holds no question that can be answered and names a time")
     return found
 
 
-def _sessions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    try:
-        for script in scripts(file.text()):
-            yield f"session {script.session}", script.model_dump()
-    except ValueError as wrong:
-        raise file.bad(str(wrong)) from wrong
-
-
-def scripts(whole: str) -> Iterator[Script]:
-    """The sessions of a show's whole script. Raises ValueError."""
-    text = whole.replace("\r\n", "\n")
-    heads = list(_HEAD.finditer(text))
-    if not heads or text[: heads[0].start()].strip():
-        raise ValueError("it does not begin with a line like [Date: September 22, 1994, Session #1]")
-    ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=True):
-        raw = {"session": head["number"], "date": head["date"], "script": text[head.end() : end]}
-        try:
-            script = Script.model_validate(raw)
-        except ValidationError as wrong:
-            raise ValueError(f"session {head['number']}: {File.first(wrong)}") from wrong
-        if not script.spoken():
-            raise ValueError(f"session {head['number']} has no line like Speaker: text")
-        yield script
-
-
 def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    try:
-        episodes = plain_pickle.load(file.content)
-    except plain_pickle.NotPlain as wrong:
-        raise file.bad(str(wrong)) from wrong
-    for episode, scenes in _entries(file, episodes, "the whole"):
-        for number, raw in _entries(file, scenes, f"episode {episode}"):
-            where = f"episode {episode}, scene {number}"
-            scene = file.shaped(Scene, raw, where)
-            for key, published in _entries(file, scene.easy_q.get(KIND, {}), f"{where}, {KIND}"):
-                quiz = file.shaped(Quiz, published, f"{where}, {KIND} {key}")
-                # Some are published without words, and cannot be asked.
-                if words := quiz.questions.get("default", "").strip():
-                    asked = {"question": words, "answer": quiz.answer, "date": scene.date}
-                    file.shaped(Asked, asked, f"{where}, {KIND} {key}")
-                    yield f"{episode}, scene {number}, {KIND} {key}", asked
-
-
-def _entries(file: File, value: Any, where: str) -> list[tuple[Any, Any]]:
-    if not isinstance(value, Mapping):
-        raise file.bad(f"{where} is not a dict")
-    return list(value.items())
+    for episode, number, raw in scripts.pickled(file):
+        where = f"episode {episode}, scene {number}"
+        scene = file.shaped(Scene, raw, where)
+        for key, published in scripts.entries(file, scene.easy_q.get(KIND, {}), f"{where}, {KIND}"):
+            quiz = file.shaped(Quiz, published, f"{where}, {KIND} {key}")
+            # Some are published without words, and cannot be asked.
+            if words := quiz.questions.get("default", "").strip():
+                asked = {"question": words, "answer": quiz.answer, "date": scene.date}
+                file.shaped(Asked, asked, f"{where}, {KIND} {key}")
+                yield f"{episode}, scene {number}, {KIND} {key}", asked
 
 
 def _own(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -159,7 +97,16 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
 
 def corpus(sessions: Iterable[Script]) -> tuple[Session, ...]:
     """The sessions as memories are given them."""
-    return tuple(Session(script.date, script.spoken()) for script in sessions)
+    return tuple(
+        Session(
+            script.date,
+            tuple(
+                Spoken(f"D{script.session}:{said.line}", said.speaker, said.text)
+                for said in script.utterances()
+            ),
+        )
+        for script in sessions
+    )
 
 
 def case(case_id: str, question: str, answer: str, date: str | None) -> Case:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from memflow.benchmarks import scripts
 from memflow.benchmarks.file import Said
 from memflow.benchmarks.memorybench.tasks import (
     dialsim,
@@ -150,6 +151,6 @@ def _locomo_corpus(text: str) -> Sequence[Session]:
 
 CORPORA: Mapping[str, Callable[[str], Sequence[Session]]] = {
     "locomo": _locomo_corpus,
-    **dict.fromkeys(dialsim.CHATBOTS, lambda text: dialsim.corpus(dialsim.scripts(text))),
+    **dict.fromkeys(dialsim.CHATBOTS, lambda text: dialsim.corpus(scripts.scripts(text))),
 }
 """By task: the text of a corpus as its sessions. They raise KeyError, TypeError, ValueError."""

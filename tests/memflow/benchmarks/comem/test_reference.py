@@ -188,7 +188,6 @@ DIALSIM = ("comem_friends", "comem_bigbang", "comem_theoffice")
         (("friendsqa",), {}, None),
         ((*DIALSIM, "friendsqa"), {}, None),
         (("personamem_32k",), {"checkpoints": (0.5, 1.0)}, None),
-        (("personamem_32k",), {"language": "zh"}, None),
     ],
 )
 def test_a_domain_stands_for_the_data_set_that_it_is_like(datasets, parameters, theirs) -> None:

@@ -18,7 +18,7 @@ from memflow.domains import Domain, find
 from memflow.errors import BadInput
 from memflow.records import Key, Probe, Record
 
-DOMAIN = find("comem_personamem_32k")
+DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
 SHARED = shared({"c1": TALK})
 
 

@@ -7,7 +7,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from memflow.domains import find
 from memflow.records import Probe, Record
 from resources.library import Library
 
-DOMAIN = find("comem_personamem_32k")
+DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
 
 
 @dataclass(frozen=True)

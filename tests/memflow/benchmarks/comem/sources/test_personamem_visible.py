@@ -26,7 +26,7 @@ from memflow.play import play_all
 from memflow.records import Probe, Record
 from memflow.transcripts import entries_of, pasts_of, said_of
 
-DOMAIN = find("comem_personamem_32k")
+DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
 SHARES = (0, 0.25, 0.5, 0.75, 1.0)
 
 # Not what File.text takes for a mark of UTF-8, nor what no file can hold.

@@ -1,0 +1,138 @@
+"""DialSim's files to records, a scene each; and records to a show's scenes, each with its season, in order.
+
+The pickle names an episode's season; the script does not, and seasons.py tells it from the days.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from pydantic import BaseModel
+
+from memflow.benchmarks.comem.sources.dialsim.quiz import CANNOT, Quiz
+from memflow.benchmarks.comem.sources.dialsim.seasons import days, seasons
+from memflow.benchmarks.file import File
+from memflow.benchmarks.scripts import Text, Utterance, entries, pickled, sessions, utterances
+from memflow.records import Record
+
+PICKLE, SCRIPT = "*_dialsim.pickle", "dialsim_corpus_*.txt"
+"""What the files are called; `*` is the show."""
+CREDITS = ("Teleplay:", "Story:")
+"""What stands in lines that nobody says."""
+_SHOW = re.compile(r"dialsim_corpus_(?P<script>.+)\.txt|(?P<pickle>.+)_dialsim\.pickle")
+_EPISODE = re.compile(r"S(?P<season>\d+)E(?P<episode>\d+)\b.*", re.DOTALL)
+
+
+class Published(BaseModel):
+    """A scene of an episode as the pickle has it, with the questions about it by sort and kind."""
+
+    date: Text
+    script: str
+    hard_q: dict[str, Any]
+    easy_q: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene of a show: its season from 1, its number in the order shown, its name, its day, and what is said."""
+
+    season: int
+    number: int
+    name: str
+    date: str
+    said: tuple[Utterance, ...]
+    asks: dict[str, Any]
+    """What is published to be asked about it, by sort and kind."""
+
+
+def read(file: File) -> list[tuple[str, dict[str, Any]]]:
+    """A record per scene. Raises BadInput."""
+    found = list(sessions(file) if file.source.endswith(".txt") else _pickled(file))
+    if not found:
+        raise file.bad("it holds no scene")
+    return found
+
+
+def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    for episode, number, raw in pickled(file):
+        where = f"episode {episode}, scene {number}"
+        if not isinstance(episode, str) or not _EPISODE.fullmatch(episode):
+            raise file.bad(
+                f"episode {episode}: its name does not begin with its season and number, like S01E01"
+            )
+        if not isinstance(number, int):
+            raise file.bad(f"{where}: its number is none")
+        scene = file.shaped(Published, raw, where)
+        content = {"episode": episode, "scene": number, "date": scene.date, "script": scene.script}
+        for sort in CANNOT:
+            content[sort] = {
+                kind: dict(_quizzes(file, held, f"{where}, {sort}, {kind}"))
+                for kind, held in getattr(scene, sort).items()
+            }
+        yield where, content
+
+
+def _quizzes(file: File, published: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The questions of a kind by their keys; a list's are its places from 0."""
+    keyed = enumerate(published) if isinstance(published, list) else entries(file, published, where)
+    for key, raw in keyed:
+        yield str(key), file.shaped(Quiz, raw, f"{where} {key}").model_dump()
+
+
+def show_of(records: Sequence[Record]) -> str:
+    """The show that the records' file names."""
+    found = _SHOW.fullmatch(PurePosixPath(records[0].source).name)
+    if found is None:
+        raise ValueError(f"{records[0].source} names no show")
+    return found["script"] or found["pickle"]
+
+
+def scenes(records: Sequence[Record]) -> list[Scene]:
+    """A show's scenes in the order in which they were shown: episode by episode, scene by scene."""
+    contents = [json.loads(record.content) for record in records]
+    if "episode" not in contents[0]:
+        told = seasons([content["date"] for content in contents])
+        return [
+            Scene(
+                season,
+                content["session"],
+                f"session{content['session']}",
+                content["date"],
+                _said(content),
+                {},
+            )
+            for season, content in zip(told, contents, strict=True)
+        ]
+    ordered = sorted(contents, key=lambda content: (*_numbers(content["episode"]), content["scene"]))
+    return [
+        Scene(
+            _numbers(content["episode"])[0],
+            number,
+            "S{:02}E{:02}.{}".format(*_numbers(content["episode"]), content["scene"]),
+            content["date"],
+            _said(content),
+            {sort: content[sort] for sort in CANNOT},
+        )
+        for number, content in enumerate(ordered, start=1)
+    ]
+
+
+def by_date(shown: Sequence[Scene]) -> list[Scene]:
+    """Scenes by their days, those of one day in the order in which they were shown (paper, A.3.1)."""
+    ordered = sorted(zip(days([scene.date for scene in shown]), shown, strict=True), key=lambda each: each[0])
+    return [scene for _, scene in ordered]
+
+
+def _said(content: dict[str, Any]) -> tuple[Utterance, ...]:
+    lines = content["script"].replace("\r\n", "\n").split("\n")
+    return utterances("\n".join(line for line in lines if not any(credit in line for credit in CREDITS)))
+
+
+def _numbers(episode: str) -> tuple[int, int]:
+    found = _EPISODE.fullmatch(episode)
+    if found is None:
+        raise ValueError(f"{episode} names no season")
+    return int(found["season"]), int(found["episode"])

@@ -1,0 +1,86 @@
+"""Files of a show of our own read, its contexts under any parameters, and talk of any length."""
+
+import os
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.contexts import Context, Line
+from memflow.benchmarks.comem.records import contexts_of
+from memflow.datasets import DATASETS
+from memflow.domains import Domain, find
+from memflow.records import Record
+from resources.library import Library
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[[Mapping[str, bytes]], list[Record]]:
+    """`read({source: content})` writes files of comem_friends and reads them."""
+
+    def reading(files: Mapping[str, bytes]) -> list[Record]:
+        for source, content in files.items():
+            (tmp_path / source).parent.mkdir(exist_ok=True)
+            (tmp_path / source).write_bytes(content)
+        library = Library(tmp_path, {"comem_friends": replace(DATASETS["comem_friends"], sums={})})
+        dataset = library.dataset("comem_friends")
+        return CoMem().records(dataset, library.paths(dataset))
+
+    return reading
+
+
+def dialsim(**parameters: Any) -> Domain:
+    """The listed domain, over Friends alone."""
+    domain = find("comem_dialsim")
+    return replace(domain, datasets=("comem_friends",), parameters={**domain.parameters, **parameters})
+
+
+@pytest.fixture
+def made() -> Callable[..., list[Context]]:
+    """`made(records, **parameters)` is the contexts of these records."""
+
+    def making(records: list[Record], **parameters: Any) -> list[Context]:
+        return contexts_of(dialsim(**parameters), records)
+
+    return making
+
+
+@pytest.fixture
+def real() -> list[Record]:
+    """The real script, or the test is skipped."""
+    library = Library(os.environ.get("MEMFLOW_DATA"))
+    if not library.found("comem_friends"):
+        pytest.skip("set MEMFLOW_DATA to a data folder that has comem_friends")
+    return CoMem().records(library.dataset("comem_friends"), library.paths("comem_friends"))
+
+
+_WORDS = (
+    "kite boat river stone garden paper window winter candle orange button ladder market pepper silver tunnel"
+)
+WORDS = _WORDS.split()
+
+
+@pytest.fixture
+def talk() -> Callable[..., list[Line]]:
+    """`talk(lines)` is so many lines of a show: four people, a crowd, words that come again, ten lines a scene."""
+
+    def talking(count: int, seed: int = 0) -> list[Line]:
+        chance = random.Random(seed)
+        found = []
+        for place in range(count):
+            speaker = chance.choice(["Ann", "Bo", "Cy", "Dee", "Dee", "All", "Ann and Bo"])
+            text = " ".join(chance.choice(WORDS) for _ in range(chance.randint(2, 12))) + "."
+            if chance.random() < 0.2:
+                text = chance.choice(
+                    ["What a lovely day it is!", "Oh, not again, please.", "Let us go home."]
+                )
+            if chance.random() < 0.1:
+                text += " Is that so, Ann?"
+            found.append(Line(text, "user", speaker, place // 10))
+        return found
+
+    return talking

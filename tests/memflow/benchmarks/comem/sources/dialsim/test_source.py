@@ -1,0 +1,260 @@
+"""DialSim's files to contexts: the pickle, the script alone, and files that are neither."""
+
+import asyncio
+import builtins
+import os
+import pickle
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.contexts import Context
+from memflow.domains import find
+from memflow.errors import BadInput
+from memflow.records import Record
+
+Read = Callable[[Mapping[str, bytes]], list[Record]]
+Made = Callable[..., list[Context]]
+
+PICKLE, SCRIPT = "dialsim/friends_dialsim.pickle", "dialsim/dialsim_corpus_friends.txt"
+
+
+def quiz(
+    words: str, answer: str = "Ann", options: tuple[str, ...] = ("Ann", "Bo", "Cy", "Rome"), **by: str
+) -> Any:
+    """A question as the pickle has it."""
+    return {
+        "questions": {"default": words, **by},
+        "options": [*options, "I don't know."],
+        "answer": answer,
+    }
+
+
+def scene(date: str, script: str, hard: Any = None, easy: Any = None) -> dict[str, Any]:
+    """A scene as the pickle has it."""
+    return {"date": date, "script": script, "hard_q": hard or {}, "easy_q": easy or {}}
+
+
+EPISODES: dict[str, dict[int, Any]] = {
+    "S01E02 The Boat.txt": {
+        1: scene(
+            "May 9, 1995",
+            "Story: by nobody\nAnn: A boat!\nTeleplay: by nobody\nand on it goes.\nRoss: Whose boat?",
+            {"past": [quiz("Who had a kite?", "ann", Ross="Hey, who had a kite?"), quiz("", "Bo")], "fu": []},
+            {"ans_wo_time": {7: quiz("Whose boat is it?", "Dee")}},
+        ),
+        2: scene("a day in May", "Bo: It is mine.\nRoss: Oh."),
+    },
+    "S01E01 The Kite.txt": {
+        1: scene("May 12, 1995", "Ann: I bought a kite.\nBo: Did you?"),
+        2: scene("May 1, 1995", "Cy: It flies,\nit flies."),
+    },
+    "S02E01 The Storm.txt": {1: scene("May 2, 1994", "Ann: It rains.")},
+}
+"""Two seasons: an episode out of order, a day out of order, one that is none, and a flash-back."""
+
+
+TEXT = b"""[Date: May 9, 1995, Session #1]
+
+Ann: A boat!
+Ross: Whose boat?
+
+[Date: May 1, 1995, Session #2]
+
+Bo: It is mine.
+"""
+
+
+@pytest.fixture
+def pickled(read: Read) -> list[Record]:
+    return read({PICKLE: pickle.dumps(EPISODES)})
+
+
+def test_a_context_is_a_season_with_its_scenes_by_their_days(pickled: list[Record], made: Made):
+    first, second = made(pickled)
+    assert (first.context_id, second.context_id) == ("friends_s01", "friends_s02")
+    assert [(line.session, line.sent_at, line.speaker, line.text) for line in first.lines] == [
+        (2, "May 1, 1995", "Cy", "It flies,\nit flies."),
+        (3, "May 9, 1995", "Ann", "A boat!\nand on it goes."),
+        (3, "May 9, 1995", "Ross", "Whose boat?"),
+        # Its day cannot be read: it plays when the scene before it does.
+        (4, "a day in May", "Bo", "It is mine."),
+        (4, "a day in May", "Ross", "Oh."),
+        (1, "May 12, 1995", "Ann", "I bought a kite."),
+        (1, "May 12, 1995", "Bo", "Did you?"),
+    ]
+    assert {line.role for line in first.lines} == {"user"} and first.dataset == "comem_friends"
+    assert [line.text for line in second.lines] == ["It rains."]
+
+
+def test_scenes_may_stay_in_the_order_in_which_they_were_shown(pickled: list[Record], made: Made):
+    first, _ = made(pickled, scenes="shown")
+    assert list(dict.fromkeys(line.session for line in first.lines)) == [1, 2, 3, 4]
+
+
+def test_published_questions_are_asked_with_what_is_published(pickled: list[Record], made: Made):
+    first, second = made(pickled, questions="published", keys="published", per_scene=0)
+    by_id = {asked.question_id: asked for asked in first.asked}
+    assert set(by_id) == {"S01E02.1.past.0", "S01E02.1.ans_wo_time.7"} and not second.asked
+    past = by_id["S01E02.1.past.0"]
+    assert (past.question, past.category, past.answer, past.asked_at) == (
+        "Who had a kite?",
+        "past",
+        1,
+        "May 9, 1995",
+    )
+    assert past.options == ("Ann", "Bo", "Cy", "Rome", "I don't know.")
+    assert past.true_of == ("Ann", "Bo", "Cy", "", "") and past.reason is None
+    # Three messages have been said by the end of its scene, by their days.
+    assert past.end == 3 and past.known == ()
+    assert by_id["S01E02.1.ans_wo_time.7"].reason == "its answer 'Dee' is none of its options"
+
+
+def test_one_question_of_a_scene_is_drawn_by_the_seed(pickled: list[Record], made: Made):
+    asked = {
+        context.asked
+        for context in (made(pickled, questions="published", keys="published")[0] for _ in range(3))
+    }
+    assert len(asked) == 1 and len(asked.pop()) == 1
+
+
+def test_a_question_may_be_put_in_the_words_of_one_who_is_there(read: Read, made: Made):
+    said = quiz("Who had a kite?", Ann="So, who had a kite?")
+    scenes = {1: scene("May 9, 1995", "Ann: A boat!\nRoss: Whose?", {"past": [said]})}
+    (context,) = made(
+        read({PICKLE: pickle.dumps({"S01E01": scenes})}),
+        questions="published",
+        keys="published",
+        asker="speaker",
+    )
+    assert [asked.question for asked in context.asked] == ["So, who had a kite?"]
+
+
+def test_published_questions_have_no_keys_by_rule_and_say_what_to_set(pickled: list[Record], made: Made):
+    (asked,) = made(pickled, questions="published")[0].asked
+    assert asked.reason is not None and "set keys to annotated, imported or published" in asked.reason
+
+
+def test_of_a_script_alone_nothing_published_is_asked_and_it_says_what_to_do(read: Read, made: Made):
+    (context,) = made(read({SCRIPT: TEXT}), questions="published", keys="published")
+    assert context.reason is not None and context.asked == ()
+    assert "get that, or set questions to by_rule and keys to rule" in context.reason
+
+
+def test_with_a_pickle_the_script_is_not_needed_and_not_read(read: Read):
+    assert {record.source for record in read({PICKLE: pickle.dumps(EPISODES), SCRIPT: TEXT})} == {PICKLE}
+
+
+def test_a_script_alone_is_a_show_too(read: Read, made: Made):
+    (context,) = made(read({SCRIPT: TEXT}))
+    assert context.context_id == "friends_s01"
+    assert [(line.session, line.speaker) for line in context.lines] == [(2, "Bo"), (1, "Ann"), (1, "Ross")]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_every_protocol_is_read(read: Read, protocol: int):
+    assert len(read({PICKLE: pickle.dumps(EPISODES, protocol)})) == 5
+
+
+def test_keys_and_probes_of_a_season_follow_its_rule(read: Read):
+    said = "".join(
+        f"Ann: the {n} boat is under the {n} bridge\nBo: a {n} kite is over the {n} garden\n" for n in NUMBERS
+    )
+    records = read({SCRIPT: b"[Date: May 9, 1995, Session #1]\n\n" + said.encode()})
+    bench, domain = CoMem(), find("comem_dialsim")
+
+    async def build() -> list[Any]:
+        keys = await bench.keys(domain, records, [], None)
+        return await bench.probes(domain, records, None, [], None, keys)  # type: ignore[arg-type]
+
+    probes = asyncio.run(build())
+    assert len(probes) == 5 * 16 and not [probe for probe in probes if probe.reason]
+    for checkpoint, share in ((1, 4), (2, 8), (3, 12), (4, 16)):
+        here = [probe for probe in probes if probe.checkpoint == checkpoint]
+        assert sum(probe.revealed != "I don't know." for probe in here) == share
+        assert all(probe.revealed == probe.true_of[int(probe.gold) - 1] for probe in here if probe.evidence)
+
+
+NUMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
+
+class Acting:
+    """What a hostile pickle asks for when it is loaded."""
+
+    def __init__(self, called: Any, *given: Any) -> None:
+        self.called, self.given = called, given
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return self.called, self.given
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_hostile_pickle_does_nothing_and_is_refused(read: Read, tmp_path: Path, protocol: int):
+    touched = tmp_path / "touched"
+    system = Acting(os.system, f"touch {touched}")
+    evaluates = Acting(builtins.eval, f"open({str(touched)!r}, 'w').close()")
+    nested = {"S01E01": {1: {**scene("May 1, 1995", "Ann: Hi."), "hard_q": {"past": [system]}}}}
+    for hostile in (system, nested, {"S01E01": evaluates}, [evaluates, EPISODES], {system.given: evaluates}):
+        content = pickle.dumps(hostile, protocol)
+        pickle.loads(content)  # noqa: S301
+        assert touched.exists(), "it would have"
+        touched.unlink()
+        with pytest.raises(
+            BadInput, match=r"friends_dialsim\.pickle: it asks for .*, and only plain values are read"
+        ):
+            read({PICKLE: content})
+        assert not touched.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (pickle.dumps(OrderedDict(EPISODES)), "asks for collections.OrderedDict"),
+        (pickle.dumps({"S01E01": Acting(Path, "x")}), "asks for pathlib"),
+        (pickle.dumps(EPISODES)[:300], "cut off or no pickle"),
+        (b"", "cut off or no pickle"),
+        (pickle.dumps({}), "it holds no scene"),
+        (pickle.dumps([EPISODES]), "the whole is not a dict"),
+        (pickle.dumps({"S01E01": [scene("May 1, 1995", "Ann: Hi.")]}), "episode S01E01 is not a dict"),
+        (
+            pickle.dumps({"The Kite": {1: scene("May 1, 1995", "Ann: Hi.")}}),
+            "episode The Kite: its name does not begin",
+        ),
+        (
+            pickle.dumps({"S01E01": {"one": scene("May 1, 1995", "Ann: Hi.")}}),
+            "scene one: its number is none",
+        ),
+        (pickle.dumps({"S01E01": {1: {"date": "May 1, 1995"}}}), "episode S01E01, scene 1: at script"),
+        (
+            pickle.dumps({"S01E01": {1: scene("May 1, 1995", "", {"past": "Who?"})}}),
+            "hard_q, past is not a dict",
+        ),
+        (pickle.dumps({"S01E01": {1: scene("", "", {"past": []})}}), "scene 1: at date"),
+        (
+            pickle.dumps(
+                {"S01E01": {1: scene("May 1, 1995", "", {}, {"ans_w_time": {3: {"answer": "Ann"}}})}}
+            ),
+            "scene 1, easy_q, ans_w_time 3: at questions",
+        ),
+    ],
+)
+def test_a_damaged_pickle_is_refused_with_its_file_and_the_place(read: Read, content: bytes, said: str):
+    with pytest.raises(BadInput, match=said) as wrong:
+        read({PICKLE: content})
+    assert str(wrong.value).startswith(f"comem_friends: {PICKLE}: ") and "get the file again" in str(
+        wrong.value
+    )
+
+
+def test_a_damaged_script_is_refused(read: Read):
+    with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: it does not begin with a line like"):
+        read({SCRIPT: b"Ann: Hello."})
+
+
+def test_a_season_in_which_nobody_speaks_is_set_aside_with_its_reason(read: Read, made: Made):
+    (context,) = made(read({PICKLE: pickle.dumps({"S01E01": {1: scene("May 1, 1995", "silence")}})}))
+    assert context.reason == "friends_s01: nobody says anything in it"
