@@ -13,8 +13,8 @@ from assets.models import GROUP
 Condition = dg.AutomationCondition
 MODELS = dg.AssetSelection.groups(GROUP, include_sources=True)
 
-BESIDE = dg.AssetSelection.assets("state/profiles", "state/variables", "state/changes")
-"""Tables that are made in the same step as one that whoever depends on them depends on too, and that lands after them.
+BESIDE = dg.AssetSelection.assets("state/profiles", "state/variables", "state/changes", "question/keys")
+"""Tables that lead nowhere but where one beside them leads: made in the same step as it, or, as keys, in the same run.
 Looking at that one is enough: every way through the graph costs a tick."""
 DEPTH = 5
 """How many steps to look back for work under way: from the report to the tables of a domain."""
