@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memflow.continual import ACCURACY as ACCURATE
+from memflow.continual import COMPLETE, FORGETTING, GUESS, OVER_ALL
 from memflow.records import Figure
 
-COMPLETE = "complete"
-"""The variant of figures of the questions with an answer at every checkpoint."""
-START = ("guess", COMPLETE)
+START = (GUESS, COMPLETE)
 """The accuracy with which histories begin, before anything was told."""
-ACCURACY = ("accuracy", COMPLETE)
-FORGETTING, LEARNT, BACK = "forgetting", "forward_transfer", "backward_transfer"
-OVER_ALL = ("all_correct", "all_wrong", "flip_rate")
+ACCURACY = (ACCURATE, COMPLETE)
+LEARNT, BACK = "forward_transfer", "backward_transfer"
 FLOORS = {"constant": "constant answer", "random": "chance"}
 """What accuracy is to be read beside, and what it is called; the guess is the start."""
 

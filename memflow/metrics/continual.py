@@ -119,18 +119,9 @@ def summary(correct: npt.ArrayLike) -> Summary:
     )
 
 
-def constant_floor(keys: Sequence[Sequence[str]]) -> tuple[float, ...]:
-    """The best accuracy at each checkpoint of who always gives the same answer, whatever is asked.
-
-    `keys` are the right options of each question at each checkpoint but 0, by letter or number. A score is to be read
-    beside it: where a quarter of the keys say "I do not know", so may a memory that holds nothing.
-    """
-    best = best_constant([key for question in keys for key in question])
-    return tuple(column.count(best) / len(column) for column in zip(*keys, strict=True))
-
-
 def best_constant(keys: Sequence[str]) -> str:
-    """The answer that is right most often, the first by its name where several are. Raises BadInput for no keys."""
+    """The answer that is right most often, the first by its name where several are: who always gives it is the floor of
+    a constant answerer. Raises BadInput for no keys."""
     if not keys:
         raise BadInput("there is no key to answer by")
     counted = Counter(keys)

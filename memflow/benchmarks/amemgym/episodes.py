@@ -7,7 +7,7 @@ asked, and its rounds are written as they would have been.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values, choice_of, values_of
 from memflow.benchmarks.amemgym.sizes import Sizes, sizes_of
@@ -15,6 +15,7 @@ from memflow.benchmarks.amemgym.states import History, histories
 from memflow.benchmarks.amemgym.user import user_model
 from memflow.benchmarks.amemgym.wording import numbered, prompt
 from memflow.benchmarks.benchmark import Question, States
+from memflow.benchmarks.given import message_of
 from memflow.chat.requests import Chat
 from memflow.domains import Domain
 from memflow.memories.memory import Message, Recall
@@ -42,16 +43,11 @@ def make_episodes(domain: Domain, states: States, turns: Sequence[Turn], simulat
 def _event(sizes: Sizes, life: History, session: Sequence[Turn], simulator: Chat) -> Event:
     """A session to be played from its first message on, or given whole and written round by round."""
     first = session[0]
-    messages = tuple(_message(turn) for turn in session)
+    messages = tuple(message_of(turn) for turn in session)
     if first.kind == "given":
         return Event(first.event, first.checkpoint, "given", messages, together=ROUND)
     follow_up = user_model(sizes, life, first, simulator) if first.follow_ups else None
     return Event(first.event, first.checkpoint, "exchange", messages, first.follow_ups, follow_up)
-
-
-def _message(turn: Turn) -> Message:
-    role = cast(Literal["user", "assistant"], turn.role)
-    return Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
 
 
 def make_replier(domain: Domain, chat: Chat) -> Replier | None:

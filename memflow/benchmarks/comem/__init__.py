@@ -10,7 +10,7 @@ their keys are made here.
     truncation.py        what is visible at a checkpoint
     curation/            what is right at each checkpoint, and which questions are kept
     turns.py, probes.py  contexts -> turns; contexts and keys -> probes
-    episodes.py          turns -> episodes; how a probe is put
+    question.py          how a probe is put
     figures.py           verdicts -> figures, slice by slice
     speakers.py          wrong answers that are true of another speaker
     expectations/        what must hold of the rows
@@ -26,14 +26,15 @@ from memflow.benchmarks.choices import Choice, number_of
 from memflow.benchmarks.comem.curation.annotation import annotated, annotation_prompts
 from memflow.benchmarks.comem.curation.imported import imported
 from memflow.benchmarks.comem.curation.keys import keys_by, left_out
-from memflow.benchmarks.comem.episodes import make_episodes, put
 from memflow.benchmarks.comem.figures import SHOWN, make_figures, slices
 from memflow.benchmarks.comem.parameters import parameters_of
 from memflow.benchmarks.comem.probes import probes_of
+from memflow.benchmarks.comem.question import put
 from memflow.benchmarks.comem.records import contexts_of, read
 from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.speakers import speaker_figures, speaker_verdicts
 from memflow.benchmarks.comem.turns import turns_of
+from memflow.benchmarks.given import given_episodes
 from memflow.benchmarks.means import asked_of
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
@@ -106,7 +107,7 @@ class CoMem(Benchmark):
         simulator: Chat,
         probes: Sequence[Probe] = (),
     ) -> list[Episode]:
-        return make_episodes(turns)
+        return given_episodes(turns)
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
         return put(probe, recall, told)

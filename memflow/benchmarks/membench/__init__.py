@@ -9,7 +9,7 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
     generated.py, generation/   trajectories made from users' lives
     trajectories.py             trajectories -> turns and probes
     noise/                      noise woven in between, until a trajectory has its length
-    episodes.py                 episodes for the player; how a probe is put
+    question.py                 how a probe is put
     figures.py                  verdicts -> figures, slice by slice
     capacity.py                 asked after every step, and what accuracy over tokens comes to
     tables.py, reference.py     the paper's tables, and the figures that it has in them
@@ -23,15 +23,16 @@ from pathlib import Path
 
 from memflow.benchmarks.benchmark import Benchmark, Measured, Question, States
 from memflow.benchmarks.choices import Choice, number_of
+from memflow.benchmarks.given import given_episodes
 from memflow.benchmarks.membench import records as files_of
 from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_figures, placed
-from memflow.benchmarks.membench.episodes import make_episodes, put
 from memflow.benchmarks.membench.figures import levels, make_figures
 from memflow.benchmarks.membench.generated import make_probes, make_turns
 from memflow.benchmarks.membench.generation.lives.states import make_states
 from memflow.benchmarks.membench.noise.lengths import lengthened
 from memflow.benchmarks.membench.parameters import generated, parameters_of
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
+from memflow.benchmarks.membench.question import put
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.trajectories import probes_of, turns_of
@@ -99,7 +100,7 @@ class MemBench(Benchmark):
         simulator: Chat,
         probes: Sequence[Probe] = (),
     ) -> list[Episode]:
-        return make_episodes(turns)
+        return given_episodes(turns)
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
         return put(probe, recall, told)

@@ -5,7 +5,7 @@ from is published/ and generated.py, what else happens to the rows noise/ and ca
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from memflow.benchmarks.membench.kinds import Kind, Scene
@@ -135,11 +135,3 @@ def is_noise(message_id: str) -> bool:
 def session_of(message_id: str) -> str:
     """What comes before the step in a message's id: messages of one session have it in common."""
     return message_id.rpartition(".")[0]
-
-
-def steps_of(turns: Sequence[Turn]) -> list[list[Turn]]:
-    """An episode's messages by event, in order."""
-    found: dict[int, list[Turn]] = {}
-    for turn in sorted(turns, key=lambda turn: (turn.event, turn.position)):
-        found.setdefault(turn.event, []).append(turn)
-    return list(found.values())

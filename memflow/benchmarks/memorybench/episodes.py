@@ -6,8 +6,9 @@ where and when, is protocols.py.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from memflow.benchmarks.given import message_of
 from memflow.benchmarks.memorybench import onpolicy, steps
 from memflow.benchmarks.memorybench.parameters import parameters_of
 from memflow.benchmarks.memorybench.protocols import alone
@@ -82,13 +83,8 @@ def _corpora(turns: Sequence[Turn]) -> dict[str, Arrivals]:
     for name, said in _grouped(sound, lambda turn: turn.episode_id).items():
         said.sort(key=lambda turn: (turn.event, turn.position))
         sessions = _grouped(said, lambda turn: str(turn.event))
-        found[name] = [[_message(turn) for turn in session] for session in sessions.values()]
+        found[name] = [[message_of(turn) for turn in session] for session in sessions.values()]
     return found
-
-
-def _message(turn: Turn) -> Message:
-    role: Any = turn.role
-    return Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
 
 
 def _remembered(rows: list[FeedbackRound], learn_from: str) -> Sequence[Message]:

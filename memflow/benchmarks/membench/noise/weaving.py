@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from memflow.benchmarks.given import arrivals
 from memflow.benchmarks.membench.noise.conflicts import conflict, plain
 from memflow.benchmarks.membench.parameters import Parameters, parameters_of
-from memflow.benchmarks.membench.trajectories import NOISE, Step, session_of, steps_of
+from memflow.benchmarks.membench.trajectories import NOISE, Step, session_of
 from memflow.domains import Domain
 from memflow.errors import BadInput
 from memflow.fingerprint import seeded
@@ -72,7 +73,7 @@ def woven(
 
 def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn]]]:
     """What is not to be parted: each step, or each run of steps of one session."""
-    steps = steps_of(turns)
+    steps = list(arrivals(turns))
     if parameters.noise_between == "messages":
         return [[step] for step in steps]
     return [list(held) for _, held in groupby(steps, key=lambda step: session_of(step[0].message_id))]

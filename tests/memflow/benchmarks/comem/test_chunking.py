@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from remembering import give, said
 
 from memflow.benchmarks.comem.contexts import Context, Line
-from memflow.benchmarks.comem.episodes import make_episodes
 from memflow.benchmarks.comem.parameters import Parameters
 from memflow.benchmarks.comem.turns import turns_of
+from memflow.benchmarks.given import given_episodes
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.hashing import HashingEmbedder
@@ -49,7 +49,7 @@ def contexts(draw: st.DrawFn) -> Context:
 
 def events(context: Context, arrivals: str, **over: object) -> tuple[Event, ...]:
     parameters = Parameters(arrivals=arrivals, **over)  # type: ignore[arg-type]
-    [episode] = make_episodes(list(turns_of("d", context, parameters)))
+    [episode] = given_episodes(list(turns_of("d", context, parameters)))
     return episode.events
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.membench.episodes import make_episodes
+from memflow.benchmarks.given import arrivals, given_episodes
 from memflow.benchmarks.membench.kinds import KINDS, kind
 from memflow.benchmarks.membench.trajectories import (
     Asked,
@@ -15,7 +15,6 @@ from memflow.benchmarks.membench.trajectories import (
     probes_of,
     scenario_of,
     session_of,
-    steps_of,
     turns_of,
 )
 from memflow.errors import BadInput
@@ -54,8 +53,8 @@ def test_a_step_is_an_event_of_two_messages_where_two_speak():
         ("participation/simple/roles/7/1.1u", 1, 0, "user"),
         ("participation/simple/roles/7/1.1a", 1, 1, "assistant"),
     ]
-    assert [len(step) for step in steps_of(turns)] == [2, 2]
-    assert [len(event.messages) for event in make_episodes(turns)[0].events] == [2, 2]
+    assert [len(step) for step in arrivals(turns)] == [2, 2]
+    assert [len(event.messages) for event in given_episodes(turns)[0].events] == [2, 2]
 
 
 def test_an_observed_step_is_a_message():
@@ -74,7 +73,7 @@ def test_what_a_step_tells_is_gold_of_the_one_who_tells_it():
 
 
 def test_nothing_that_is_gold_reaches_a_memory():
-    (episode,) = make_episodes(list(turns_of("d", SIMPLE)))
+    (episode,) = given_episodes(list(turns_of("d", SIMPLE)))
     shown = [message.text for event in episode.events for message in event.messages]
     assert shown == ["Hello.", "Hello to you.", "My aunt is 61.", "I see."]
 
@@ -90,7 +89,7 @@ def test_a_quarantined_trajectory_is_neither_played_nor_asked():
     bad = replace(SIMPLE, reason="it is cut off")
     turns, probes = list(turns_of("d", bad)), list(probes_of("d", bad))
     assert {turn.reason for turn in turns} == {probe.reason for probe in probes} == {"it is cut off"}
-    assert make_episodes(turns) == []
+    assert given_episodes(turns) == []
 
 
 def test_ids_say_what_they_are_of():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from telling import TOLD, ids, message_of, messages, question, read, round_of, sampled, sessions, split, time
 
-from memflow.benchmarks.membench.episodes import make_episodes
+from memflow.benchmarks.given import given_episodes
 from memflow.benchmarks.membench.records import trajectory
 from memflow.benchmarks.membench.trajectories import Trajectory, is_noise, turns_of
 from memflow.benchmarks.membench.wording import moment_of, written
@@ -82,7 +82,7 @@ def test_a_trajectory_whose_noise_cannot_be_told_is_quarantined(tmp_path: Path):
     long = sampled("observation", units=1)
     found = one(tmp_path, LENGTHENED.format("Third"), {"simple": {"roles": [long]}})
     assert found.reason == ("its file says 2 units of noise, of 3 steps each, and 3 of its steps say no time")
-    assert make_episodes(list(turns_of("d", found))) == []
+    assert given_episodes(list(turns_of("d", found))) == []
 
 
 def test_a_target_that_is_noise_is_no_evidence(tmp_path: Path):
@@ -106,7 +106,7 @@ def test_what_a_step_tells_is_gold_and_in_no_text(tmp_path: Path):
         (told,) = [turn for turn in turns_of("d", found) if turn.exposes]
         assert json.loads(told.exposes or "") == {"entity": "aunt", "attribute": "age", "value": "61"}
         assert told.message_id == found.asked[0].evidence[0]
-        (episode,) = make_episodes(list(turns_of("d", found)))
+        (episode,) = given_episodes(list(turns_of("d", found)))
         assert not any("attr" in message.text for event in episode.events for message in event.messages)
 
 
