@@ -6,7 +6,7 @@ import pytest
 
 from memflow.benchmarks.choices import choice_of, number_of
 from memflow.benchmarks.membench import MemBench
-from memflow.benchmarks.membench.episodes import put
+from memflow.benchmarks.membench.question import put
 from memflow.benchmarks.membench.wording import stamped, written
 from memflow.chat.asking import ask
 from memflow.chat.bounds import assert_bounded

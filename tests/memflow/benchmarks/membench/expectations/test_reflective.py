@@ -13,11 +13,11 @@ from types import SimpleNamespace
 import pytest
 
 from memflow.benchmarks.choices import Choice, number_of
-from memflow.benchmarks.membench.episodes import put
 from memflow.benchmarks.membench.expectations.reflective import EXPECTED
 from memflow.benchmarks.membench.generated import make_probes, make_turns
 from memflow.benchmarks.membench.generation.lives.states import make_states
 from memflow.benchmarks.membench.kinds import KINDS
+from memflow.benchmarks.membench.question import put
 from memflow.benchmarks.membench.records import read
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.trajectories import scenario_of
