@@ -35,13 +35,13 @@ JUDGED = ("checklist", "quality")
 """What a judge says, of two cases each: too few to tell the memories apart."""
 RETRIEVAL = ("bm25_message", "embed_message", "rag_2_4_30")
 EMPTY = {
-    # MemoryBench has no states, and AMemGym learns from no feedback; the bounds live through nothing, and no memory
-    # of the demo evolves, or has the training dialogues itself.
+    # MemoryBench has no states, and AMemGym learns from no feedback; nobody has to say what is right for either; the
+    # bounds live through nothing, and no memory of the demo evolves, or has the training dialogues itself.
     MEMORYBENCH: {
         *("state.profiles", "state.variables", "state.changes", "state.entities"),
-        *("memory.policies", "memory.feedback", "score.claims"),
+        *("question.keys", "memory.policies", "memory.feedback", "score.claims"),
     },
-    AMEMGYM: {"state.entities", "feedback.sessions", "memory.policies", "memory.feedback"},
+    AMEMGYM: {"state.entities", "question.keys", "feedback.sessions", "memory.policies", "memory.feedback"},
     "none": {"memory.transcripts", "memory.indexes", "score.claims"},
     "oracle": {"memory.transcripts", "memory.indexes", "score.claims"},
 }
