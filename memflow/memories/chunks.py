@@ -64,8 +64,7 @@ def cut(held: Sequence[Kept], leaving: int, unit: str, size: int, overlap: int, 
 
 
 def pairs(held: Sequence[Kept], leaving: int) -> list[Sequence[Kept]]:
-    """The first `leaving` messages, a user's with the assistant's answer right after it, any other alone: one of two
-    neighbours of a role, and words that are nobody's question (`exchanged`).
+    """The first `leaving` messages, a user's with the assistant's answer right after it, any other alone.
 
     A user's last message is held back while its answer has not come, or does not leave yet.
     """
@@ -121,22 +120,10 @@ def piece(parts: Sequence[Part]) -> Piece:
     return Piece(passage((part.line(), part.message.date) for part in parts), tuple(sources), role)
 
 
-def exchanged(asked: str, answering: str) -> bool:
-    """Whether words of a user may be what an assistant's words right after them answer, by what each is called, by name
-    or by role: somebody with a name is answered by somebody with a name. So the text of a persona that stands between
-    a user's and an assistant's messages is no question.
-    """
-    return asked.casefold() == "user" or answering.casefold() != "assistant"
-
-
 def _answers(asked: Kept, next_: Kept) -> bool:
     # What came later and on another day is the start of a session, not an answer.
     apart = asked.item.since != next_.item.since and asked.date != next_.date
-    return next_.item.role == "assistant" and not apart and exchanged(_called(asked), _called(next_))
-
-
-def _called(message: Kept) -> str:
-    return _head(message.item.text).removesuffix(": ")
+    return next_.item.role == "assistant" and not apart
 
 
 def _head(line: str) -> str:

@@ -40,7 +40,6 @@ class Rag(Memory):
     budget: int = parameter(0, "Tokens of notes, the best entries first; 0 is no limit.")
 
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)
-    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         if self.overlap >= self.size:

@@ -16,6 +16,14 @@ UNKNOWING = frozenset(
 """Options that say that there is no telling, in lower case and without a full stop."""
 
 
+def unknowing(options: Sequence[str]) -> int | None:
+    """The number, from 1, of the option that says that there is no telling, if there is one."""
+    for number, option in enumerate(options, start=1):
+        if option.strip().rstrip(".。").strip().casefold() in UNKNOWING:
+            return number
+    return None
+
+
 @dataclass(frozen=True)
 class Line:
     """A message. `role` is `user` for everybody but an assistant; `speaker` is who says it, where there are names."""
@@ -65,10 +73,7 @@ class Asked:
     @property
     def unknowing(self) -> int | None:
         """The number of the option that says that there is no telling, if there is one."""
-        for number, option in enumerate(self.options, start=1):
-            if option.strip().rstrip(".。").strip().casefold() in UNKNOWING:
-                return number
-        return None
+        return unknowing(self.options)
 
     def told(self, visible: int) -> Known | None:
         """What is known from the first `visible` messages; None where nothing is."""

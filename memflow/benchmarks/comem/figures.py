@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from memflow.benchmarks.benchmark import Measured
-from memflow.benchmarks.comem.contexts import Asked
+from memflow.benchmarks.comem.contexts import unknowing
 from memflow.benchmarks.means import Figured, asked_of, figure_of, values_of
 from memflow.continual import GUESS
 from memflow.domains import Domain
@@ -53,7 +53,7 @@ def _constants(of: Figured, name: str, asked: Sequence[Probe]) -> Iterator[Figur
     best = best_constant([probe.gold for probe in asked])
     by_number = {probe.probe_id: float(probe.gold == best) for probe in asked}
     yield figure_of(of, CONSTANT, name, asked, by_number)
-    untold = {probe.probe_id: Asked("", "", tuple(probe.options)).unknowing for probe in asked}
+    untold = {probe.probe_id: unknowing(probe.options) for probe in asked}
     if any(untold.values()):
         right = {probe.probe_id: float(probe.gold == str(untold[probe.probe_id])) for probe in asked}
         yield replace(figure_of(of, CONSTANT, name, asked, right), variant=UNKNOWING)

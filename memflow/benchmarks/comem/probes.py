@@ -1,11 +1,10 @@
 """Contexts and their keys to probes: every question that was kept, at checkpoint 0 and at each of the others."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.curation.keys import final
+from memflow.benchmarks.comem.curation.keys import by_question, final
 from memflow.benchmarks.comem.parameters import UNKNOWN, Parameters
 from memflow.benchmarks.comem.truncation import indices, visible
 from memflow.benchmarks.comem.wording import UNKNOWING
@@ -17,12 +16,10 @@ def probes_of(
 ) -> Iterator[Probe]:
     """By context, question and checkpoint. A question that was dropped is not asked; one that a hand failed at is a
     probe with its reason."""
-    by_question: dict[str, list[Key]] = defaultdict(list)
-    for key in keys:
-        by_question[key.question_id].append(key)
+    held_of = by_question(keys)
     for context in contexts:
         for asked in context.asked:
-            held = by_question[context.question_id(asked)]
+            held = held_of.get(context.question_id(asked), [])
             if any(key.dropped is not None for key in held):
                 continue
             yield from _of(domain, context, asked, final(held), parameters)

@@ -9,7 +9,7 @@ import random
 
 from memflow.benchmarks.choices import LETTERS, Choice, unlettered
 from memflow.benchmarks.comem.answers import LONGEST_GROUNDS, UNTOLD, Finding, Review
-from memflow.benchmarks.comem.contexts import Asked
+from memflow.benchmarks.comem.contexts import unknowing
 from memflow.benchmarks.comem.wording import twins
 from memflow.benchmarks.reading import best_options, near
 from memflow.chat.requests import ChatRequest
@@ -27,9 +27,9 @@ def _choice(request: ChatRequest) -> Choice:
 def chosen(shown: str, request: ChatRequest, options: tuple[str, ...]) -> int:
     """The place, from 0, of the option that what was shown speaks for."""
     best = best_options(shown, request.fields["question"], options)
-    unknowing = Asked("", "", options).unknowing
-    if unknowing is not None and len(best) > 1 and unknowing - 1 in best:
-        return unknowing - 1
+    untold = unknowing(options)
+    if untold is not None and len(best) > 1 and untold - 1 in best:
+        return untold - 1
     said = [message.content for message in request.messages]
     return random.Random(seeded(request.prompt, said, request.sampling.seed)).choice(best)
 
@@ -47,8 +47,8 @@ def _found(shown: str, request: ChatRequest) -> Finding:
     """The one option that what was shown speaks for; its own words are the reasons."""
     options = unlettered(request.fields["options"])
     best = best_options(shown, request.fields["question"], options) if shown else ()
-    unknowing = Asked("", "", options).unknowing
-    number = best[0] if len(best) == 1 else None if unknowing is None else unknowing - 1
+    untold = unknowing(options)
+    number = best[0] if len(best) == 1 else None if untold is None else untold - 1
     choice = UNTOLD if number is None else LETTERS[number]
     why = UNTOLD if number is None else options[number][:LONGEST_GROUNDS]
     told = request.fields.get("told")

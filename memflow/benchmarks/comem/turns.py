@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from memflow.benchmarks.comem.contexts import Context, Line
 from memflow.benchmarks.comem.parameters import Parameters
 from memflow.benchmarks.comem.truncation import indices, visible
-from memflow.memories.chunks import exchanged
 from memflow.records import Turn
 from memflow.tokens import estimate
 
@@ -53,13 +52,11 @@ def _joins(together: Sequence[Line], parameters: Parameters) -> bool:
     if parameters.arrivals == "message" or line.session != before.session:
         return False
     if parameters.arrivals == "pair":
-        said = (before.role, line.role) == ("user", "assistant") and exchanged(_called(before), _called(line))
-        return said and len(together) == 2
+        return len(together) == 2 and (before.role, line.role) == ("user", "assistant")
     if parameters.arrivals == "session":
         return True
     # As memories see them, with whoever says each: what is a chunk here is one to those that cut for themselves.
-    return sum(estimate(f"{_called(each)}: {each.text}") for each in together) <= parameters.arrival_tokens
-
-
-def _called(line: Line) -> str:
-    return line.speaker or line.role
+    return (
+        sum(estimate(f"{each.speaker or each.role}: {each.text}") for each in together)
+        <= parameters.arrival_tokens
+    )

@@ -6,7 +6,6 @@ sources/keys.py, taking its keys over imported.py.
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -14,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.curation.keys import LAST_WORD, final
+from memflow.benchmarks.comem.curation.keys import LAST_WORD, by_question, final
 from memflow.benchmarks.comem.parameters import UNKNOWN, parameters_of
 from memflow.benchmarks.comem.truncation import visible
 from memflow.domains import Domain
@@ -84,9 +83,7 @@ def written(
     A question that was dropped or that a hand failed at is left out. `models` names models by their fingerprints.
     Raises BadInput where keys are of other contexts, or another truncation, than the domain has now.
     """
-    held: dict[str, list[Key]] = defaultdict(list)
-    for key in keys:
-        held[key.question_id].append(key)
+    held = dict(by_question(keys))
     lines: list[Keyed] = []
     left_out: dict[str, str] = {}
     for context in contexts:

@@ -1,5 +1,6 @@
 """What is right at each checkpoint: a row for every question, checkpoint and hand, and the last word among them."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -42,6 +43,14 @@ def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters
         for number, index in enumerate(visible(context, asked, parameters))
         if number
     ]
+
+
+def by_question(keys: Iterable[Key]) -> Mapping[str, list[Key]]:
+    """The keys of each question, by its id."""
+    found: dict[str, list[Key]] = defaultdict(list)
+    for key in keys:
+        found[key.question_id].append(key)
+    return found
 
 
 def final(keys: Iterable[Key]) -> Mapping[int, Key]:

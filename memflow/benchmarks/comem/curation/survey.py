@@ -3,12 +3,12 @@
 Counts of questions, from keys alone; how well an assistant answers is no business of this.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.curation.keys import final
+from memflow.benchmarks.comem.curation.keys import by_question, final
 from memflow.benchmarks.comem.parameters import UNKNOWN
 from memflow.records import Key
 
@@ -81,14 +81,12 @@ class _Question:
 
 def surveys(contexts: Sequence[Context], keys: Iterable[Key]) -> list[Survey]:
     """The survey of all questions that have keys, and of each category. Questions without keys are not counted."""
-    by_question: dict[str, list[Key]] = defaultdict(list)
-    for key in keys:
-        by_question[key.question_id].append(key)
+    held_of = by_question(keys)
     found = [
         _Question(asked, tuple(held))
         for context in contexts
         for asked in context.asked
-        if (held := by_question.get(context.question_id(asked)))
+        if (held := held_of.get(context.question_id(asked)))
     ]
     categories = sorted({each.asked.category for each in found if each.asked.category is not None})
     by_slice = {"all": found}

@@ -7,7 +7,8 @@ every figure too.
 from collections import Counter
 from collections.abc import Sequence
 
-from memflow.benchmarks.comem.expectations.rows import PROBES, VERDICTS, of_comem, unknowing
+from memflow.benchmarks.comem.contexts import unknowing
+from memflow.benchmarks.comem.expectations.rows import PROBES, VERDICTS, of_comem
 from memflow.records import Probe, Verdict
 from memflow.rules import Across, Expectation, Together
 
@@ -29,7 +30,7 @@ def always_the_same(probes: Sequence[Probe]) -> list[int]:
 
 def _constants(probe: Probe) -> set[str]:
     """The constant answers that are right here."""
-    return {probe.gold, "no telling"} if probe.gold == str(unknowing(probe)) else {probe.gold}
+    return {probe.gold, "no telling"} if probe.gold == str(unknowing(probe.options)) else {probe.gold}
 
 
 def guessed(verdicts: Sequence[Verdict], probes: Sequence[Probe]) -> list[int]:
@@ -41,7 +42,7 @@ def guessed(verdicts: Sequence[Verdict], probes: Sequence[Probe]) -> list[int]:
     chance = {
         probe.probe_id: 1 / len(probe.options)
         for probe in probes
-        if probe.checkpoint == 0 and probe.options and probe.gold != str(unknowing(probe))
+        if probe.checkpoint == 0 and probe.options and probe.gold != str(unknowing(probe.options))
     }
     asked = [
         at

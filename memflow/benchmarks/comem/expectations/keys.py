@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from memflow.benchmarks.comem.expectations.rows import KEYS, TURNS, Places, by_question, of_comem
+from memflow.benchmarks.comem.curation.keys import by_question
+from memflow.benchmarks.comem.expectations.rows import KEYS, TURNS, Places, of_comem
 from memflow.benchmarks.comem.parameters import UNKNOWN, Parameters
 from memflow.records import Key, Turn
 from memflow.rules import Across, Each, Expectation, Rule, Together

@@ -6,16 +6,15 @@ Whoever makes probes from keys can keep all of it, so it blocks.
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from memflow.benchmarks.comem.curation.keys import final
+from memflow.benchmarks.comem.contexts import unknowing
+from memflow.benchmarks.comem.curation.keys import by_question, final
 from memflow.benchmarks.comem.expectations.rows import (
     KEYS,
     PROBES,
     TURNS,
     Places,
-    by_question,
     dropped,
     of_comem,
-    unknowing,
 )
 from memflow.benchmarks.comem.parameters import UNKNOWN, Parameters
 from memflow.records import Key, Probe, Turn
@@ -83,7 +82,7 @@ def not_as_keyed(parameters: Parameters) -> Rule:
 
 def _gold(probe: Probe, keys: Mapping[int, Key], checkpoint: int) -> str | None:
     answer = keys[checkpoint].answer if checkpoint in keys else None
-    return str(unknowing(probe)) if answer == UNKNOWN else answer
+    return str(unknowing(probe.options)) if answer == UNKNOWN else answer
 
 
 def naming_no_option(keys: Sequence[Key], probes: Sequence[Probe]) -> list[int]:
@@ -127,7 +126,7 @@ def resting_on_what_comes_later(probes: Sequence[Probe], turns: Sequence[Turn]) 
 
 def knowing_of_nothing(keys: Sequence[Key], probes: Sequence[Probe]) -> Collection[int]:
     """Keys by rule that know an answer where nothing was said: a rule knows what was said alone."""
-    untold = {probe.question_id: unknowing(probe) for probe in probes}
+    untold = {probe.question_id: unknowing(probe.options) for probe in probes}
     return [
         at
         for at, key in enumerate(keys)

@@ -1,9 +1,8 @@
 """What the sentences about CoMem's rows have in common: whose domains they are of, and what of which question."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from memflow.benchmarks.comem.contexts import Asked
 from memflow.benchmarks.comem.parameters import Parameters, parameters_of
 from memflow.domains import Domain
 from memflow.records import Key, Probe, Turn
@@ -23,22 +22,9 @@ def of_comem(rule: Rule | Callable[[Parameters], Rule]) -> PerDomain:
     return PerDomain(of)
 
 
-def by_question(keys: Iterable[Key]) -> Mapping[str, Sequence[Key]]:
-    """The keys of each question."""
-    found: dict[str, list[Key]] = defaultdict(list)
-    for key in keys:
-        found[key.question_id].append(key)
-    return found
-
-
 def dropped(keys: Iterable[Key]) -> set[str]:
     """The questions that some key says are not asked."""
     return {key.question_id for key in keys if key.dropped is not None}
-
-
-def unknowing(probe: Probe) -> int | None:
-    """The number of its option that says that there is no telling, if it has one."""
-    return Asked("", "", tuple(probe.options)).unknowing
 
 
 class Places:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from memflow.benchmarks.comem.contexts import Asked
+from memflow.benchmarks.comem.contexts import unknowing
 from memflow.records import Probe, Turn
 from memflow.rules import Across, Expectation, sound
 
@@ -13,8 +13,8 @@ def _of_each(probe: Probe) -> bool:
 
 
 def _of_nobody_where_there_is_no_telling(probe: Probe) -> bool:
-    unknowing = Asked("", "", tuple(probe.options)).unknowing
-    return unknowing is None or not any(probe.true_of[unknowing - 1 : unknowing])
+    untold = unknowing(probe.options)
+    return untold is None or not any(probe.true_of[untold - 1 : untold])
 
 
 def _of_no_speaker(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:

@@ -17,7 +17,6 @@ from memflow.benchmarks.given import given_episodes
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.hashing import HashingEmbedder
-from memflow.memories.chunks import exchanged
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Message, Tools
 from memflow.memories.registry import handlers, remember
@@ -111,40 +110,14 @@ def test_a_pair_is_a_message_of_the_user_and_the_assistant_s_right_after_it(cont
         assert places == list(range(places[0], places[0] + len(places))) and len(places) <= 2
         if len(places) == 2:
             asked, answer = (context.lines[at] for at in places)
-            assert (asked.role, answer.role) == ("user", "assistant") and asked.speaker != "Persona"
+            assert (asked.role, answer.role) == ("user", "assistant")
     # And no such neighbours are left apart: what is alone has no partner.
     paired = {
         source for item in memory.store.live("pair") if len(item.sources) == 2 for source in item.sources
     }
     for at, (asked, answer) in enumerate(zip(context.lines, context.lines[1:], strict=False)):
-        if (asked.role, asked.speaker, answer.role) == ("user", None, "assistant"):
+        if (asked.role, answer.role) == ("user", "assistant"):
             assert {context.message_id(at), context.message_id(at + 1)} <= paired
-
-
-def test_a_persona_s_text_is_nobody_s_question():
-    persona = [Line("Likes tea.", "user", "Persona"), Line("Hello.", "assistant"), Line("Tea?")]
-    context = Context("c", "d", (*persona, Line("Gladly.", "assistant")), ())
-    memory, _ = asyncio.run(lived("rag_pair", events(context, "message")))
-    assert [item.text for item in memory.store.live("pair")] == [
-        "Persona: Likes tea.",
-        "assistant: Hello.",
-        "user: Tea?\nassistant: Gladly.",
-    ]
-    assert [len(event.messages) for event in events(context, "pair", checkpoints=(1.0,))] == [1, 1, 2]
-
-
-@pytest.mark.parametrize(
-    ("asked", "answering", "pairs"),
-    [
-        ("user", "assistant", True),
-        ("User", "assistant", True),
-        ("Patient", "Therapist", True),
-        ("user", "Therapist", True),
-        ("Persona", "assistant", False),
-    ],
-)
-def test_who_has_a_name_is_answered_by_somebody_with_one(asked: str, answering: str, pairs: bool):
-    assert exchanged(asked, answering) is pairs
 
 
 class Counting(ScriptedChat):
