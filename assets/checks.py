@@ -1,58 +1,137 @@
-"""Checks: one step per table, over memflow.expectations, through Great Expectations.
+"""Asset checks: one per table and severity, over the rules of memflow.expectations.
 
-What must hold is data in memflow/expectations; how it is tested is resources/expectations.py. A check that blocks
-stops the steps that would build on the partition.
+A check's metadata is a table of its rules with counts and offending keys. A failed `blocking_rules` stops the steps
+downstream of the table; a failed `warning_rules` stops nothing. Great Expectations validates a suite of its own on what
+enters and leaves the pipeline. Rules are evaluated in memflow/checks.py; what they are does not belong here.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
 from assets.partitions import Partitions, parts, place
-from assets.recipes import BY_ASSISTANT, BY_DOMAIN
-from memflow.expectations import EXPECTATIONS, Expectation
-from resources.expectations import Outcome, check
+from assets.recipes import BY_ASSISTANT, BY_DOMAIN, MEMORY, STATES
+from assets.report import rule_table
+from memflow.checks import RuleResult
+from memflow.expectations import expectations_of
+from memflow.rules import Severity
+from resources.checks import Scope, check_partition
+from resources.gx import SUITES, validate_suite
+from resources.lake import Lake
 from resources.settings import Settings
-from resources.warehouse import Warehouse
+
+BLOCKING, WARNING, SUITE = "blocking_rules", "warning_rules", "great_expectations_suite"
+CHECKS: dict[str, Severity] = {BLOCKING: "error", WARNING: "warn"}
+"""The checks of a table, and the severity of their rules."""
+
+STEPS: dict[str, tuple[str, ...]] = {
+    "records": ("raw.records",),
+    "states": STATES,
+    "turns": ("utterance.turns",),
+    "keys": ("question.keys",),
+    "probes": ("question.probes",),
+    "sessions": ("feedback.sessions",),
+    "memories": MEMORY,
+    "replies": ("answer.replies",),
+    "verdicts": ("score.verdicts",),
+    "scores": ("score.attributions", "score.claims"),
+    "leaderboard": ("score.leaderboard",),
+}
+"""The tables that one step checks: those of one step that writes them, or on which no step of the same run depends."""
 
 
 def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetChecksDefinition]:
-    """A step of checks for every table that has expectations."""
-    by_table: dict[str, list[Expectation]] = defaultdict(list)
-    for expectation in EXPECTATIONS:
-        by_table[expectation.table].append(expectation)
-    return [_checks(table, expectations, partitions, settings) for table, expectations in by_table.items()]
+    """Return a step of checks for every entry of STEPS."""
+    return [_step(name, tables, partitions, settings) for name, tables in STEPS.items()]
 
 
-def _checks(
-    table: str, expectations: Sequence[Expectation], partitions: Partitions, settings: Settings
+def _step(
+    name: str, tables: tuple[str, ...], partitions: Partitions, settings: Settings
 ) -> dg.AssetChecksDefinition:
-    shape = _shape(table, partitions)
-    key = table.split(".")
+    shape = _shape(tables[0], partitions)
 
     @dg.multi_asset_check(
-        name=f"{table.replace('.', '_')}_checks",
-        specs=[
-            dg.AssetCheckSpec(
-                expectation.name,
-                asset=key,
-                description=expectation.description,
-                blocking=expectation.severity == "error",
-                partitions_def=shape,
-            )
-            for expectation in expectations
-        ],
+        name=f"{name}_checks",
+        specs=[spec for table in tables for spec in _specs(table, shape)],
+        can_subset=True,
     )
     def checks(
-        context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+        context: dg.AssetCheckExecutionContext,
+        lake: dg.ResourceParam[Lake],
     ) -> Iterator[dg.AssetCheckResult]:
-        where = _partition(context, table)
-        domain = settings.domain(parts(context)[0]) if table in (*BY_DOMAIN, *BY_ASSISTANT) else None
-        for outcome in check(table, where, warehouse, domain):
-            yield _result(key, outcome, where)
+        wanted = {(key.asset_key, key.name) for key in context.selected_asset_check_keys}
+        for table in tables:
+            for result in _results(context, table, lake, settings):
+                if (result.asset_key, result.check_name) in wanted:
+                    yield result
 
     return checks
+
+
+def _results(
+    context: dg.AssetCheckExecutionContext, table: str, lake: Lake, settings: Settings
+) -> Iterator[dg.AssetCheckResult]:
+    """Yield the results of every check of a table for the partition of a run."""
+    partition = place(*parts(context)) if context.has_partition_key else "all"
+    results = check_partition(table, partition, lake, Scope.of(table, partition, settings))
+    for name, severity in _checks_of(table).items():
+        yield _result(table, name, partition, [each for each in results if each.severity == severity])
+    if table in SUITES:
+        yield _result(table, SUITE, partition, validate_suite(table, lake.read(table, partition)))
+
+
+def _result(table: str, name: str, partition: str, results: Sequence[RuleResult]) -> dg.AssetCheckResult:
+    failed = [each for each in results if not each.passed]
+    blocks = name == BLOCKING or any(each.severity == "error" for each in failed)
+    return dg.AssetCheckResult(
+        check_name=name,
+        asset_key=table.split("."),
+        passed=not failed,
+        severity=dg.AssetCheckSeverity.ERROR if blocks else dg.AssetCheckSeverity.WARN,
+        metadata={
+            "partition": partition,
+            "rules": rule_table(results),
+            "failed": len(failed),
+            "evaluated": len(results),
+        },
+    )
+
+
+def _specs(table: str, shape: dg.PartitionsDefinition | None) -> Iterator[dg.AssetCheckSpec]:
+    for name, severity in _checks_of(table).items():
+        yield dg.AssetCheckSpec(
+            name,
+            asset=table.split("."),
+            description=_description(table, severity),
+            blocking=severity == "error",
+            partitions_def=shape,
+        )
+    if table in SUITES:
+        yield dg.AssetCheckSpec(
+            SUITE,
+            asset=table.split("."),
+            description="A suite of Great Expectations: columns, keys, required values and ranges. A failure blocks "
+            "the steps downstream.",
+            blocking=True,
+            partitions_def=shape,
+        )
+
+
+def _checks_of(table: str) -> dict[str, Severity]:
+    """Return the checks that a table has rules for."""
+    severities = {each.severity for each in expectations_of(table)}
+    return {name: severity for name, severity in CHECKS.items() if severity in severities}
+
+
+def _description(table: str, severity: Severity) -> str:
+    """Return what a failure does, and the rules by benchmark."""
+    effect = "A failure blocks the steps downstream." if severity == "error" else "A failure blocks nothing."
+    rules: dict[str | None, list[str]] = {}
+    for each in expectations_of(table):
+        if each.severity == severity:
+            rules.setdefault(each.benchmark, []).append(each.description.lower())
+    listed = (f"{benchmark or 'all benchmarks'}: {'; '.join(names)}." for benchmark, names in rules.items())
+    return "\n\n".join([effect, *listed])
 
 
 def _shape(table: str, partitions: Partitions) -> dg.PartitionsDefinition | None:
@@ -61,22 +140,3 @@ def _shape(table: str, partitions: Partitions) -> dg.PartitionsDefinition | None
     if table in BY_DOMAIN:
         return partitions.domain
     return partitions.domain_assistant if table in BY_ASSISTANT else None
-
-
-def _partition(context: dg.AssetCheckExecutionContext, table: str) -> str:
-    return place(*parts(context)) if context.has_partition_key else "all"
-
-
-def _result(key: list[str], outcome: Outcome, where: str) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(
-        check_name=outcome.name,
-        asset_key=key,
-        passed=outcome.passed,
-        severity=dg.AssetCheckSeverity.ERROR if outcome.severity == "error" else dg.AssetCheckSeverity.WARN,
-        metadata={
-            "partition": where,
-            "rows": outcome.total,
-            "unexpected": outcome.unexpected,
-            "offending": dg.MetadataValue.json(list(outcome.offending)),
-        },
-    )

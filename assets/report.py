@@ -1,7 +1,7 @@
 """What an asset says of itself, and of a run: the only place where metadata is made.
 
 `described` is what is known before a run (key, grain, columns, owners); `report` what a run made (rows, content
-digest, preview, accounts); `pictures` what can be seen of figures by period.
+digest, preview, accounts); `rule_table` the results of a check's rules.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,25 @@ from typing import Any
 
 import dagster as dg
 
-from memflow.plots.charts import charts
-from memflow.plots.drawing import MISSING, can_draw, markdown
-from memflow.records import KEYS, TABLES, Figure, columns
+from memflow.checks import RuleResult
+from memflow.records import KEYS, TABLES, columns
 from resources.ledger import SqlLedger
 
 OWNERS = ["team:memflow"]
 PREVIEW_ROWS = 5
 PREVIEW_CHARACTERS = 100
+RULE_COLUMNS = dg.TableSchema(
+    [
+        dg.TableColumn("result", "string", "passed or failed"),
+        dg.TableColumn("rule", "string", "name of the rule"),
+        dg.TableColumn("property", "string", "the property that should hold"),
+        dg.TableColumn("rows", "int", "rows that the rule counts"),
+        dg.TableColumn("unexpected", "int", "rows that violate it"),
+        dg.TableColumn(
+            "offending", "string", "keys of some rows that violate it, or why it was not evaluated"
+        ),
+    ]
+)
 
 
 def described(table: str, more: str = "", kinds: Sequence[str] = ("parquet", "duckdb")) -> dict[str, Any]:
@@ -73,17 +84,24 @@ def report(
     )
 
 
-def pictures(figures: Sequence[Figure]) -> dict[str, Any]:
-    """A picture for each domain and metric whose figures go over several periods; without matplotlib, what to
-    install for them."""
-    by_domain = {name: charts(figures, name) for name in dict.fromkeys(each.domain for each in figures)}
-    if not can_draw():
-        return {"plots": MISSING} if any(by_domain.values()) else {}
-    return {
-        f"plot {name} {metric}": dg.MetadataValue.md(markdown(chart))
-        for name, of_domain in by_domain.items()
-        for metric, chart in of_domain.items()
-    }
+def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
+    """Return the results of rules as a table, failed ones first."""
+    return dg.MetadataValue.table(
+        records=[
+            dg.TableRecord(
+                {
+                    "result": "passed" if each.passed else "failed",
+                    "rule": each.name,
+                    "property": each.description,
+                    "rows": each.total,
+                    "unexpected": each.unexpected,
+                    "offending": each.error or "; ".join(each.offending),
+                }
+            )
+            for each in sorted(results, key=lambda each: each.passed)
+        ],
+        schema=RULE_COLUMNS,
+    )
 
 
 def booked(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:

@@ -9,7 +9,7 @@ import dagster as dg
 from assets.automation import when_inputs_settle, when_scores_settle
 from assets.partitions import Partitions, parts, place
 from assets.recipes import PLAYED, STATES, Recipes
-from assets.report import described, pictures, report
+from assets.report import described, report
 from assets.step import account, keep, probes_of, states_of
 from memflow.attribution import attribute
 from memflow.benchmarks import registry
@@ -150,7 +150,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         facts = lake.write("score.leaderboard", "all", rows, recipe=recipes.leaderboard())
         path = warehouse.publish()
         duckdb = dg.MetadataValue.path(str(path))
-        return report("score.leaderboard", rows, facts.digest, duckdb=duckdb, **pictures(rows))
+        return report("score.leaderboard", rows, facts.digest, duckdb=duckdb)
 
     return [verdicts, attributions, claims, leaderboard]
 

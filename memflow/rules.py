@@ -1,7 +1,7 @@
 """What an expectation of a table is: a sentence, a rule, and how bad it is when it does not hold. Types alone.
 
-What is expected of which table is memflow/expectations and the benchmarks' expectations.py; how a rule is tested is
-resources/expectations.py; when, and what a failure stops, is assets/checks.py.
+The expectations of each table are in memflow/expectations and in the benchmarks' expectations.py. memflow/checks.py
+evaluates them; resources/expectations.py translates them for Great Expectations; assets/checks.py runs them.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 from memflow.domains import Domain
 from memflow.errors import BadInput
+
+Severity = Literal["error", "warn"]
+"""An `error` blocks the steps downstream; a `warn` is only shown."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +105,9 @@ class Across:
 
 @dataclass(frozen=True)
 class PerDomain:
-    """The rule depends on the domain: on how many of something it is to have."""
+    """A rule that depends on the domain, such as on a parameter. None: it does not apply to the domain."""
 
-    rule: Callable[[Domain], "Rule"]
+    rule: Callable[[Domain], "Rule | None"]
 
 
 Rule = Unique | Filled | OneOf | Between | Rows | Refers | Covers | Each | Together | Across | PerDomain
@@ -117,26 +120,28 @@ class Expectation:
     table: str
     name: str
     rule: Rule
-    severity: Literal["error", "warn"] = "error"
+    severity: Severity = "error"
+    benchmark: str | None = None
+    """The benchmark whose rows the expectation is about; None for rows of any benchmark."""
 
     @property
     def description(self) -> str:
-        """The sentence in words, and whether it blocks."""
-        sentence = self.name.replace("_", " ").capitalize()
-        blocks = (
-            "Blocks what is built on the partition."
-            if self.severity == "error"
-            else "Warns, and blocks nothing."
-        )
-        return f"{sentence}. {blocks}"
+        """The property in words."""
+        return self.name.replace("_", " ").capitalize()
 
-    def of(self, domain: Domain | None) -> "Expectation":
-        """The same expectation with the rule that it comes to in `domain`. Raises BadInput where it needs one."""
+    def of(self, domain: Domain | None) -> "Expectation | None":
+        """Return the expectation with its rule for `domain`, or None where it does not apply to the domain.
+
+        Raises BadInput where the rule depends on the domain and none is given.
+        """
+        if domain is not None and self.benchmark not in (None, domain.benchmark):
+            return None
         if not isinstance(self.rule, PerDomain):
             return self
         if domain is None:
-            raise BadInput(f"{self.name} of {self.table} depends on the domain; say which one is tested")
-        return replace(self, rule=self.rule.rule(domain))
+            raise BadInput(f"{self.name} of {self.table} depends on the domain; name the domain to check")
+        rule = self.rule.rule(domain)
+        return None if rule is None else replace(self, rule=rule)
 
 
 def sound(holds: Callable[[Any], bool]) -> Each:

@@ -6,6 +6,7 @@ show.py        the leaderboard, the verdicts          probe.py      one probe, s
 finetune.py    an adapter from what users liked or copied
 memory.py      what a memory held, and when (held.py)  policies.py   on-policy against off-policy
 plot.py        figures by period, as pictures
+checks.py      the rules of the tables, and the rows that violate them
 annotate.py    a sample for people to judge, and how far they agree
 accounts.py    what was spent                         query.py      SQL over the lake
 export.py      files from the lake: export_users.py, as their benchmark publishes them; export_transcript.py, a run
@@ -23,6 +24,7 @@ from typer.core import TyperGroup
 from memflow.cli.accounts import accounts
 from memflow.cli.annotate import annotate
 from memflow.cli.catalogue import data, domains
+from memflow.cli.checks import checks
 from memflow.cli.dev import dev
 from memflow.cli.export import export
 from memflow.cli.finetune import finetune
@@ -97,6 +99,7 @@ app.add_typer(show, name="show", rich_help_panel=LOOK)
 app.add_typer(export, name="export", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(plot)
 app.add_typer(annotate, name="annotate", rich_help_panel=LOOK)
+app.command(rich_help_panel=LOOK)(checks)
 app.command(rich_help_panel=LOOK)(accounts)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)

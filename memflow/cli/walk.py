@@ -5,7 +5,7 @@ the rest goes on. What is shown while it runs is progress.py; which partitions a
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
@@ -171,9 +171,10 @@ def _reason(result: dg.ExecuteInProcessResult) -> str:
     """The blocking checks that failed, and where; else what the first step that failed raised, under Dagster's own
     error and above what that one came of."""
     broken = [
-        _broken(check)
+        reason
         for check in result.get_asset_check_evaluations()
         if not check.passed and check.severity is dg.AssetCheckSeverity.ERROR
+        for reason in _broken(check)
     ]
     if broken:
         return "; ".join(broken)
@@ -184,12 +185,17 @@ def _reason(result: dg.ExecuteInProcessResult) -> str:
     return "the run failed; its page in the UI says why"
 
 
-def _broken(check: dg.AssetCheckEvaluation) -> str:
-    sentence = check.check_name.replace("_", " ")
-    rows, unexpected, offending = (check.metadata[name].value for name in ("rows", "unexpected", "offending"))
-    where = f", such as {offending[0]}" if isinstance(offending, list) and offending else ""
-    found = f"not so of {unexpected} of {rows} rows{where}" if rows else "the table is empty"
-    return f"{check.asset_key.to_user_string()}: {sentence}: {found}"
+def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
+    """Yield a sentence for each rule that failed: what, of how many rows, and which."""
+    rules = check.metadata["rules"]
+    for rule in (record.data for record in rules.records) if isinstance(rules, dg.TableMetadataValue) else ():
+        if rule["result"] == "passed":
+            continue
+        found = (
+            f"not so of {rule['unexpected']} of {rule['rows']} rows" if rule["rows"] else "the table is empty"
+        )
+        where = f" ({rule['offending']})" if rule["offending"] else ""
+        yield f"{check.asset_key.to_user_string()}: {str(rule['property']).lower()}: {found}{where}"
 
 
 def _accounts(ledger: SqlLedger, runs: set[str]) -> list[dict[str, Any]]:

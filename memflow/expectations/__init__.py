@@ -1,12 +1,14 @@
-"""What must hold of every table, as data: a sentence, a rule, and how bad it is when it does not hold.
+"""The expectations of every table, as data: a property, a rule, and its severity.
 
-every.py        of every table                 users.py        of the tables from raw to feedback
-assistants.py   of memories, answers, scores   continual.py    of what changes over checkpoints
-and of a benchmark's own rows, its expectations.py
+every.py        every table                    users.py        the tables from raw to feedback
+assistants.py   memories, answers, scores      continual.py    scores over checkpoints
+The expectations of one benchmark's rows are in that benchmark's expectations.py.
 
-What a rule is, memflow/rules.py; how it is tested, resources/expectations.py; when, and what a failure stops,
-assets/checks.py. A benchmark's own sentences pass over the rows of others.
+memflow/rules.py defines the rules, memflow/checks.py evaluates them, assets/checks.py runs them in the graph.
 """
+
+from collections.abc import Iterable
+from dataclasses import replace
 
 from memflow.benchmarks.amemgym import expectations as amemgym
 from memflow.benchmarks.comem import expectations as comem
@@ -46,7 +48,14 @@ __all__ = [
     "Rule",
     "Together",
     "Unique",
+    "expectations_of",
 ]
+
+
+def _of(benchmark: str, expectations: Iterable[Expectation]) -> list[Expectation]:
+    """Mark expectations as those of one benchmark's rows."""
+    return [replace(each, benchmark=benchmark) for each in expectations]
+
 
 EXPECTATIONS: tuple[Expectation, ...] = tuple(
     sorted(
@@ -55,13 +64,21 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *users.EXPECTED,
             *assistants.EXPECTED,
             *continual.EXPECTED,
-            *amemgym.EXPECTED,
-            *memorybench.EXPECTED,
-            *played.EXPECTED,
-            *membench.EXPECTED,
-            *comem.EXPECTED,
+            *_of("amemgym", amemgym.EXPECTED),
+            *_of("memorybench", (*memorybench.EXPECTED, *played.EXPECTED)),
+            *_of("membench", membench.EXPECTED),
+            *_of("comem", comem.EXPECTED),
         ],
         key=lambda each: list(TABLES).index(each.table),
     )
 )
-"""Every expectation, by table in the order of the walk."""
+"""Every expectation, ordered by table as in the pipeline."""
+
+
+def expectations_of(table: str, benchmark: str | None = None) -> list[Expectation]:
+    """Return the expectations of a table: the shared ones and those of `benchmark`; all where it is None."""
+    return [
+        each
+        for each in EXPECTATIONS
+        if each.table == table and (benchmark is None or each.benchmark in (None, benchmark))
+    ]

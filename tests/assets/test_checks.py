@@ -9,8 +9,12 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from assets.checks import BLOCKING, WARNING
 from assets.definitions import build_defs, outside
+from assets.partitions import pair
 from memflow.cli.walk import QUIET
+from memflow.domains import find
+from memflow.expectations import expectations_of
 from resources.lake import Lake
 from resources.settings import Settings
 
@@ -79,9 +83,22 @@ def build(home: Path, damage: Damage) -> dg.ExecuteInProcessResult:
         hands["models"].close()
 
 
-def failed(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
-    checks = [check for check in result.get_asset_check_evaluations() if not check.passed]
-    return {check.check_name: check for check in checks if check.severity is dg.AssetCheckSeverity.ERROR}
+def failed(result: dg.ExecuteInProcessResult) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the table and the record of every rule that failed and blocks, by rule."""
+    return {
+        str(record.data["rule"]): (check.asset_key.to_user_string(), dict(record.data))
+        for check in result.get_asset_check_evaluations()
+        if check.severity is dg.AssetCheckSeverity.ERROR
+        for record in rules(check)
+        if record.data["result"] == "failed"
+    }
+
+
+def rules(check: dg.AssetCheckEvaluation) -> list[dg.TableRecord]:
+    """Return the table of rules in a check's metadata."""
+    found = check.metadata["rules"]
+    assert isinstance(found, dg.TableMetadataValue)
+    return list(found.records)
 
 
 def made(result: dg.ExecuteInProcessResult) -> set[dg.AssetKey]:
@@ -99,12 +116,10 @@ def test_a_sound_partition_passes_and_is_built_on(tmp_path: Path) -> None:
 def test_a_damaged_partition_is_caught_and_not_built_on(tmp_path: Path, damage: Damage) -> None:
     result = build(tmp_path, damage)
     assert not result.success
-    check = failed(result)[DAMAGES[damage]]
-    assert check.asset_key == KEYS["question.probes"]
-    assert check.metadata["partition"].value == DOMAIN
-    if damage is not nothing:
-        assert check.metadata["unexpected"].value > 0
-        assert "probe_id=" in check.metadata["offending"].value[0]
+    table, rule = failed(result)[DAMAGES[damage]]
+    assert table == "question/probes"
+    assert rule["unexpected"] > 0
+    assert ("probe_id=" in rule["offending"]) == (damage is not nothing)
     assert KEYS["question.probes"] in made(result)
     assert KEYS["feedback.sessions"] not in made(result)
 
@@ -148,5 +163,54 @@ def test_a_damaged_published_file_is_stopped_where_the_invariant_is(
                 raise_on_error=False,
             )
             assert result.success == (job == "read_datasets")
-    assert failed(result)[check].asset_key == dg.AssetKey(table.split("."))
-    assert users[1]["id"] in failed(result)[check].metadata["offending"].value[0]
+    found, rule = failed(result)[check]
+    assert found == table.replace(".", "/")
+    assert users[1]["id"] in rule["offending"]
+
+
+def test_a_check_lists_the_rules_of_its_benchmark_alone(tmp_path: Path) -> None:
+    result = build(tmp_path, list)
+    checks = {
+        check.check_name: check
+        for check in result.get_asset_check_evaluations()
+        if check.asset_key == KEYS["question.probes"]
+    }
+    assert set(checks) == {BLOCKING, WARNING}
+    listed = {str(record.data["rule"]) for check in checks.values() for record in rules(check)}
+    own = [each for each in expectations_of("question.probes", "memorybench") if each.of(find(DOMAIN))]
+    assert listed == {each.name for each in own}
+    assert checks[BLOCKING].metadata["partition"].value == DOMAIN
+
+
+def test_an_asset_that_is_materialized_alone_has_its_own_checks_alone(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    hands = outside(settings)
+    key = dg.AssetKey(["score", "attributions"])
+    try:
+        with dg.DagsterInstance.ephemeral() as instance:
+            build(tmp_path, list)
+            job = build_defs(settings, hands).resolve_job_def("measure_memories")
+            for each in (job, job.get_subset(asset_selection={key})):
+                result = each.execute_in_process(partition_key=pair(DOMAIN, "none"), instance=instance)
+    finally:
+        hands["models"].close()
+    assert [check.asset_check_key for check in result.get_asset_check_evaluations()] == [
+        dg.AssetCheckKey(key, BLOCKING)
+    ]
+
+
+def test_great_expectations_blocks_what_enters_damaged(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    hands = outside(settings)
+    damage = Damaged(tmp_path / "lake", lambda rows: [replace(rows[0], sha256="?"), *rows[1:]])
+    damage.table = "raw.records"
+    try:
+        with dg.DagsterInstance.ephemeral() as instance:
+            job = build_defs(settings, {**hands, "lake": damage}).resolve_job_def("read_datasets")
+            result = job.execute_in_process(
+                partition_key="memorybench_sample", instance=instance, raise_on_error=False
+            )
+    finally:
+        hands["models"].close()
+    table, rule = failed(result)["expect_column_values_to_match_regex sha256"]
+    assert (table, rule["unexpected"]) == ("raw/records", 1)

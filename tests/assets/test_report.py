@@ -1,9 +1,10 @@
 """What a materialization says of itself."""
 
-import pytest
+from dataclasses import replace
 
-from assets.report import pictures, preview, report
-from memflow.records import Figure, Verdict
+from assets.report import preview, report, rule_table
+from memflow.checks import RuleResult
+from memflow.records import Verdict
 
 
 def verdict(number: int, domain: str = "d", value: float | None = 1.0) -> Verdict:
@@ -51,32 +52,11 @@ def test_quarantined_rows_are_counted_and_the_first_says_why() -> None:
     assert (said["quarantined"], said["first_reason"]) == (1, "no answer | at all")
 
 
-def test_figures_by_period_are_seen_in_the_metadata_or_what_to_install_is_said(monkeypatch) -> None:
-    by_period = [
-        Figure(
-            domain="d",
-            assistant="full",
-            memory="full",
-            model="m",
-            metric="accuracy",
-            slice=f"period {period}",
-            value=0.5,
-            n=4,
-            n_episodes=2,
-            coverage=1.0,
-            simulator="s",
-            scripted=False,
-        )
-        for period in range(2)
-    ]
-    assert pictures(by_period[:1]) == {}
-    monkeypatch.setattr("assets.report.can_draw", lambda: False)
-    assert "memflow[plots]" in pictures(by_period)["plots"]
-    assert pictures(by_period[:1]) == {}
-    monkeypatch.undo()
-    pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
-    (name,) = pictures(by_period)
-    assert name == "plot d accuracy"
-    assert pictures(by_period)[name].md_str.startswith(
-        "![Overall accuracy by period, d](data:image/svg+xml;base64,"
-    )
+def test_rules_are_listed_with_the_failed_ones_first() -> None:
+    passed = RuleResult("d", "probes_are_unique", True, "error", 0, 9, (), "Probes are unique")
+    failed = replace(passed, name="gold_is_given", passed=False, unexpected=2, offending=("p1", "p2"))
+    broken = replace(passed, name="days_are_days", passed=False, error="rule days_are_days raised")
+    records = [record.data for record in rule_table([passed, failed, broken]).records]
+    assert [each["rule"] for each in records] == ["gold_is_given", "days_are_days", "probes_are_unique"]
+    assert [each["offending"] for each in records] == ["p1; p2", "rule days_are_days raised", ""]
+    assert rule_table([]).records == []

@@ -26,8 +26,8 @@ TOLD = 3
 def _sized(rule: Callable[[Sizes], Rule]) -> PerDomain:
     """A rule that depends on AMemGym's parameters; in other benchmarks' domains it holds of everything."""
 
-    def of(domain: Domain) -> Rule:
-        return rule(sizes_of(domain)) if domain.benchmark == "amemgym" else Each(lambda row: True)
+    def of(domain: Domain) -> Rule | None:
+        return rule(sizes_of(domain)) if domain.benchmark == "amemgym" else None
 
     return PerDomain(of)
 

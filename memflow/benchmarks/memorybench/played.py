@@ -13,22 +13,22 @@ from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.protocols import AGAIN
 from memflow.domains import Domain
 from memflow.records import PlayedRound, Said
-from memflow.rules import Across, Each, Expectation, PerDomain, Rule, Together
+from memflow.rules import Across, Expectation, PerDomain, Rule, Together
 
 _ASKED = "question.probes"
 
 
-def of_memorybench(rule: Callable[[Domain], Rule]) -> PerDomain:
+def of_memorybench(rule: Callable[[Domain], Rule | None]) -> PerDomain:
     """A rule of MemoryBench's domains; in other benchmarks' it holds of everything."""
 
-    def of(domain: Domain) -> Rule:
-        return rule(domain) if domain.benchmark == "memorybench" else Each(lambda row: True)
+    def of(domain: Domain) -> Rule | None:
+        return rule(domain) if domain.benchmark == "memorybench" else None
 
     return PerDomain(of)
 
 
 def _where(rule: Rule, applies: Callable[[Parameters], bool] = lambda parameters: True) -> PerDomain:
-    return of_memorybench(lambda domain: rule if applies(parameters_of(domain)) else Each(lambda row: True))
+    return of_memorybench(lambda domain: rule if applies(parameters_of(domain)) else None)
 
 
 def _held_out(parameters: Parameters) -> bool:

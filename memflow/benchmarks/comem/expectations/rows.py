@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from memflow.benchmarks.comem.parameters import Parameters, parameters_of
 from memflow.domains import Domain
 from memflow.records import Key, Probe, Turn
-from memflow.rules import Each, PerDomain, Rule
+from memflow.rules import PerDomain, Rule
 
 KEYS, PROBES, TURNS, VERDICTS = "question.keys", "question.probes", "utterance.turns", "score.verdicts"
 
@@ -14,9 +14,9 @@ KEYS, PROBES, TURNS, VERDICTS = "question.keys", "question.probes", "utterance.t
 def of_comem(rule: Rule | Callable[[Parameters], Rule]) -> PerDomain:
     """A rule of CoMem's domains, or one that depends on their parameters; in other benchmarks' it holds."""
 
-    def of(domain: Domain) -> Rule:
+    def of(domain: Domain) -> Rule | None:
         if domain.benchmark != "comem":
-            return Each(lambda row: True)
+            return None
         return rule(parameters_of(domain)) if callable(rule) else rule
 
     return PerDomain(of)

@@ -29,12 +29,12 @@ RESTS_ON = {
 """How many messages an answer rests on; of other kinds, it depends on the trajectory."""
 
 
-def where_generated(rule: Rule | Callable[[Domain], Rule]) -> PerDomain:
+def where_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
     """A rule of generated domains of MemBench; of others it holds."""
 
-    def of(domain: Domain) -> Rule:
+    def of(domain: Domain) -> Rule | None:
         if domain.benchmark != "membench" or not generated(domain):
-            return Each(lambda row: True)
+            return None
         return rule(domain) if callable(rule) else rule
 
     return PerDomain(of)
@@ -153,10 +153,10 @@ def _user(episode: str) -> str:
     return episode.rsplit("/", 3)[0]
 
 
-def _asked_at_the_end(domain: Domain) -> Rule:
+def _asked_at_the_end(domain: Domain) -> Rule | None:
     """To measure capacity, questions are asked earlier too."""
     at_end = parameters_of(domain).protocol == "end"
-    return Across((_PROBES, _TURNS), asked_too_early) if at_end else Each(lambda row: True)
+    return Across((_PROBES, _TURNS), asked_too_early) if at_end else None
 
 
 _PROBES, _TURNS = "question.probes", "utterance.turns"

@@ -96,9 +96,9 @@ def _by_trajectory(turns: Sequence[Turn]) -> Iterator[Placed]:
 def _where_woven(rule: Callable[[Domain], Rule]) -> PerDomain:
     """Of MemBench's domains that are brought to a length; in others it holds of everything."""
 
-    def of(domain: Domain) -> Rule:
+    def of(domain: Domain) -> Rule | None:
         woven = domain.benchmark == "membench" and parameters_of(domain).noise_tokens > 0
-        return rule(domain) if woven else Each(lambda row: True)
+        return rule(domain) if woven else None
 
     return PerDomain(of)
 
@@ -106,9 +106,9 @@ def _where_woven(rule: Callable[[Domain], Rule]) -> PerDomain:
 def _where_published(rule: Rule) -> PerDomain:
     """Of MemBench's other domains, whose noise, if they have any, is as published."""
 
-    def of(domain: Domain) -> Rule:
+    def of(domain: Domain) -> Rule | None:
         published = domain.benchmark == "membench" and parameters_of(domain).noise_tokens == 0
-        return rule if published else Each(lambda row: True)
+        return rule if published else None
 
     return PerDomain(of)
 

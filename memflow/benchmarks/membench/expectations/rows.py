@@ -22,8 +22,8 @@ from memflow.rules import Across, Each, Expectation, PerDomain, Rule, Together, 
 def of_membench(rule: Rule) -> PerDomain:
     """A rule of MemBench's domains; in other benchmarks' it holds of everything."""
 
-    def of(domain: Domain) -> Rule:
-        return rule if domain.benchmark == "membench" else Each(lambda row: True)
+    def of(domain: Domain) -> Rule | None:
+        return rule if domain.benchmark == "membench" else None
 
     return PerDomain(of)
 

@@ -14,11 +14,11 @@ from memflow.benchmarks.amemgym.export import export_users
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.benchmark import States
 from memflow.chat.scripted import ScriptedChat
+from memflow.checks import check_rows
 from memflow.datasets import dataset
 from memflow.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Change, Variable
-from resources.expectations import check_rows
 
 KEYS = ["id", "start_time", "user_profile", "state_schema", "periods", "qas"]
 PERIOD = ["period_start", "period_end", "period_summary", "sessions", "state", "updates", "update_cnts"]

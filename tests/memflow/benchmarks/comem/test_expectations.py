@@ -10,9 +10,9 @@ import pytest
 from memflow.benchmarks.benchmark import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.expectations import EXPECTED, speakers
+from memflow.checks import check_rows
 from memflow.domains import Domain, find
 from memflow.records import Record, Verdict
-from resources.expectations import check_rows
 
 KEYS, PROBES, TURNS, VERDICTS = "question.keys", "question.probes", "utterance.turns", "score.verdicts"
 TABLES = (KEYS, PROBES, VERDICTS)

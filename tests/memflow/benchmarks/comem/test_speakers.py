@@ -15,6 +15,7 @@ from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.expectations.speakers import EXPECTED
 from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, by_chance, speaker_verdicts
 from memflow.chat.scripted import ScriptedChat
+from memflow.checks import check_rows
 from memflow.datasets import dataset
 from memflow.domains import Domain
 from memflow.hashing import HashingEmbedder
@@ -25,7 +26,6 @@ from memflow.metrics.instruments import Instruments
 from memflow.play import play_all
 from memflow.records import Figure, Probe, Record, Reply, Turn, Verdict
 from memflow.transcripts import entries_of, pasts_of, said_of
-from resources.expectations import check_rows
 
 NAMES = ("Ann", "Ben", "Cem", "Dot")
 PETS = ("parrot", "tortoise", "ferret", "hamster")

@@ -47,7 +47,7 @@ def test_gold_stands_at_every_place_alike(made):
 
 
 def test_all_that_is_expected_of_them_holds(made):
-    from resources.expectations import check_rows
+    from memflow.checks import check_rows
 
     world = {
         "raw.records": made.records,

@@ -8,9 +8,9 @@ from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.expectations import EXPECTED
 from memflow.benchmarks.memorybench.feedback import feedback
 from memflow.chat.scripted import ScriptedChat
+from memflow.checks import check_rows
 from memflow.expectations import EXPECTATIONS, Expectation
 from memflow.records import FeedbackRound
-from resources.expectations import check_rows
 
 Rows = list[FeedbackRound]
 FEEDBACK: list[Expectation] = [each for each in EXPECTATIONS if each.table == "feedback.sessions"]

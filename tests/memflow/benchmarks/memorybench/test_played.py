@@ -10,6 +10,7 @@ from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.played import EXPECTED
 from memflow.benchmarks.memorybench.probes import case_of, feedback_id
 from memflow.chat.scripted import ScriptedChat
+from memflow.checks import check_rows
 from memflow.domains import Domain, find
 from memflow.hashing import HashingEmbedder
 from memflow.memories.memory import Tools
@@ -17,7 +18,6 @@ from memflow.memories.registry import remember
 from memflow.play import play_all
 from memflow.records import Record
 from memflow.transcripts import entries_of, said_of
-from resources.expectations import check_rows
 
 Rows = dict[str, list[Any]]
 ENDS = ("", "_stepwise", "_onpolicy", "_training", "_same")

@@ -15,11 +15,11 @@ from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.expectations.graphs import EXPECTED
 from memflow.benchmarks.membench.records import read
 from memflow.chat.scripted import ScriptedChat
+from memflow.checks import check_rows
 from memflow.datasets import dataset
 from memflow.domains import Domain
 from memflow.expectations import EXPECTATIONS
 from memflow.records import Entity
-from resources.expectations import check_rows
 
 Damage = Callable[[list[Entity]], None]
 

@@ -9,10 +9,10 @@ from weaving import domain, said, units
 from memflow.benchmarks.membench.expectations.noise import EXPECTED
 from memflow.benchmarks.membench.noise.weaving import woven
 from memflow.benchmarks.membench.trajectories import is_noise
+from memflow.checks import RuleResult, check_rows
 from memflow.domains import Domain
 from memflow.expectations import EXPECTATIONS
 from memflow.records import Entity, Probe, Turn
-from resources.expectations import Outcome, check_rows
 
 NAME = "life-7/simple/roles/0"
 LONG = domain(150)
@@ -49,7 +49,7 @@ def made(of: Domain = LONG) -> list[Turn]:
     return woven(of, [before[0], told, *before[2:]], units(30))
 
 
-def outcomes(turns: Sequence[Turn], of: Domain = LONG) -> dict[str, Outcome]:
+def outcomes(turns: Sequence[Turn], of: Domain = LONG) -> dict[str, RuleResult]:
     world = {"utterance.turns": turns, "question.probes": [PROBE], "state.entities": [AUNT]}
     found = {}
     for table in ("utterance.turns", "question.probes"):
@@ -63,7 +63,8 @@ def failed(turns: Sequence[Turn], of: Domain = LONG) -> list[str]:
 
 
 def test_they_are_among_all_expectations() -> None:
-    assert set(EXPECTED) <= set(EXPECTATIONS)
+    named = {(each.table, each.name) for each in EXPECTATIONS}
+    assert {(each.table, each.name) for each in EXPECTED} <= named
 
 
 @pytest.mark.parametrize("between", ["sessions", "messages"])

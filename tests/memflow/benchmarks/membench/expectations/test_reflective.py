@@ -24,11 +24,11 @@ from memflow.benchmarks.membench.trajectories import scenario_of
 from memflow.chat.asking import ask
 from memflow.chat.requests import ChatMessage
 from memflow.chat.scripted import ScriptedChat
+from memflow.checks import check_rows
 from memflow.datasets import dataset
 from memflow.domains import Domain
 from memflow.memories.memory import Recall
 from memflow.metrics.intervals import mean_interval
-from resources.expectations import check_rows
 
 KINDS_HERE = ("lowlevel_rec", "rec_multi_session", "highlevel", "highlevel_rec")
 BY_NAME = {each.name: each for each in EXPECTED}

@@ -11,9 +11,9 @@ from telling import read, split, time
 from memflow.benchmarks.membench.expectations.rows import EXPECTED, times_back
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.trajectories import is_noise, probes_of, turns_of
+from memflow.checks import check_rows
 from memflow.domains import find
 from memflow.records import Probe, Turn
-from resources.expectations import check_rows
 
 DOMAIN = find("membench_participation_100k_all")
 SOURCE = "membench/data2test/100k/FirstAgentDataLowLevel_multiple_1.json"

@@ -12,10 +12,10 @@ from memflow.benchmarks.membench.expectations.noise import EXPECTED
 from memflow.benchmarks.membench.noise.lengths import pool_of
 from memflow.benchmarks.membench.trajectories import is_noise
 from memflow.chat.scripted import ScriptedChat
+from memflow.checks import check_rows
 from memflow.domains import Domain, find
 from memflow.records import Probe, Record, Turn
 from memflow.tokens import estimate
-from resources.expectations import check_rows
 
 DOMAIN = replace(find("membench_memdaily_10k"), name="longer")
 

@@ -15,11 +15,11 @@ from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.records import trajectory
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.trajectories import probes_of, turns_of
+from memflow.checks import check_rows
 from memflow.domains import find
 from memflow.errors import BadInput
 from memflow.expectations import EXPECTATIONS
 from memflow.records import Record
-from resources.expectations import check_rows
 from resources.library import Library
 
 DOMAIN = find("membench_memdaily")

@@ -1,193 +1,25 @@
-"""Expectations through Great Expectations: what is as it should be passes, every fault is found and named."""
+"""Evaluation of rules: valid rows pass, and every fault fails the rule about it, which names the row."""
 
 from dataclasses import replace
 
 import pytest
+from valid_rows import DOMAIN, probe, valid_rows
 
 from memflow.benchmarks.amemgym import expectations as amemgym
 from memflow.benchmarks.comem import expectations as comem
 from memflow.benchmarks.membench import expectations as membench
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
-from memflow.domains import Domain
-from memflow.errors import BadInput, MemflowError, MissingData
-from memflow.expectations import EXPECTATIONS, Between, Expectation, Together, continual
-from memflow.records import (
-    TABLES,
-    Attributed,
-    Change,
-    Claim,
-    Entity,
-    Entry,
-    FeedbackRound,
-    Figure,
-    Key,
-    PlayedRound,
-    Policy,
-    Probe,
-    Profile,
-    Record,
-    Reply,
-    Said,
-    Turn,
-    Variable,
-    Verdict,
-)
-from resources.expectations import check, check_rows
-from resources.lake import Lake
-from resources.warehouse import Warehouse
-
-DOMAIN = Domain("d", "memorybench", ("set",), "A small world")
-DAYS = ("2020-10-01", "2021-01-01")
-ASKED = {"domain": "d", "episode_id": "u1", "checkpoint": 0}
-PLAYED = {**ASKED, "assistant": "full"}
-
-
-def probe(number, **given):
-    return Probe(
-        **{
-            **ASKED,
-            "probe_id": f"p{number}",
-            "kind": "choice",
-            "dataset": "set",
-            "metric": "choice",
-            "question": f"Question {number}?",
-            "options": ["tea", "water"],
-            "variables": [],
-            "gold": str(1 + number % 2),
-            "revealed": "drinks tea",
-            "evidence": ["m1"],
-            **given,
-        }
-    )
-
-
-def sound():
-    """A small world in which everything holds, by table."""
-    probes = [
-        *(probe(number) for number in (1, 2, 3, 4, 9, 10, 11, 12)),
-        probe(5, kind="open", options=[], gold="Oslo"),
-        probe(6, kind="state", options=[], gold='{"drink": "tea"}', parent="p1"),
-        probe(7, split="train", kind="open", options=[], gold="Oslo", question="Where, in training?"),
-        probe(8, split="train", reason="the model gave no gold", gold="", options=[], question=""),
-    ]
-    asked = [each for each in probes if each.split == "test"]
-    turn = {**ASKED, "event": 0, "kind": "given", "role": "user", "text": "I like tea."}
-    said = {**PLAYED, "event": 0, "role": "user", "text": "I like tea.", "origin": "given"}
-    entry = {
-        "domain": "d",
-        "assistant": "full",
-        "episode_id": "u1",
-        "kind": "message",
-        "text": "tea",
-        "since": 1,
-    }
-    round_ = {"domain": "d", "episode_id": "u1", "dataset": "set", "user_text": "Where?", "answer": "Rome"}
-    figure = {
-        "domain": "d", "model": "scripted", "metric": "overall", "n": 6, "n_episodes": 1, "coverage": 1.0,
-        "simulator": "x", "scripted": True,
-    }  # fmt: skip
-    return {
-        "raw.records": [
-            Record(
-                dataset="d", record_id=str(n), position=n, source="a.json", sha256="0" * 64, licence="MIT",
-                origin="here", content='{"a": 1}',
-            )
-            for n in range(2)
-        ],
-        "state.profiles": [
-            Profile(domain="d", user_id="u1", name="Ann", profile="A tea drinker.", start_date="2020-10-01")
-        ],
-        "state.variables": [
-            Variable(domain="d", user_id="u1", variable="drink", choices=["tea", "water"], questions=["Q"])
-        ],
-        "state.changes": [
-            Change(
-                domain="d", user_id="u1", period=n, period_end=DAYS[n], variable="drink", old=a, value=b, event=c
-            )
-            for n, (a, b, c) in enumerate([(None, "tea", None), ("tea", "water", "A doctor's word.")])
-        ],
-        "state.entities": [
-            Entity(
-                domain="d", user_id="u1", entity_id=name, kind="relative", name=name, relationship="aunt",
-                attributes='{"age": "61 years old"}',
-            )
-            for name in ("Eve", "Ida")
-        ],
-        "utterance.turns": [
-            Turn(
-                **{**turn, "checkpoint": n}, position=1 + n, message_id=f"m{1 + n}", exposes=exposes,
-                sent_at=f"{DAYS[n]} 19:00:00",
-            )
-            for n, exposes in enumerate(('{"drink": "tea"}', '{"drink": "water"}'))
-        ],
-        "question.keys": [
-            Key(domain="d", question_id="q1", episode_id="u1", checkpoint=n, made_by="rule", visible=n, answer="1")
-            for n in (1, 2)
-        ],
-        "question.probes": probes,
-        "feedback.sessions": [
-            FeedbackRound(**round_, case_id="p7", round=0, satisfaction=3, disliked=True, critique="No."),
-            FeedbackRound(**round_, case_id="p7", round=1, satisfaction=8, liked=True, ended=True),
-        ],
-        "memory.transcripts": [
-            *(Said(**said, position=n, message_id=f"m{n}", tick=n) for n in range(1, 3)),
-            *(
-                Said(
-                    **{**said, "role": "assistant", "origin": "assistant", "text": "Rome", "checkpoint": 1},
-                    position=n, message_id=f"feedback/p7/{n}", tick=3 + n,
-                )
-                for n in (1, 3)
-            ),
-        ],
-        "memory.indexes": [
-            Entry(**entry, entry_id="e1", sources=["m1"], until=2),
-            Entry(**entry, entry_id="e2", sources=["m1", "m2"]),
-        ],
-        "memory.policies": [
-            Policy(
-                domain="d", assistant="full", episode_id="u1", step=n, cadence="period", cycle=0,
-                feedback="complete", kinds=["drinks"], changes=[], asked=n, answered=n, correct=n, since=n,
-            )
-            for n in range(2)
-        ],
-        "memory.feedback": [
-            PlayedRound(**round_, assistant="full", checkpoint=1, case_id="p7", round=0, critique="No."),
-            PlayedRound(**round_, assistant="full", checkpoint=1, case_id="p7", round=1, satisfaction=8, ended=True),
-        ],
-        "answer.replies": [
-            Reply(
-                **PLAYED, probe_id=each.probe_id, parsed="1", recalled=["e2"], recalled_sources=["m1"]
-            )
-            for each in asked
-        ],
-        "score.verdicts": [
-            Verdict(**PLAYED, probe_id=each.probe_id, dataset="set", metric="f1", value=1.0) for each in asked
-        ],
-        "score.attributions": [
-            Attributed(**PLAYED, probe_id="p1", evidence=2, held=2, recalled=1, entries=3, relevant=1, loss=1.0,
-                       write=0.0, read=1.0, utilisation=0.0),
-            Attributed(**PLAYED, probe_id="p5", evidence=0, reason="no evidence"),
-        ],
-        "score.claims": [
-            Claim(**PLAYED, claim_id="c1", text="drink: tea", value=1.0),
-            Claim(**PLAYED, claim_id="c2", text="drink: tea", value=0.0),
-            *(
-                Claim(**PLAYED, claim_id=f"c{n}", text="drink: tea", value=1.0) for n in range(3, 12)
-            ),
-            Claim(**PLAYED, claim_id="c12", text="drink: tea", reason="no message of the period tells it"),
-        ],
-        "score.leaderboard": [
-            Figure(**figure, assistant="full", memory="full", value=0.5, low=0.25, high=0.75),
-            Figure(**figure, assistant="x", memory="x", value=None, reason="too few verdicts"),
-        ],
-    }  # fmt: skip
+from memflow.checks import check_rows
+from memflow.domains import find
+from memflow.errors import BadInput
+from memflow.expectations import EXPECTATIONS, Each, Expectation, OneOf, Together, continual, expectations_of
+from memflow.records import TABLES
 
 
 def outcomes(world, table):
-    """The outcomes of one table of a world, by name."""
-    expectations = [each for each in EXPECTATIONS if each.table == table]
-    found = check_rows(table, world[table], expectations, world.__getitem__, DOMAIN)
+    """Return the results of one table's rules, by name."""
+    found = check_rows(table, world[table], expectations_of(table), world.__getitem__, DOMAIN)
     return {each.name: each for each in found}
 
 
@@ -198,17 +30,21 @@ def test_sentences_are_names_and_once_to_a_table():
     assert {table for table, _ in named} == set(TABLES)
 
 
-def test_a_description_says_whether_it_blocks():
-    said = {each.severity: each.description for each in EXPECTATIONS}
-    assert said["error"].endswith("Blocks what is built on the partition.")
-    assert said["warn"].endswith("Warns, and blocks nothing.")
-
-
 @pytest.mark.parametrize("table", TABLES)
-def test_a_sound_world_passes(table):
-    found = outcomes(sound(), table)
-    assert [name for name, outcome in found.items() if not outcome.passed] == []
-    assert list(found) == [each.name for each in EXPECTATIONS if each.table == table]
+def test_valid_rows_pass_the_rules_of_their_benchmark(table):
+    found = outcomes(valid_rows(), table)
+    assert [name for name, result in found.items() if not result.passed] == []
+    applicable = [each for each in expectations_of(table, DOMAIN.benchmark) if each.of(DOMAIN) is not None]
+    assert list(found) == [each.name for each in applicable]
+
+
+@pytest.mark.parametrize("name", ["amemgym_demo", "comem_demo", "membench_observation_generated"])
+def test_no_rule_of_another_benchmark_is_evaluated(name):
+    domain = find(name)
+    world = valid_rows()
+    found = check_rows("question.probes", world["question.probes"], EXPECTATIONS, world.__getitem__, domain)
+    benchmarks = {each.name: each.benchmark for each in EXPECTATIONS}
+    assert {benchmarks[each.name] for each in found} == {None, domain.benchmark}
 
 
 MAY_BE_EMPTY = [
@@ -298,7 +134,7 @@ FAULTS = [
     ("table", "name", "fault"), FAULTS, ids=[f"{name}-{fault}" for _, name, fault in FAULTS]
 )
 def test_a_fault_in_one_row_is_found(table, name, fault):
-    world = sound()
+    world = valid_rows()
     world[table][0] = replace(world[table][0], **fault)
     outcome = outcomes(world, table)[name]
     assert not outcome.passed
@@ -335,7 +171,7 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
 
 
 def test_a_key_twice_names_both_rows():
-    world = sound()
+    world = valid_rows()
     world["question.probes"].append(world["question.probes"][1])
     outcome = outcomes(world, "question.probes")["probes_are_unique"]
     assert (outcome.passed, outcome.unexpected, outcome.severity) == (False, 2, "error")
@@ -343,14 +179,14 @@ def test_a_key_twice_names_both_rows():
 
 
 def test_a_null_where_none_may_be_is_found():
-    world = sound()
+    world = valid_rows()
     world["question.probes"][2] = replace(world["question.probes"][2], revealed=None)
     outcome = outcomes(world, "question.probes")["probes_lack_no_required_column"]
     assert (outcome.unexpected, outcome.offending) == (1, ("domain=d, probe_id=p3",))
 
 
 def test_no_more_than_three_offending_rows_are_shown():
-    world = sound()
+    world = valid_rows()
     world["question.probes"] = [replace(each, kind="essay") for each in world["question.probes"]]
     outcome = outcomes(world, "question.probes")["probes_are_of_a_known_kind"]
     assert (outcome.unexpected, len(outcome.offending)) == (12, 3)
@@ -358,7 +194,7 @@ def test_no_more_than_three_offending_rows_are_shown():
 
 @pytest.mark.parametrize(("quarantined", "passed"), [(1, True), (2, False)])
 def test_a_tenth_may_be_quarantined(quarantined, passed):
-    world = sound()
+    world = valid_rows()
     world["memory.transcripts"] = [
         replace(
             world["memory.transcripts"][0], message_id=f"m{n}", reason="lost" if n < quarantined else None
@@ -371,7 +207,7 @@ def test_a_tenth_may_be_quarantined(quarantined, passed):
 
 @pytest.mark.parametrize(("failed", "passed"), [(1, True), (2, False)])
 def test_a_tenth_of_what_a_memory_writes_may_fail(failed, passed):
-    world = sound()
+    world = valid_rows()
     entry = world["memory.indexes"][0]
     world["memory.indexes"] = [
         replace(entry, entry_id=f"e{n}", kind="failure" if n < failed else entry.kind) for n in range(10)
@@ -381,14 +217,14 @@ def test_a_tenth_of_what_a_memory_writes_may_fail(failed, passed):
 
 
 def test_gold_that_always_stands_first_is_found():
-    world = sound()
+    world = valid_rows()
     world["question.probes"] = [probe(n, gold="1", options=["a", "b", "c", "d"]) for n in range(12)]
     outcome = outcomes(world, "question.probes")["gold_stands_at_every_place_alike"]
     assert (outcome.passed, outcome.unexpected) == (False, 12)
 
 
 def test_a_question_asked_again_counts_once_for_where_gold_stands():
-    world = sound()
+    world = valid_rows()
     asked = [
         probe(n, question=f"Question {n % 4}?", gold=str(1 + n % 4), options=["a", "b", "c", "d"])
         for n in range(4)
@@ -399,7 +235,7 @@ def test_a_question_asked_again_counts_once_for_where_gold_stands():
 
 
 def test_two_simulators_on_a_board_are_found():
-    world = sound()
+    world = valid_rows()
     board = world["score.leaderboard"]
     board += [
         replace(board[0], slice="period 1", simulator="y"),
@@ -411,7 +247,7 @@ def test_two_simulators_on_a_board_are_found():
 
 
 def test_a_probe_nobody_answered_and_a_reply_nobody_judged_are_found():
-    world = sound()
+    world = valid_rows()
     del world["answer.replies"][0]
     del world["score.verdicts"][1]
     reply = outcomes(world, "answer.replies")["every_probe_has_a_reply"]
@@ -420,38 +256,32 @@ def test_a_probe_nobody_answered_and_a_reply_nobody_judged_are_found():
     assert verdict.offending == ("domain=d, assistant=full, probe_id=p2",)
 
 
-def test_a_rule_that_cannot_be_tested_is_an_error_and_no_pass():
-    def breaks(rows):
-        raise ValueError("no such thing")
-
-    rule = Expectation("question.probes", "it_breaks", Together(breaks))
-    with pytest.raises(ValueError, match="no such thing"):
-        check_rows("question.probes", [probe(1)], [rule], {}.__getitem__)
-    rule = Expectation("question.probes", "questions_are_numbers", Between("question", 0, 1))
-    with pytest.raises(MemflowError, match="could not test questions_are_numbers of question"):
-        check_rows("question.probes", [probe(1), probe(2)], [rule], {}.__getitem__)
+def broken_row(row):
+    raise KeyError("state")
 
 
-def test_a_partition_is_checked_with_the_tables_it_refers_to(tmp_path):
-    lake = Lake(tmp_path / "lake")
-    warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
-    world = sound()
-    del world["score.verdicts"][0]
-    for table, rows in world.items():
-        place = (
-            "d/full"
-            if table.split(".")[0] in ("memory", "answer")
-            or table in ("score.verdicts", "score.attributions")
-            else "d"
-        )
-        lake.write(table, "all" if table == "score.leaderboard" else place, rows, recipe="")
-    failed = [each.name for each in check("score.verdicts", "d/full", warehouse, DOMAIN) if not each.passed]
-    assert failed == ["every_reply_has_a_verdict"]
-    assert all(each.passed for each in check("question.probes", "d", warehouse, DOMAIN))
-    with pytest.raises(BadInput, match="depends on the domain; say which"):
-        check("question.probes", "d", warehouse)
-    assert all(each.passed for each in check("score.leaderboard", "all", warehouse))
-    with pytest.raises(MissingData, match="materialize the asset answer/replies"):
-        check("answer.replies", "d/none", warehouse)
-    with pytest.raises(BadInput):
-        check("nothing", "d", warehouse)
+def test_a_rule_that_raises_fails_and_names_itself_the_table_and_the_row():
+    rules = [
+        Expectation(
+            "question.probes", "states_are_given", Each(lambda row: row.probe_id != "p2" or broken_row(row))
+        ),
+        Expectation("question.probes", "kinds_are_known", OneOf("kind", ("choice",))),
+        Expectation("question.probes", "states_differ", Together(lambda rows: broken_row(rows[0])), "warn"),
+    ]
+    broken, sound, together = check_rows("question.probes", [probe(1), probe(2)], rules, {}.__getitem__)
+    assert (broken.passed, broken.unexpected, broken.total) == (False, 1, 2)
+    assert broken.error == (
+        "rule states_are_given of question.probes raised KeyError: 'state' on row domain=d, probe_id=p2"
+    )
+    assert broken.offending == ("domain=d, probe_id=p2",)
+    assert sound.passed
+    assert (together.passed, together.error) == (
+        False,
+        "rule states_differ of question.probes raised KeyError: 'state'",
+    )
+
+
+def test_a_rule_that_depends_on_the_domain_asks_for_it():
+    world = valid_rows()
+    with pytest.raises(BadInput, match="depends on the domain; name the domain to check"):
+        check_rows("question.probes", world["question.probes"], EXPECTATIONS, world.__getitem__)

@@ -1,0 +1,211 @@
+"""`checks`: evaluate the rules of what is in the lake, and name the rows that violate them.
+
+What a rule is, and how it is evaluated, does not belong here (memflow/rules.py, memflow/checks.py).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from memflow.checks import Engine, RuleResult
+from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.selection import front_of
+from memflow.errors import BadInput, MemflowError
+
+if TYPE_CHECKING:
+    from resources.lake import Lake
+    from resources.settings import Settings
+
+Target = tuple[str, str]
+"""A table and a partition."""
+
+
+@dataclass
+class RuleSummary:
+    """The results of one rule over the partitions of a table."""
+
+    table: str
+    rule: str
+    description: str
+    blocks: bool
+    partitions: int = 0
+    rows: int = 0
+    unexpected: int = 0
+    failed_in: list[str] = field(default_factory=list)
+    offending: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def add(self, partition: str, result: RuleResult) -> None:
+        """Add the result of one partition."""
+        self.partitions += 1
+        self.rows += result.total
+        self.unexpected += result.unexpected
+        if not result.passed:
+            self.failed_in.append(partition)
+            self.offending += result.offending
+        if result.error:
+            self.errors.append(result.error)
+
+    @property
+    def result(self) -> Text:
+        """`passed`, `failed` where it blocks the steps downstream, or `warning`."""
+        if not self.failed_in:
+            return Text("passed", "green")
+        return Text("failed", "red") if self.blocks else Text("warning", "yellow")
+
+
+def checks(
+    ctx: typer.Context,
+    of_table: Annotated[
+        str | None,
+        typer.Argument(metavar="TABLE", help="Show every rule of one table, such as question.probes."),
+    ] = None,
+    domain: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Of this domain; may be repeated.")
+    ] = None,
+    assistant: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Of this assistant; may be repeated.")
+    ] = None,
+    engine: Annotated[
+        Engine, typer.Option(help="What evaluates the rules; gx is Great Expectations.")
+    ] = Engine.memflow,
+    docs: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write Great Expectations' data docs here; needs --engine gx."),
+    ] = None,
+    form: FormatOption = Format.text,
+) -> None:
+    """Evaluate the rules of the tables in the lake; show the results and the rows that violate them.
+
+    The exit code is 1 where a rule failed that blocks the steps downstream, or a partition could not be checked.
+    """
+    from resources.lake import Lake
+
+    if docs is not None and engine is not Engine.gx:
+        raise BadInput("--docs needs --engine gx: Great Expectations writes the data docs")
+    settings = front_of(ctx).load()
+    lake = Lake(settings.lake_root)
+    targets = list(_targets(lake, of_table, domain or (), assistant or ()))
+    found, unchecked = _summaries(lake, settings, targets, engine)
+    page = None if docs is None else _write_docs(lake, settings, targets, docs)
+    answer(
+        form,
+        {
+            "engine": engine,
+            "data_docs": None if page is None else str(page),
+            "rules": [asdict(each) for each in found],
+            "unchecked": unchecked,
+        },
+        _rules(found) if of_table else _by_table(found),
+        *_violations(found),
+        *(Text(f"not checked: {each}", "red") for each in unchecked),
+        note(_total(found, len(targets) - len(unchecked))),
+        *([] if page is None else [note(f"Data docs: {page}")]),
+    )
+    if unchecked or any(each.failed_in and each.blocks for each in found):
+        raise typer.Exit(1)
+
+
+def _targets(
+    lake: "Lake", of_table: str | None, domains: Sequence[str], assistants: Sequence[str]
+) -> Iterator[Target]:
+    """Yield the partitions to check. Raises BadInput for a table, domain or assistant that the lake does not have."""
+    from memflow.records import TABLES
+
+    name = (of_table or "").replace("/", ".")
+    if name and name not in TABLES:
+        raise BadInput(f"there is no table {of_table!r}; there are {', '.join(TABLES)}")
+    held = [(each, partition) for each in TABLES for partition in lake.partitions(each)]
+    if not any(not name or each == name for each, _ in held):
+        raise BadInput(
+            f"the lake ({lake.root}) has no {name or 'tables'} yet; `memflow run --demo` writes some"
+        )
+    parts = [partition.partition("/")[::2] for _, partition in held]
+    _known("domain", domains, {of_domain for of_domain, _ in parts})
+    _known("assistant", assistants, {of_assistant for _, of_assistant in parts} - {""})
+    for (each, partition), (of_domain, of_assistant) in zip(held, parts, strict=True):
+        if (
+            (not name or each == name)
+            and (not domains or of_domain in domains)
+            and (not assistants or of_assistant in assistants)
+        ):
+            yield each, partition
+
+
+def _known(what: str, asked: Sequence[str], there: set[str]) -> None:
+    for each in asked:
+        if each not in there:
+            raise BadInput(f"the lake has no {what} {each!r}; it has {', '.join(sorted(there))}")
+
+
+def _summaries(
+    lake: "Lake", settings: "Settings", targets: Sequence[Target], engine: Engine
+) -> tuple[list[RuleSummary], list[str]]:
+    """Evaluate the rules of every partition: results by table and rule, and why partitions could not be checked."""
+    from resources.checks import Scope, check_partition
+
+    found: dict[Target, RuleSummary] = {}
+    unchecked: list[str] = []
+    for name, partition in targets:
+        try:
+            results = check_partition(name, partition, lake, Scope.of(name, partition, settings), engine)
+        except MemflowError as wrong:
+            unchecked.append(f"{name} of {partition}: {wrong}")
+            continue
+        for result in results:
+            blocks = result.severity == "error"
+            summary = RuleSummary(name, result.name, result.description, blocks)
+            found.setdefault((name, result.name), summary).add(partition, result)
+    return list(found.values()), unchecked
+
+
+def _write_docs(lake: "Lake", settings: "Settings", targets: Sequence[Target], folder: Path) -> Path:
+    from resources.checks import Scope, gx_suites
+    from resources.gx import write_data_docs
+
+    suites = [
+        (f"{name} {partition} {number}", suite)
+        for name, partition in targets
+        for number, suite in enumerate(gx_suites(name, partition, lake, Scope.of(name, partition, settings)))
+    ]
+    return write_data_docs(folder, suites)
+
+
+def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
+    """A line for each table."""
+    rows = []
+    for name in dict.fromkeys(each.table for each in found):
+        of_table = [each for each in found if each.table == name]
+        failed = sum(bool(each.failed_in) for each in of_table if each.blocks)
+        warnings = sum(bool(each.failed_in) for each in of_table if not each.blocks)
+        partitions = max(each.partitions for each in of_table)
+        rows.append((name, partitions, len(of_table), failed or None, warnings or None))
+    columns = ("table", "partitions", "rules", "failed", "warnings")
+    return table("", columns, rows, right=columns[1:])
+
+
+def _rules(found: Sequence[RuleSummary]) -> RenderableType:
+    """A line for each rule."""
+    rows = [(each.result, each.description, each.rows, each.unexpected) for each in found]
+    return table("", ("result", "property", "rows", "unexpected"), rows, right=("rows", "unexpected"))
+
+
+def _violations(found: Sequence[RuleSummary]) -> Iterator[RenderableType]:
+    """The failed rules: where, and the keys of some rows."""
+    for each in found:
+        if each.failed_in:
+            head = f"{each.table} {each.rule}: {each.unexpected:,} of {each.rows:,} rows"
+            yield Text.assemble("\n", each.result, f"  {head}, in {', '.join(each.failed_in)}")
+            for line in (*each.errors, *each.offending[:3]):
+                yield Text(f"  {line}")
+
+
+def _total(found: Sequence[RuleSummary], partitions: int) -> str:
+    failed = sum(bool(each.failed_in) for each in found if each.blocks)
+    warnings = sum(bool(each.failed_in) for each in found if not each.blocks)
+    return f"\n{partitions:,} partitions, {len(found):,} rules: {failed} failed, {warnings} with warnings"

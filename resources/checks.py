@@ -1,0 +1,70 @@
+"""Checks of a partition of the lake: reads its rows and those of the tables that its rules refer to.
+
+memflow/checks.py evaluates rules over rows, resources/gx.py does so with Great Expectations. What a failed check blocks
+is decided in assets/checks.py.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from memflow.checks import Engine, OtherRows, RuleResult, check_rows
+from memflow.domains import Domain
+from memflow.expectations import expectations_of
+from memflow.records import columns
+from resources.gx import Suite, suites_of, validate_rows
+from resources.lake import Lake
+from resources.library import Library
+from resources.settings import Settings
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Whose rows a partition holds: a domain's, a benchmark's data set, or those of all benchmarks."""
+
+    domain: Domain | None = None
+    benchmark: str | None = None
+
+    @classmethod
+    def of(cls, table: str, partition: str, settings: Settings) -> "Scope":
+        """Return the scope of a partition. Raises BadSettings where its domain or data set is not known."""
+        if table == "raw.records":
+            return cls(benchmark=Library(settings.data, settings.datasets).dataset(partition).benchmark)
+        if table == "score.leaderboard":
+            return cls()
+        domain = settings.domain(partition.partition("/")[0])
+        return cls(domain, domain.benchmark)
+
+
+def check_partition(
+    table: str, partition: str, lake: Lake, scope: Scope, engine: Engine = Engine.memflow
+) -> list[RuleResult]:
+    """Return the result of every rule of `table` that applies to a partition, in the order of memflow.expectations.
+
+    Raises MissingData where the partition, or one of a table that a rule refers to, is not in the lake.
+    """
+    rows = lake.read(table, partition, vectors=False)
+    evaluate = validate_rows if engine is Engine.gx else check_rows
+    rules = expectations_of(table, scope.benchmark)
+    return evaluate(table, rows, rules, other_rows(lake, partition), scope.domain)
+
+
+def gx_suites(table: str, partition: str, lake: Lake, scope: Scope) -> Iterator[Suite]:
+    """Yield the suites of Great Expectations that the rules of a partition translate to. Raises as check_partition."""
+    rows = lake.read(table, partition, vectors=False)
+    rules = expectations_of(table, scope.benchmark)
+    for each in suites_of(table, rows, rules, other_rows(lake, partition), scope.domain):
+        if isinstance(each, Suite):
+            yield each
+
+
+def other_rows(lake: Lake, partition: str) -> OtherRows:
+    """Return a function that reads the rows of other tables for the same domain, and assistant where they have one."""
+
+    @cache
+    def rows(table: str) -> Sequence[Any]:
+        by_assistant = "assistant" in {column.name for column in columns(table)}
+        return lake.read(table, partition if by_assistant else partition.partition("/")[0], vectors=False)
+
+    return rows

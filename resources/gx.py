@@ -1,0 +1,282 @@
+"""Great Expectations: validates what enters and leaves the pipeline, and evaluates any rule on demand.
+
+SUITES declares what holds of raw/records and score/leaderboard in Great Expectations' own terms; assets/checks.py
+validates them in every run. `suite_of` translates the rules of any table, for `memflow checks --engine gx`: what Great
+Expectations has no expectation for (a reference to another table, a property of a whole row) becomes a column of true
+and false. Rules are evaluated without Great Expectations in memflow/checks.py.
+
+Importing Great Expectations takes 5 CPU seconds, so it is imported when first used, once per process. It is not safe
+for threads: validations of one process run one after another.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from memflow.checks import (
+    OFFENDING_KEYS,
+    OtherRows,
+    RuleError,
+    RuleResult,
+    applicable,
+    check_rows,
+    checked_table,
+    known_values,
+    row_key,
+    rows_under,
+    violations,
+)
+from memflow.domains import Domain
+from memflow.records import KEYS, columns
+from memflow.rules import Between, Each, Expectation, OneOf, Rows, Severity, Together, Unique
+
+SUITES = ("raw.records", "score.leaderboard")
+"""The tables that a suite of Great Expectations validates in every run: what enters, and what leaves."""
+
+_VALIDATING = Lock()
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Expectations of Great Expectations, and a frame of rows to validate them on."""
+
+    table: str
+    rows: Sequence[Any]
+    frame: dict[str, list[Any]]
+    tests: list[Any]
+    names: list[str] = field(default_factory=list)
+    """The rule behind each test; empty for a suite that is declared in Great Expectations' terms."""
+
+
+def validate_suite(table: str, rows: Sequence[Any]) -> list[RuleResult]:
+    """Validate the declared suite of a table of SUITES; a result per expectation."""
+    frame = {column.name: [getattr(row, column.name) for row in rows] for column in columns(table)}
+    suite = Suite(table, rows, frame, list(_declared(table)))
+    return [_result(suite, found) for found in _validate(suite)]
+
+
+def validate_rows(
+    table: str,
+    rows: Sequence[Any],
+    expectations: Sequence[Expectation],
+    other: OtherRows,
+    domain: Domain | None = None,
+) -> list[RuleResult]:
+    """Evaluate expectations as memflow.checks.check_rows does, by Great Expectations."""
+    found: dict[str, RuleResult] = {}
+    for each in suites_of(table, rows, expectations, other, domain):
+        if isinstance(each, RuleResult):
+            found[each.name] = each
+            continue
+        by_name = {rule.name: rule for rule in applicable(expectations, domain)}
+        for name, result in zip(each.names, _validate(each), strict=True):
+            found[name] = _result(each, result, by_name[name])
+    return [found[each.name] for each in applicable(expectations, domain)]
+
+
+def suites_of(
+    table: str,
+    rows: Sequence[Any],
+    expectations: Sequence[Expectation],
+    other: OtherRows,
+    domain: Domain | None = None,
+) -> Iterator[Suite | RuleResult]:
+    """Translate the rules that apply to `domain` into suites: one for the table's own rows, one for each rule that
+    counts the rows of another table. A rule that raises is yielded as its failed result."""
+
+    def rows_of(name: str) -> Sequence[Any]:
+        return rows if name == table else other(name)
+
+    known = known_values(rows_of)
+    own = Suite(table, rows, {}, [])
+    for rule in applicable(expectations, domain):
+        counted = rows_under(rule, rows_of)
+        suite = own if checked_table(rule) == table else Suite(checked_table(rule), counted, {}, [])
+        try:
+            column = None if _is_native(rule) else violations(rule, counted, rows_of, known)
+        except RuleError:
+            yield from check_rows(table, rows, [rule], other, domain)
+            continue
+        if column is None:
+            for name in getattr(rule.rule, "columns", None) or (getattr(rule.rule, "column", None),):
+                if name is not None:
+                    suite.frame[name] = [getattr(row, name) for row in counted]
+        else:
+            suite.frame[rule.name] = [at not in column for at in range(len(counted))]
+        suite.tests.append(_translated(rule))
+        suite.names.append(rule.name)
+        if suite is not own:
+            yield suite
+    if own.tests:
+        yield own
+
+
+def write_data_docs(folder: Path, suites: Sequence[tuple[str, Suite]]) -> Path:
+    """Validate named suites and write Great Expectations' data docs below `folder`; return their first page."""
+    gx = _gx()
+    import pandas as pd
+
+    with _VALIDATING:
+        context = _silent(gx.get_context(mode="file", project_root_dir=str(folder)))
+        frames = context.data_sources.add_or_update_pandas("memflow").add_dataframe_asset("rows")
+        batches = frames.add_batch_definition_whole_dataframe("partition")
+        for title, suite in suites:
+            name = title.replace("/", ",").replace(".", "_")  # a dot or a slash would be a folder
+            declared = context.suites.add_or_update(gx.ExpectationSuite(name=name, expectations=suite.tests))
+            definition = gx.ValidationDefinition(name=name, data=batches, suite=declared)
+            definition = context.validation_definitions.add_or_update(definition)
+            checkpoint = gx.Checkpoint(name=name, validation_definitions=[definition])
+            checkpoint = context.checkpoints.add_or_update(checkpoint)
+            frame = pd.DataFrame(suite.frame, index=range(len(suite.rows)))
+            checkpoint.run(batch_parameters={"dataframe": frame})
+        pages = context.build_data_docs()
+    return Path(str(next(iter(pages.values()))).removeprefix("file://"))
+
+
+def _declared(table: str) -> Iterator[Any]:
+    """Yield what holds of a table of SUITES, in Great Expectations' own terms."""
+    _gx()
+    import great_expectations.expectations as gxe
+    from great_expectations.expectations.metadata_types import FailureSeverity
+
+    yield gxe.ExpectTableColumnsToMatchSet(
+        column_set=[column.name for column in columns(table)], exact_match=True
+    )
+    yield gxe.ExpectTableRowCountToBeBetween(min_value=1)
+    yield gxe.ExpectCompoundColumnsToBeUnique(column_list=list(KEYS[table]))
+    for column in columns(table):
+        if not column.nullable:
+            yield gxe.ExpectColumnValuesToNotBeNull(column=column.name)
+    if table == "raw.records":
+        yield gxe.ExpectColumnValuesToBeJsonParseable(column="content")
+        yield gxe.ExpectColumnValuesToMatchRegex(column="sha256", regex="^[0-9a-f]{64}$")
+        yield gxe.ExpectColumnValuesToBeBetween(column="position", min_value=0)
+    else:
+        yield gxe.ExpectColumnValuesToBeBetween(column="coverage", min_value=0, max_value=1)
+        yield gxe.ExpectColumnValuesToBeBetween(column="n", min_value=0)
+        for above, below in (("value", "low"), ("high", "value")):
+            yield gxe.ExpectColumnPairValuesAToBeGreaterThanB(
+                column_A=above,
+                column_B=below,
+                or_equal=True,
+                ignore_row_if="either_value_is_missing",
+                severity=FailureSeverity.WARNING,
+            )
+
+
+def _is_native(rule: Expectation) -> bool:
+    return isinstance(rule.rule, Unique | OneOf | Between | Rows)
+
+
+def _translated(expectation: Expectation) -> Any:
+    """Return Great Expectations' expectation for a rule, on the columns that `suites_of` puts into the frame."""
+    _gx()
+    import great_expectations.expectations as gxe
+
+    more: dict[str, Any] = {
+        "severity": "critical" if expectation.severity == "error" else "warning",
+        "notes": expectation.description,
+        "meta": {"rule": expectation.name},
+    }
+    match expectation.rule:
+        case Unique((column,)):
+            return gxe.ExpectColumnValuesToBeUnique(column=column, **more)
+        case Unique(several):
+            return gxe.ExpectCompoundColumnsToBeUnique(column_list=list(several), **more)
+        case OneOf(column, values):
+            return gxe.ExpectColumnValuesToBeInSet(column=column, value_set=list(values), **more)
+        case Between(column, low, high):
+            return gxe.ExpectColumnValuesToBeBetween(column=column, min_value=low, max_value=high, **more)
+        case Rows(at_least):
+            return gxe.ExpectTableRowCountToBeBetween(min_value=at_least, **more)
+        case rule:
+            mostly = 1 - rule.but if isinstance(rule, Each | Together) else 1
+            return gxe.ExpectColumnValuesToBeInSet(
+                column=expectation.name, value_set=[True], mostly=mostly, **more
+            )
+
+
+def _validate(suite: Suite) -> list[Any]:
+    """Return Great Expectations' results, in the order of the suite's tests."""
+    gx = _gx()
+    import pandas as pd
+
+    with _VALIDATING:
+        batch = _batches().get_batch(
+            batch_parameters={"dataframe": pd.DataFrame(suite.frame, index=range(len(suite.rows)))}
+        )
+        # Results come back in another order than the expectations: each names the place of its own.
+        for at, test in enumerate(suite.tests):
+            test.meta = {**(test.meta or {}), "place": at}
+        found = batch.validate(
+            gx.ExpectationSuite(name="memflow", expectations=suite.tests), result_format="SUMMARY"
+        ).results
+    return sorted(found, key=lambda result: int(result.expectation_config.meta["place"]))
+
+
+def _result(suite: Suite, result: Any, expectation: Expectation | None = None) -> RuleResult:
+    config = result.expectation_config
+    name = expectation.name if expectation else _name(config)
+    error = next(_raised(result.exception_info or {}), None)
+    if error is not None:
+        error = f"Great Expectations could not evaluate {name} of {suite.table}: {error}"
+    counted = result.result or {}
+    at = sorted(set(counted.get("partial_unexpected_index_list") or ()))
+    failed = not result.success
+    severity: Severity = (
+        "warn" if getattr(config.severity, "value", config.severity) == "warning" else "error"
+    )
+    return RuleResult(
+        table=suite.table,
+        name=name,
+        passed=bool(result.success) and error is None,
+        severity=expectation.severity if expectation else severity,
+        unexpected=int(counted.get("unexpected_count", failed)),
+        total=len(suite.rows),
+        offending=tuple(row_key(suite.table, suite.rows[position]) for position in at[:OFFENDING_KEYS]),
+        description=expectation.description if expectation else name.replace("_", " ").capitalize(),
+        error=error,
+    )
+
+
+def _name(config: Any) -> str:
+    """Return the type of an expectation and its columns: `expect_column_values_to_not_be_null content`."""
+    named = [config.kwargs[key] for key in ("column", "column_A", "column_B") if key in config.kwargs]
+    return " ".join([config.type, *named])
+
+
+def _raised(info: dict[str, Any]) -> Iterator[str]:
+    """Yield the messages of the exceptions behind a result: one, or one for each measurement it rests on."""
+    for each in (info, *(value for value in info.values() if isinstance(value, dict))):
+        if each.get("raised_exception"):
+            yield str(each.get("exception_message"))
+
+
+@cache
+def _batches() -> Any:
+    """Return what makes a batch of a frame: one context per process, without network or disk."""
+    gx = _gx()
+    context = _silent(gx.get_context(mode="ephemeral"))
+    frames = context.data_sources.add_pandas("memflow").add_dataframe_asset("rows")
+    return frames.add_batch_definition_whole_dataframe("partition")
+
+
+def _silent(context: Any) -> Any:
+    """Switch off the context's progress bars, which would be drawn over memflow's own."""
+    from great_expectations.data_context.types.base import ProgressBarsConfig
+
+    context.variables.progress_bars = ProgressBarsConfig(globally=False)
+    return context
+
+
+@cache
+def _gx() -> Any:
+    """Import Great Expectations, silent and without its usage statistics."""
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
+    import great_expectations as gx
+
+    return gx

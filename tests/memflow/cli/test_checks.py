@@ -1,0 +1,99 @@
+"""`memflow checks`: results of rules, offending rows, and what could not be checked."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memflow.expectations import expectations_of
+from resources.lake import Lake
+
+OF_DOMAIN = ("question.probes", "amemgym_demo")
+
+
+@pytest.fixture
+def damaged(measured, tmp_path: Path):
+    """Return a copy of the home with one probe of an unknown kind."""
+    home = type(measured)(tmp_path / "damaged")
+    shutil.copytree(measured.folder, home.folder)
+    lake = Lake(home.folder / "lake")
+    rows = lake.read(*OF_DOMAIN)
+    lake.write(*OF_DOMAIN, [replace(rows[0], kind="riddle"), *rows[1:]], recipe="test")
+    return home
+
+
+def test_every_table_of_the_lake_has_a_line(measured) -> None:
+    found = measured("checks", "--domain", "amemgym_demo", "--assistant", "full")
+    assert "answer.replies" in found.stdout and "score.verdicts" in found.stdout
+    assert "question.probes" not in found.stdout
+
+
+def test_a_table_has_a_line_for_each_rule_of_its_benchmark(measured) -> None:
+    found = measured("checks", "question.probes")
+    assert found.exit_code == 0, found.output
+    names = [each.description for each in expectations_of("question.probes", "amemgym")]
+    assert all(name in found.stdout for name in names)
+    assert "0 failed" in found.stdout
+
+
+@pytest.mark.parametrize("engine", ["memflow", "gx"])
+def test_a_failed_rule_names_partition_and_rows(damaged, engine: str) -> None:
+    found = damaged("checks", "question/probes", "--engine", engine, "--format", "json")
+    assert found.exit_code == 1
+    failed = {each["rule"]: each for each in json.loads(found.stdout)["rules"] if each["failed_in"]}
+    rule = failed["probes_are_of_a_known_kind"]
+    assert (rule["unexpected"], rule["failed_in"]) == (1, ["amemgym_demo"])
+    assert "probe_id=" in rule["offending"][0]
+    assert "probes_are_of_a_known_kind: 1 of " in damaged("checks").stdout
+
+
+def test_a_partition_whose_reference_is_missing_is_named_and_the_rest_is_checked(damaged) -> None:
+    for path in Path(Lake(damaged.folder / "lake").folder("answer.replies")).glob("*full.parquet"):
+        path.unlink()
+    found = damaged("checks", "--assistant", "full")
+    assert found.exit_code == 1
+    assert (
+        "not checked: score.verdicts of amemgym_demo/full: answer.replies of amemgym_demo/full"
+        in found.stdout
+    )
+    assert "memory.indexes" in found.stdout
+
+
+def test_data_docs_are_written_where_they_are_asked_for(measured, tmp_path: Path) -> None:
+    found = measured(
+        *(
+            "checks",
+            "score.verdicts",
+            "--assistant",
+            "full",
+            "--engine",
+            "gx",
+            "--docs",
+            str(tmp_path / "docs"),
+        )
+    )
+    assert found.exit_code == 0, found.output
+    assert list((tmp_path / "docs").rglob("index.html"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("question.prbes",), "there is no table 'question.prbes'; there are raw.records"),
+        (("--domain", "amemgym_base"), "the lake has no domain 'amemgym_base'; it has"),
+        (("--assistant", "awe"), "the lake has no assistant 'awe'; it has awi, full"),
+        (("--docs", "docs"), "--docs needs --engine gx"),
+    ],
+)
+def test_a_name_that_the_lake_does_not_have_is_refused(measured, arguments, reason: str) -> None:
+    found = measured("checks", *arguments)
+    assert found.exit_code == 1
+    assert reason in found.stderr
+
+
+def test_an_empty_lake_says_what_to_run(empty) -> None:
+    found = empty("checks")
+    assert found.exit_code == 1
+    assert "memflow run --demo" in found.stderr

@@ -1,0 +1,49 @@
+"""Checks of partitions of the lake: their rows, and those of the tables that rules refer to."""
+
+from pathlib import Path
+
+import pytest
+from valid_rows import DOMAIN, valid_rows
+
+from memflow.checks import Engine
+from memflow.errors import BadInput, MissingData
+from resources.checks import Scope, check_partition
+from resources.lake import Lake
+
+SCOPE = Scope(DOMAIN, DOMAIN.benchmark)
+OF_ASSISTANT = ("memory", "answer")
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """A lake of valid rows, but for a reply without a verdict."""
+    lake, world = Lake(tmp_path / "lake"), valid_rows()
+    del world["score.verdicts"][0]
+    for table, rows in world.items():
+        of_assistant = table.split(".")[0] in OF_ASSISTANT or table in (
+            "score.verdicts",
+            "score.attributions",
+        )
+        partition = "all" if table == "score.leaderboard" else "d/full" if of_assistant else "d"
+        lake.write(table, partition, rows, recipe="")
+    return lake
+
+
+@pytest.mark.parametrize("engine", Engine)
+def test_a_partition_is_checked_with_the_tables_that_its_rules_refer_to(lake: Lake, engine: Engine) -> None:
+    found = check_partition("score.verdicts", "d/full", lake, SCOPE, engine)
+    assert [each.name for each in found if not each.passed] == ["every_reply_has_a_verdict"]
+    assert all(each.passed for each in check_partition("question.probes", "d", lake, SCOPE))
+    assert all(each.passed for each in check_partition("score.leaderboard", "all", lake, Scope()))
+
+
+def test_the_domain_is_asked_for_where_rules_depend_on_it(lake: Lake) -> None:
+    with pytest.raises(BadInput, match="depends on the domain; name the domain"):
+        check_partition("question.probes", "d", lake, Scope())
+
+
+def test_a_missing_partition_and_an_unknown_table_are_named(lake: Lake) -> None:
+    with pytest.raises(MissingData, match="materialize the asset answer/replies"):
+        check_partition("answer.replies", "d/none", lake, SCOPE)
+    with pytest.raises(BadInput, match="there is no table 'nothing'"):
+        check_partition("nothing", "d", lake, SCOPE)
