@@ -17,6 +17,7 @@ ALL = (
     "memories_growth",
     "memories_encoder",
     "ledger_replay",
+    "overhead",
     "player",
     "evaluation",
     "trajectories",
