@@ -3,8 +3,8 @@
 `work` is all that a run does but for Dagster: it reads the data sets, generates users, plays, answers and scores with
 the scripted chat and a ledger, writes the tables and the indexes, evaluates their rules, and publishes the leaderboard.
 `in_memory` is the part of it that needs no store: read, generate, play, answer, score. All are whole processes, start
-and imports included. Two sizes: the demo, and 12 AMemGym users with `rag_2_4_30` and the two bounds (the published users
-where MEMFLOW_DATA has them; otherwise users drawn from a seed in their shape).
+and imports included. Two sizes: the demo, and 12 AMemGym users with `rag_2_4_30` and the two bounds (the published
+users where MEMFLOW_DATA has them; otherwise users drawn from a seed in their shape).
 
     python -m bench.overhead [demo] [users]
 
