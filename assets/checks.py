@@ -6,13 +6,14 @@ enters and leaves the pipeline. Rules are evaluated in memflow/checks.py; what t
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import dagster as dg
 
 from assets.partitions import Partitions, parts, place
 from assets.recipes import BY_ASSISTANT, BY_DOMAIN, MEMORY, STATES
 from assets.report import rule_table
-from memflow.checks import RuleResult
+from memflow.checks import RuleResult, combined
 from memflow.expectations import expectations_of
 from memflow.rules import Severity
 from resources.checks import Scope, check_partition
@@ -71,13 +72,22 @@ def _step(
 def _results(
     context: dg.AssetCheckExecutionContext, table: str, lake: Lake, settings: Settings
 ) -> Iterator[dg.AssetCheckResult]:
-    """Yield the results of every check of a table for the partition of a run."""
-    partition = place(*parts(context)) if context.has_partition_key else "all"
-    results = check_partition(table, partition, lake, Scope.of(table, partition, settings))
+    """Yield the results of every check of a table for the partition of a run; without one, for all partitions.
+
+    The UI's button that executes checks alone launches a run without a partition.
+    """
+    partitions = [place(*parts(context))] if context.has_partition_key else lake.partitions(table)
+    results = combined(
+        result
+        for partition in partitions
+        for result in check_partition(table, partition, lake, Scope.of(table, partition, settings))
+    )
+    where = partitions[0] if len(partitions) == 1 else f"{len(partitions)} partitions"
     for name, severity in _checks_of(table).items():
-        yield _result(table, name, partition, [each for each in results if each.severity == severity])
+        yield _result(table, name, where, [each for each in results if each.severity == severity])
     if table in SUITES:
-        yield _result(table, SUITE, partition, validate_suite(table, lake.read(table, partition)))
+        suite = (validate_suite(table, lake.read(table, partition)) for partition in partitions)
+        yield _result(table, SUITE, where, combined(chain.from_iterable(suite)))
 
 
 def _result(table: str, name: str, partition: str, results: Sequence[RuleResult]) -> dg.AssetCheckResult:
@@ -130,7 +140,9 @@ def _description(table: str, severity: Severity) -> str:
     for each in expectations_of(table):
         if each.severity == severity:
             rules.setdefault(each.benchmark, []).append(each.description.lower())
-    listed = (f"{benchmark or 'all benchmarks'}: {'; '.join(names)}." for benchmark, names in rules.items())
+    listed = (
+        f"**{benchmark or 'all benchmarks'}**: {'; '.join(names)}." for benchmark, names in rules.items()
+    )
     return "\n\n".join([effect, *listed])
 
 

@@ -7,7 +7,7 @@ resources/expectations.py, and a test compares the two.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from itertools import product
@@ -93,6 +93,24 @@ def check_rows(
 
     known = known_values(rows_of)
     return [_evaluate(each, rows_of, known) for each in applicable(expectations, domain)]
+
+
+def combined(results: Iterable[RuleResult]) -> list[RuleResult]:
+    """Add up the results of several partitions, rule by rule."""
+    grouped: dict[tuple[str, str], list[RuleResult]] = {}
+    for each in results:
+        grouped.setdefault((each.table, each.name), []).append(each)
+    return [
+        replace(
+            of_rule[0],
+            passed=all(each.passed for each in of_rule),
+            unexpected=sum(each.unexpected for each in of_rule),
+            total=sum(each.total for each in of_rule),
+            offending=tuple(key for each in of_rule for key in each.offending)[:OFFENDING_KEYS],
+            error=next((each.error for each in of_rule if each.error), None),
+        )
+        for of_rule in grouped.values()
+    ]
 
 
 def applicable(expectations: Iterable[Expectation], domain: Domain | None) -> Iterator[Expectation]:

@@ -10,7 +10,7 @@ from memflow.benchmarks.comem import expectations as comem
 from memflow.benchmarks.membench import expectations as membench
 from memflow.benchmarks.memorybench import expectations as memorybench
 from memflow.benchmarks.memorybench import played
-from memflow.checks import check_rows
+from memflow.checks import check_rows, combined
 from memflow.domains import find
 from memflow.errors import BadInput
 from memflow.expectations import EXPECTATIONS, Each, Expectation, OneOf, Together, continual, expectations_of
@@ -285,3 +285,19 @@ def test_a_rule_that_depends_on_the_domain_asks_for_it():
     world = valid_rows()
     with pytest.raises(BadInput, match="depends on the domain; name the domain to check"):
         check_rows("question.probes", world["question.probes"], EXPECTATIONS, world.__getitem__)
+
+
+def test_results_of_partitions_are_added_up_by_rule():
+    world = valid_rows()
+    rules = expectations_of("question.probes", DOMAIN.benchmark)
+    damaged = [replace(each, kind="essay") for each in world["question.probes"]]
+    good, bad = (
+        check_rows("question.probes", rows, rules, world.__getitem__, DOMAIN)
+        for rows in (world["question.probes"], damaged)
+    )
+    found = {each.name: each for each in combined([*bad, *good])}
+    assert list(found) == [each.name for each in good]
+    kinds = found["probes_are_of_a_known_kind"]
+    assert (kinds.passed, kinds.unexpected, kinds.total) == (False, 12, 24)
+    assert len(kinds.offending) == 3
+    assert found["probes_are_unique"].passed
