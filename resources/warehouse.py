@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.dataset as ds
 
 from memflow.errors import BadInput, StoreBusy
 from memflow.records import TABLES
@@ -157,6 +156,8 @@ def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
             f"CREATE VIEW {table} AS FROM read_parquet({_literal(pattern)}, union_by_name = true)"
         )
     else:
+        import pyarrow.dataset as ds  # noqa: PLC0415  (0.4 s, for a lake in an object store alone)
+
         paths = [lake.path(table, partition) for partition in partitions]
         held = ds.dataset(paths, schema=schema(table), filesystem=lake.filesystem, format="parquet")
         connection.register(f"lake_{stage}_{name}", held)
