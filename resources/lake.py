@@ -26,6 +26,7 @@ from pyarrow import fs
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest_rows
 from memflow.records import EFFICIENCY, KEYS, MEASURED, TABLES, Column, columns
+from resources.file_cache import FileCache, FileState
 
 ARROW: dict[Any, pa.DataType] = {
     str: pa.string(),
@@ -38,6 +39,8 @@ ARROW: dict[Any, pa.DataType] = {
 """The Parquet type of every plain type that a column may have."""
 
 SNAPSHOTS = ".snapshots"
+CACHE = ".cache/facts-1"
+"""The cache of facts below the lake's root, with the version of its content."""
 ATTEMPTS = 20
 STALE_S = 24 * 3600.0
 """Age in seconds from which a snapshot belongs to nobody any more."""
@@ -94,6 +97,7 @@ class Lake:
         self.filesystem = filesystem
         self.root = address.rstrip("/")
         self.local = isinstance(filesystem, fs.LocalFileSystem)
+        self._cache = FileCache(f"{self.root}/{CACHE}", self.root) if self.local else None
 
     def write(
         self,
@@ -159,7 +163,27 @@ class Lake:
         return [row for partition in partitions for row in self.read(table, partition)]
 
     def facts(self, table: str, partition: str) -> Facts | None:
-        """What is known of a partition without reading its rows; None where it was never materialized."""
+        """Return what is known of a partition without its rows; None where it was never materialized.
+
+        On a local disk, the footer of a file is read only when the file has changed.
+        """
+        if self._cache is None:
+            return self._stored_facts(table, partition)
+        path = self.path(table, partition)
+        try:
+            state = FileState.of(os.stat(path))  # noqa: PTH116  (a Path takes longer than the call itself)
+        except FileNotFoundError:
+            return None
+        cached = self._cache.get(path, state)
+        if cached is not None:
+            return Facts(*cached)
+        facts = self._stored_facts(table, partition)
+        if facts is not None and FileState.of(os.stat(path)) == state:  # noqa: PTH116
+            self._cache.put(path, state, [facts.digest, facts.recipe, facts.rows, dict(facts.meta)])
+        return facts
+
+    def _stored_facts(self, table: str, partition: str) -> Facts | None:
+        """The facts in the file's footer."""
         try:
             with self._open(table, partition) as file:
                 stored = self._parquet(table, partition, file).metadata.metadata or {}
