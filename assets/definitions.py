@@ -4,6 +4,7 @@ answers, scores; then what watches over it and what sets it going.
 Only here are resources built and the environment read (through the settings). An asset's work is in memflow/.
 """
 
+import warnings
 from typing import Any
 
 import dagster as dg
@@ -26,27 +27,29 @@ from assets import (
 from assets.partitions import Partitions
 from assets.recipes import Recipes
 from resources import settings as settings_file
-from resources.lake import Lake
 from resources.lance import LanceIndex
 from resources.ledger import SqlLedger
-from resources.library import Library
 from resources.models import Models
 from resources.settings import Settings
 from resources.warehouse import Warehouse
 
+# Observed assets by partition and checks by partition are new in Dagster. We use them knowingly (the lock fixes the
+# version, tests/daemon holds what they do); a person who runs memflow need not hear of it at every start.
+warnings.filterwarnings("ignore", category=dg.BetaWarning)
+warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
-def outside(settings: Settings, budget: Any = None) -> dict[str, Any]:
-    """The resources of the settings, by name."""
-    lake = Lake(settings.lake_root)
-    library = Library(settings.data, settings.datasets)
+
+def outside(settings: Settings, budget: Any = None, recipes: Recipes | None = None) -> dict[str, Any]:
+    """The resources of the settings, by name; those of `recipes` where they are built already."""
+    recipes = recipes or Recipes.of(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
     return {
-        "lake": lake,
-        "warehouse": Warehouse(lake, settings.warehouse_path),
+        "lake": recipes.lake,
+        "warehouse": Warehouse(recipes.lake, settings.warehouse_path),
         "index": LanceIndex(str(settings.home / "lance")),
-        "library": library,
+        "library": recipes.library,
         "models": Models(settings, SqlLedger(settings.ledger_url), budget),
-        "recipes": Recipes(settings, lake, library),
+        "recipes": recipes,
     }
 
 

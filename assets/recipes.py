@@ -49,6 +49,8 @@ is played: elsewhere they are no part of the recipe.
 """
 JUDGED = ("score.verdicts", "score.claims")
 """Tables for which a judge may be asked."""
+CHECKSUMS = ".cache/checksums-1"
+"""The cache of the data files' checksums below the home folder, with the version of its content."""
 SCORED = ("score.attributions", "score.verdicts", "score.claims", "memory.policies")
 """What the leaderboard is made from, by domain and assistant."""
 
@@ -63,6 +65,12 @@ class Recipes:
         self.lake = lake
         self.library = library
         self._instruments: dict[frozenset[str], dict[str, str]] = {}
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Recipes":
+        """Build the recipes of the settings, on their lake and library."""
+        library = Library(settings.data, settings.datasets, settings.home / CHECKSUMS)
+        return cls(settings, Lake(settings.lake_root), library)
 
     def raw(self, dataset: str) -> str:
         """The recipe of a data set's records: its files' sums."""
