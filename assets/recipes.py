@@ -15,6 +15,7 @@ from memflow.benchmarks import registry
 from memflow.domains import Domain
 from memflow.evolution import evolves
 from memflow.fingerprint import digest
+from memflow.memories.registry import Recipe
 from memflow.recording import SCRIPTED
 from resources.instruments import fingerprints
 from resources.lake import RUN, Lake
@@ -65,6 +66,8 @@ class Recipes:
         self.lake = lake
         self.library = library
         self._instruments: dict[frozenset[str], dict[str, str]] = {}
+        self._memories: dict[str, Recipe] = {}
+        self._answering: dict[str, str] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> "Recipes":
@@ -106,7 +109,7 @@ class Recipes:
     def asking(self, domain: Domain, assistant: str) -> bool:
         """Whether an assistant is asked probes while it is played: its memory evolves, or the domain wants it."""
         benchmark = registry.benchmark(domain.benchmark)
-        recipe = self.settings.memory_of(assistant)
+        recipe = self._memory(assistant)
         return benchmark.asking(domain) or evolves(recipe, benchmark)
 
     def leaderboard(self) -> str:
@@ -164,7 +167,7 @@ class Recipes:
         }
         scripted = any(self.settings.model(name).kind == "scripted" for name in names)
         scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
-        values = self.settings.memory_of(assistant).values
+        values = self._memory(assistant).values
         # A memory of a user's own may mean something else by the names.
         bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
         return {
@@ -221,9 +224,12 @@ class Recipes:
 
     def answering(self, assistant: str) -> str:
         """An assistant's fingerprint: its memory's parameters, its chat model, and the embedder."""
-        model = self.settings.model(self.settings.model_of(assistant))
-        memory = self.settings.memory_of(assistant).fingerprint()
-        return digest(memory, model.fingerprint(), self.settings.embedder.kind, self.settings.embedder.model)
+        if assistant not in self._answering:
+            model = self.settings.model(self.settings.model_of(assistant))
+            memory = self._memory(assistant).fingerprint()
+            embedder = self.settings.embedder
+            self._answering[assistant] = digest(memory, model.fingerprint(), embedder.kind, embedder.model)
+        return self._answering[assistant]
 
     def read(self, dataset: str) -> bool:
         """Whether a data set's records are up to date."""
@@ -247,6 +253,12 @@ class Recipes:
     def _fresh(self, table: str, partition: str, recipe: str) -> bool:
         facts = self.lake.facts(table, partition)
         return facts is not None and facts.recipe == recipe
+
+    def _memory(self, assistant: str) -> Recipe:
+        """The memory of an assistant, looked up once: settings and code do not change in a process."""
+        if assistant not in self._memories:
+            self._memories[assistant] = self.settings.memory_of(assistant)
+        return self._memories[assistant]
 
     def _annotating(self) -> tuple[str, str]:
         return self.settings.roles.annotator, self.settings.roles.verifier

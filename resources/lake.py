@@ -209,8 +209,8 @@ class Lake:
         )
 
     @contextmanager
-    def snapshot(self) -> Iterator["Lake"]:
-        """The lake as it is now, held still: a lake of hard links, to files that no writer touches again.
+    def snapshot(self, tables: Sequence[str] = (*TABLES,)) -> Iterator["Lake"]:
+        """These tables as they are now, held still: a lake of hard links, to files that no writer touches again.
 
         For whoever opens a file more than once, as DuckDB does: the second time it could be another. An object
         store, and a disk that cannot link, give the lake itself.
@@ -220,7 +220,7 @@ class Lake:
             yield self
             return
         try:
-            for table in TABLES:
+            for table in tables:
                 held = root / table.replace(".", "/")
                 held.mkdir(parents=True)
                 for partition in self.partitions(table):

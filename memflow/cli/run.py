@@ -89,6 +89,9 @@ def run(
     with ProgressWatcher() as watcher:
         outcome = walk(selection.settings, order, watcher, limits)
     summary = Summary.of(selection, outcome)
-    answer(format, summary.data(), *summary.shown())
+    if format is Format.json:
+        answer(format, summary.data())
+    else:
+        answer(format, None, *summary.shown())
     if outcome.failed:
         raise typer.Exit(1)
