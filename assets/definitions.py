@@ -4,7 +4,6 @@ answers, scores; then what watches over it and what sets it going.
 Only here are resources built and the environment read (through the settings). An asset's work is in memflow/.
 """
 
-import warnings
 from typing import Any
 
 import dagster as dg
@@ -32,11 +31,6 @@ from resources.ledger import SqlLedger
 from resources.models import Models
 from resources.settings import Settings
 from resources.warehouse import Warehouse
-
-# Observed assets by partition and checks by partition are new in Dagster. We use them knowingly (the lock fixes the
-# version, tests/daemon holds what they do); a person who runs memflow need not hear of it at every start.
-warnings.filterwarnings("ignore", category=dg.BetaWarning)
-warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
 
 def outside(settings: Settings, budget: Any = None, recipes: Recipes | None = None) -> dict[str, Any]:

@@ -68,6 +68,7 @@ class Recipes:
         self._instruments: dict[frozenset[str], dict[str, str]] = {}
         self._memories: dict[str, Recipe] = {}
         self._answering: dict[str, str] = {}
+        self._simulators: dict[tuple[str, str], tuple[Domain, str | None]] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> "Recipes":
@@ -127,6 +128,12 @@ class Recipes:
     def simulator(self, stage: str, domain: Domain) -> str | None:
         """The simulator's fingerprint in a stage of a domain: its model, and the prompts that the benchmark asks it
         with. None where the stage asks no simulator, since the data set publishes what it would make."""
+        key = (stage, domain.name)
+        if key not in self._simulators or self._simulators[key][0] != domain:
+            self._simulators[key] = (domain, self._simulator(stage, domain))
+        return self._simulators[key][1]
+
+    def _simulator(self, stage: str, domain: Domain) -> str | None:
         benchmark = registry.benchmark(domain.benchmark)
         if stage not in benchmark.simulated(domain):
             return None

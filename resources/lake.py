@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -240,7 +241,7 @@ class Lake:
         """Where a partition's file lies: `amemgym_demo/full` is `amemgym_demo,full.parquet`."""
         if not partition:
             raise BadInput(f"a partition of {table} needs a name")
-        return f"{self.folder(table)}/{quote(partition, safe='@').replace('%2F', ',')}.parquet"
+        return f"{self.folder(table)}/{_file_name(partition)}"
 
     def _open(self, table: str, partition: str) -> pa.NativeFile:
         try:
@@ -271,6 +272,11 @@ class Lake:
         self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
         with self.filesystem.open_output_stream(path) as object_:
             object_.write(content)
+
+
+@lru_cache(maxsize=100_000)
+def _file_name(partition: str) -> str:
+    return f"{quote(partition, safe='@').replace('%2F', ',')}.parquet"
 
 
 def schema(table: str) -> pa.Schema:
