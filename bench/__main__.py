@@ -22,6 +22,7 @@ ALL = (
     "trajectories",
     "checkpoints",
     "leaderboard",
+    "up_to_date",
 )
 
 
