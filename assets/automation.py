@@ -6,9 +6,16 @@ was seen for the first time. When models are looked at (schedules) and what make
 belong here.
 """
 
+import warnings
+
 import dagster as dg
 
 from assets.models import GROUP
+
+# Observed assets by partition and checks by partition are new in Dagster. We use them knowingly (the lock fixes the
+# version, tests/daemon holds what they do); a person who runs memflow need not hear of it at every start.
+warnings.filterwarnings("ignore", category=dg.BetaWarning)
+warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 
 Condition = dg.AutomationCondition
 MODELS = dg.AssetSelection.groups(GROUP, include_sources=True)

@@ -26,27 +26,24 @@ from assets import (
 from assets.partitions import Partitions
 from assets.recipes import Recipes
 from resources import settings as settings_file
-from resources.lake import Lake
 from resources.lance import LanceIndex
 from resources.ledger import SqlLedger
-from resources.library import Library
 from resources.models import Models
 from resources.settings import Settings
 from resources.warehouse import Warehouse
 
 
-def outside(settings: Settings, budget: Any = None) -> dict[str, Any]:
-    """The resources of the settings, by name."""
-    lake = Lake(settings.lake_root)
-    library = Library(settings.data, settings.datasets)
+def outside(settings: Settings, budget: Any = None, recipes: Recipes | None = None) -> dict[str, Any]:
+    """The resources of the settings, by name; those of `recipes` where they are built already."""
+    recipes = recipes or Recipes.of(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
     return {
-        "lake": lake,
-        "warehouse": Warehouse(lake, settings.warehouse_path),
+        "lake": recipes.lake,
+        "warehouse": Warehouse(recipes.lake, settings.warehouse_path),
         "index": LanceIndex(str(settings.home / "lance")),
-        "library": library,
+        "library": recipes.library,
         "models": Models(settings, SqlLedger(settings.ledger_url), budget),
-        "recipes": Recipes(settings, lake, library),
+        "recipes": recipes,
     }
 
 

@@ -15,6 +15,7 @@ from memflow.benchmarks import registry
 from memflow.domains import Domain
 from memflow.evolution import evolves
 from memflow.fingerprint import digest
+from memflow.memories.registry import Recipe
 from memflow.recording import SCRIPTED
 from resources.instruments import fingerprints
 from resources.lake import RUN, Lake
@@ -49,6 +50,8 @@ is played: elsewhere they are no part of the recipe.
 """
 JUDGED = ("score.verdicts", "score.claims")
 """Tables for which a judge may be asked."""
+CHECKSUMS = ".cache/checksums-1"
+"""The cache of the data files' checksums below the home folder, with the version of its content."""
 SCORED = ("score.attributions", "score.verdicts", "score.claims", "memory.policies")
 """What the leaderboard is made from, by domain and assistant."""
 
@@ -63,6 +66,15 @@ class Recipes:
         self.lake = lake
         self.library = library
         self._instruments: dict[frozenset[str], dict[str, str]] = {}
+        self._memories: dict[str, Recipe] = {}
+        self._answering: dict[str, str] = {}
+        self._simulators: dict[tuple[str, str], tuple[Domain, str | None]] = {}
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Recipes":
+        """Build the recipes of the settings, on their lake and library."""
+        library = Library(settings.data, settings.datasets, settings.home / CHECKSUMS)
+        return cls(settings, Lake(settings.lake_root), library)
 
     def raw(self, dataset: str) -> str:
         """The recipe of a data set's records: its files' sums."""
@@ -98,7 +110,7 @@ class Recipes:
     def asking(self, domain: Domain, assistant: str) -> bool:
         """Whether an assistant is asked probes while it is played: its memory evolves, or the domain wants it."""
         benchmark = registry.benchmark(domain.benchmark)
-        recipe = self.settings.memory_of(assistant)
+        recipe = self._memory(assistant)
         return benchmark.asking(domain) or evolves(recipe, benchmark)
 
     def leaderboard(self) -> str:
@@ -116,6 +128,12 @@ class Recipes:
     def simulator(self, stage: str, domain: Domain) -> str | None:
         """The simulator's fingerprint in a stage of a domain: its model, and the prompts that the benchmark asks it
         with. None where the stage asks no simulator, since the data set publishes what it would make."""
+        key = (stage, domain.name)
+        if key not in self._simulators or self._simulators[key][0] != domain:
+            self._simulators[key] = (domain, self._simulator(stage, domain))
+        return self._simulators[key][1]
+
+    def _simulator(self, stage: str, domain: Domain) -> str | None:
         benchmark = registry.benchmark(domain.benchmark)
         if stage not in benchmark.simulated(domain):
             return None
@@ -156,7 +174,7 @@ class Recipes:
         }
         scripted = any(self.settings.model(name).kind == "scripted" for name in names)
         scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
-        values = self.settings.memory_of(assistant).values
+        values = self._memory(assistant).values
         # A memory of a user's own may mean something else by the names.
         bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
         return {
@@ -213,9 +231,12 @@ class Recipes:
 
     def answering(self, assistant: str) -> str:
         """An assistant's fingerprint: its memory's parameters, its chat model, and the embedder."""
-        model = self.settings.model(self.settings.model_of(assistant))
-        memory = self.settings.memory_of(assistant).fingerprint()
-        return digest(memory, model.fingerprint(), self.settings.embedder.kind, self.settings.embedder.model)
+        if assistant not in self._answering:
+            model = self.settings.model(self.settings.model_of(assistant))
+            memory = self._memory(assistant).fingerprint()
+            embedder = self.settings.embedder
+            self._answering[assistant] = digest(memory, model.fingerprint(), embedder.kind, embedder.model)
+        return self._answering[assistant]
 
     def read(self, dataset: str) -> bool:
         """Whether a data set's records are up to date."""
@@ -239,6 +260,12 @@ class Recipes:
     def _fresh(self, table: str, partition: str, recipe: str) -> bool:
         facts = self.lake.facts(table, partition)
         return facts is not None and facts.recipe == recipe
+
+    def _memory(self, assistant: str) -> Recipe:
+        """The memory of an assistant, looked up once: settings and code do not change in a process."""
+        if assistant not in self._memories:
+            self._memories[assistant] = self.settings.memory_of(assistant)
+        return self._memories[assistant]
 
     def _annotating(self) -> tuple[str, str]:
         return self.settings.roles.annotator, self.settings.roles.verifier

@@ -23,6 +23,7 @@ ALL = (
     "trajectories",
     "checkpoints",
     "leaderboard",
+    "up_to_date",
 )
 
 

@@ -12,17 +12,12 @@ from dataclasses import dataclass, replace
 from memflow.attribution import NO_EVIDENCE
 from memflow.fingerprint import seeded
 from memflow.metrics.intervals import Interval, mean_interval
-from memflow.records import Attributed, Figure, Reply
+from memflow.records import BY_EVIDENCE, RECALL_AT_10, Attributed, Figure, Reply
 
 COVERAGE = 0.9
 """Share of the probes with evidence that must be attributed for a figure to be shown."""
 CHECKPOINTS = 30
 """Where there are more checkpoints, they are steps of episodes that have none in common: no figure is of one."""
-BY_EVIDENCE = "by_evidence"
-"""The variant of the failures that are told by evidence, beside AMemGym's own."""
-
-RECALL_AT_10 = "recall_at_10"
-"""Recall of evidence by the ten best entries, where `evidence_recall` is by all that a memory recalls."""
 
 Value = Callable[[Attributed], float | None]
 

@@ -475,6 +475,12 @@ MEASURED = frozenset(
 EFFICIENCY = ("write_time", "read_time", "write_calls", "read_calls")
 """Metrics of figures that measure a run; these rows are no part of the leaderboard's content digest."""
 
+BY_EVIDENCE = "by_evidence"
+"""The variant of failure rates attributed by evidence, beside AMemGym's own."""
+
+RECALL_AT_10 = "recall_at_10"
+"""Recall of evidence by the ten best entries, where `evidence_recall` is by all that a memory recalls."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:

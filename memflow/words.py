@@ -7,8 +7,6 @@ words by their benchmarks' own rules; theirs are not here.
 import re
 import unicodedata
 
-import rjieba
-
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 
 _WORD = re.compile(r"\w+")
@@ -38,5 +36,11 @@ def search_words(text: str) -> list[str]:
     else:
         words = []
         for run in _RUN.finditer(unicodedata.normalize("NFKC", text).lower()):
-            words.extend(rjieba.cut_for_search(run[0]) if run[1] else (run[0],))
+            words.extend(_chinese_words(run[0]) if run[1] else (run[0],))
     return [word for word in words if word not in STOP and (len(word) > 1 or not "a" <= word <= "z")]
+
+
+def _chinese_words(text: str) -> list[str]:
+    import rjieba  # noqa: PLC0415  (loading its dictionary takes 0.2 s)
+
+    return rjieba.cut_for_search(text)

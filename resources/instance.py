@@ -6,7 +6,6 @@ lives, its runs name it, and whoever opens the instance next ends what the dead 
 """
 
 import fcntl
-import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 
 import dagster as dg
+
+from resources.process_locks import LOCKS, instance_folder, stale_locks
 
 PROCESS = "memflow/process"
 """The tag by which a run names the process that it is."""
@@ -31,7 +32,7 @@ class Opened:
 
 def dagster_home(home: Path) -> Path:
     """The instance's folder, made with its dagster.yaml where it is not there yet. DAGSTER_HOME goes over it."""
-    folder = Path(os.environ.get("DAGSTER_HOME") or home / "dagster").absolute()
+    folder = instance_folder(home)
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "dagster.yaml"
     if not settings.exists():
@@ -44,7 +45,7 @@ def dagster_home(home: Path) -> Path:
 def open_instance(home: Path) -> Iterator[Opened]:
     """The instance of `home`, after the runs of processes that were killed have been ended."""
     folder = dagster_home(home)
-    locks = folder / "processes"
+    locks = folder / LOCKS
     locks.mkdir(exist_ok=True)
     name = secrets.token_hex(8)
     made = locks / f".{name}"
@@ -52,7 +53,7 @@ def open_instance(home: Path) -> Iterator[Opened]:
         fcntl.flock(held, fcntl.LOCK_EX)
         made.rename(locks / name)  # nobody may find it before it is held
         try:
-            for dead in _dead(locks):
+            for dead in stale_locks(locks):
                 _end(instance, dead.name)
                 dead.unlink(missing_ok=True)
             yield Opened(instance, {PROCESS: name})
@@ -69,17 +70,6 @@ def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
         _ = instance.run_storage, instance.event_log_storage, instance.schedule_storage
     with instance:
         yield instance
-
-
-def _dead(locks: Path) -> Iterator[Path]:
-    """The locks that nobody holds any more."""
-    for path in sorted(locks.glob("[!.]*")):
-        try:
-            with path.open("r") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                yield path
-        except (BlockingIOError, FileNotFoundError):
-            continue  # it lives, or somebody else has just seen to it
 
 
 def _end(instance: dg.DagsterInstance, process: str) -> None:

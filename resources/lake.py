@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -26,6 +27,7 @@ from pyarrow import fs
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest_rows
 from memflow.records import EFFICIENCY, KEYS, MEASURED, TABLES, Column, columns
+from resources.file_cache import FileCache, FileState
 
 ARROW: dict[Any, pa.DataType] = {
     str: pa.string(),
@@ -38,6 +40,8 @@ ARROW: dict[Any, pa.DataType] = {
 """The Parquet type of every plain type that a column may have."""
 
 SNAPSHOTS = ".snapshots"
+CACHE = ".cache/facts-1"
+"""The cache of facts below the lake's root, with the version of its content."""
 ATTEMPTS = 20
 STALE_S = 24 * 3600.0
 """Age in seconds from which a snapshot belongs to nobody any more."""
@@ -94,6 +98,7 @@ class Lake:
         self.filesystem = filesystem
         self.root = address.rstrip("/")
         self.local = isinstance(filesystem, fs.LocalFileSystem)
+        self._cache = FileCache(f"{self.root}/{CACHE}", self.root) if self.local else None
 
     def write(
         self,
@@ -159,7 +164,27 @@ class Lake:
         return [row for partition in partitions for row in self.read(table, partition)]
 
     def facts(self, table: str, partition: str) -> Facts | None:
-        """What is known of a partition without reading its rows; None where it was never materialized."""
+        """Return what is known of a partition without its rows; None where it was never materialized.
+
+        On a local disk, the footer of a file is read only when the file has changed.
+        """
+        if self._cache is None:
+            return self._stored_facts(table, partition)
+        path = self.path(table, partition)
+        try:
+            state = FileState.of(os.stat(path))  # noqa: PTH116  (a Path takes longer than the call itself)
+        except FileNotFoundError:
+            return None
+        cached = self._cache.get(path, state)
+        if cached is not None:
+            return Facts(*cached)
+        facts = self._stored_facts(table, partition)
+        if facts is not None and FileState.of(os.stat(path)) == state:  # noqa: PTH116
+            self._cache.put(path, state, [facts.digest, facts.recipe, facts.rows, dict(facts.meta)])
+        return facts
+
+    def _stored_facts(self, table: str, partition: str) -> Facts | None:
+        """The facts in the file's footer."""
         try:
             with self._open(table, partition) as file:
                 stored = self._parquet(table, partition, file).metadata.metadata or {}
@@ -185,8 +210,8 @@ class Lake:
         )
 
     @contextmanager
-    def snapshot(self) -> Iterator["Lake"]:
-        """The lake as it is now, held still: a lake of hard links, to files that no writer touches again.
+    def snapshot(self, tables: Sequence[str] = (*TABLES,)) -> Iterator["Lake"]:
+        """These tables as they are now, held still: a lake of hard links, to files that no writer touches again.
 
         For whoever opens a file more than once, as DuckDB does: the second time it could be another. An object
         store, and a disk that cannot link, give the lake itself.
@@ -196,7 +221,7 @@ class Lake:
             yield self
             return
         try:
-            for table in TABLES:
+            for table in tables:
                 held = root / table.replace(".", "/")
                 held.mkdir(parents=True)
                 for partition in self.partitions(table):
@@ -216,7 +241,7 @@ class Lake:
         """Where a partition's file lies: `amemgym_demo/full` is `amemgym_demo,full.parquet`."""
         if not partition:
             raise BadInput(f"a partition of {table} needs a name")
-        return f"{self.folder(table)}/{quote(partition, safe='@').replace('%2F', ',')}.parquet"
+        return f"{self.folder(table)}/{_file_name(partition)}"
 
     def _open(self, table: str, partition: str) -> pa.NativeFile:
         try:
@@ -247,6 +272,11 @@ class Lake:
         self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
         with self.filesystem.open_output_stream(path) as object_:
             object_.write(content)
+
+
+@lru_cache(maxsize=100_000)
+def _file_name(partition: str) -> str:
+    return f"{quote(partition, safe='@').replace('%2F', ',')}.parquet"
 
 
 def schema(table: str) -> pa.Schema:

@@ -14,6 +14,7 @@ from memflow.datasets import DATASETS, Dataset
 from memflow.datasets import dataset as named
 from memflow.domains import Domain
 from memflow.errors import BadInput, MissingData
+from resources.file_cache import FileCache, FileState
 
 State = Literal["found", "part", "missing", "wrong checksum"]
 
@@ -32,12 +33,21 @@ class Holding:
 
 
 class Library:
-    """Data sets below `folder`, and those that ship with memflow. `folder` is None where none is named."""
+    """Data sets below `folder`, and those that ship with memflow. `folder` is None where none is named.
 
-    def __init__(self, folder: str | Path | None, known: Mapping[str, Dataset] = DATASETS) -> None:
+    `cache` is a file that keeps the checksums; without one, every process computes them.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path | None,
+        known: Mapping[str, Dataset] = DATASETS,
+        cache: str | Path | None = None,
+    ) -> None:
         self.known = known
         self.folder = None if folder is None else Path(folder).expanduser().absolute()
-        self._sums: dict[tuple[str, int, int], str] = {}
+        self._sums: dict[tuple[str, FileState | None], str] = {}
+        self._cache = None if cache is None else FileCache(cache)
 
     def dataset(self, dataset: Dataset | str) -> Dataset:
         """The data set of that name as it is here: its `files` are those that are needed or there, by their own names
@@ -167,10 +177,15 @@ class Library:
         return str(self.folder) if self.folder.is_dir() else f"{self.folder}, which is no folder itself"
 
     def _sum(self, path: Path) -> str:
-        """The file's SHA-256, taken again only when its size or time has changed."""
-        seen = path.stat()
-        key = (str(path), seen.st_size, seen.st_mtime_ns)
+        """The file's SHA-256, computed again only when the file has changed."""
+        state = FileState.of(path.stat())
+        key = (str(path), state)
         if key not in self._sums:
-            with path.open("rb") as file:
-                self._sums[key] = hashlib.file_digest(file, "sha256").hexdigest()
+            cached = None if self._cache is None else self._cache.get(str(path), state)
+            if cached is None:
+                with path.open("rb") as file:
+                    cached = hashlib.file_digest(file, "sha256").hexdigest()
+                if self._cache is not None and FileState.of(path.stat()) == state:
+                    self._cache.put(str(path), state, cached)
+            self._sums[key] = cached
         return self._sums[key]

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.dataset as ds
 
 from memflow.errors import BadInput, StoreBusy
 from memflow.records import TABLES
@@ -57,7 +56,9 @@ class Warehouse:
             known = ", ".join(sorted(statement.named_parameters))
             raise BadInput(f"the query {name} has no parameter {unknown[0]!r}; it has {known}")
         return self._ask(
-            text, {parameter: parameters.get(parameter) for parameter in statement.named_parameters}
+            text,
+            {parameter: parameters.get(parameter) for parameter in statement.named_parameters},
+            [table for table in TABLES if table in text],
         )
 
     def sql(self, text: str) -> Rows:
@@ -89,12 +90,13 @@ class Warehouse:
             written.unlink(missing_ok=True)
         return self.path
 
-    def _ask(self, text: str, parameters: dict[str, Any]) -> Rows:
+    def _ask(self, text: str, parameters: dict[str, Any], tables: Sequence[str] = (*TABLES,)) -> Rows:
+        """Answer a question that sees these tables, and the views where it names one."""
+        # To make a view DuckDB looks at the files of its tables; so they are made for a question that names one.
+        named = any(view.rpartition(".")[2] in text.lower() for view in VIEWS)
+        views, tables = (VIEWS, (*TABLES,)) if named else ((), tables)
         try:
-            # To make a view DuckDB looks at the files of its tables; so they are made for a question that names one.
-            named = any(view.rpartition(".")[2] in text.lower() for view in VIEWS)
-            views = VIEWS if named else ()
-            with self.lake.snapshot() as lake, _opened(lake, views) as connection:
+            with self.lake.snapshot(tables) as lake, _opened(lake, tables, views) as connection:
                 answer = connection.execute(text, parameters)
                 return Rows([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
@@ -124,15 +126,15 @@ class Warehouse:
 
 
 @contextmanager
-def _opened(lake: Lake, views: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory whose tables are the lake's, with these views, and which can reach nothing else."""
+def _opened(lake: Lake, tables: Sequence[str], views: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory with these tables of the lake and these views, and which can reach nothing else."""
     with duckdb.connect(":memory:") as connection:
         # DuckDB calls its first database `memory`, which is a stage of ours; so it gets another one.
         connection.execute("ATTACH ':memory:' AS memflow")
         connection.execute("USE memflow")
         connection.execute("DETACH memory")
         connection.execute("SET python_enable_replacements = false")
-        for table in TABLES:
+        for table in tables:
             _view(connection, lake, table)
         for view in views:
             connection.execute(_text_of("views", view))
@@ -157,6 +159,8 @@ def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
             f"CREATE VIEW {table} AS FROM read_parquet({_literal(pattern)}, union_by_name = true)"
         )
     else:
+        import pyarrow.dataset as ds  # noqa: PLC0415  (0.4 s, for a lake in an object store alone)
+
         paths = [lake.path(table, partition) for partition in partitions]
         held = ds.dataset(paths, schema=schema(table), filesystem=lake.filesystem, format="parquet")
         connection.register(f"lake_{stage}_{name}", held)

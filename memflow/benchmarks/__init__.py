@@ -1,6 +1,7 @@
 """The benchmarks: one folder each, with the same file names in each.
 
 benchmark.py         what a benchmark is: the contract that every folder keeps
+<name>/benchmark.py  the benchmark's class, which calls the modules below; imported on first use
 <name>/records.py    published files -> raw records
 <name>/states.py     -> profiles, variables, changes
 <name>/utterances.py -> turns

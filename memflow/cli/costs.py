@@ -14,7 +14,6 @@ from memflow.cli.instance_costs import instance_costs
 from memflow.cli.output import Format, FormatOption, answer, heading, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput
-from memflow.memories.memory import FAILURE
 
 if TYPE_CHECKING:
     from resources.accounts import AccountRow
@@ -102,6 +101,8 @@ def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
 
     Left out is what an older memflow made, which does not say in which run.
     """
+    from memflow.memories.memory import FAILURE
+
     answered = set(lake.partitions("answer.replies"))
     for partition in lake.partitions("memory.transcripts"):
         runs = [_run(lake, table_, partition) for table_ in ("memory.indexes", "answer.replies")]

@@ -5,9 +5,8 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from memflow.board import BY_EVIDENCE, RECALL_AT_10
 from memflow.cli.output import cut, note, table
-from memflow.records import Figure
+from memflow.records import BY_EVIDENCE, RECALL_AT_10, Figure
 
 TITLES = {
     "evidence_recall": "evidence\nrecall",

@@ -65,8 +65,6 @@ def plan(
     Nothing is asked of them: the chain is rehearsed in memory with the scripted chat. Answers are taken to be
     as long as the scripted chat's; `at most` is what their limits allow.
     """
-    from memflow.cli.forecast import forecast
-
     selection = select(
         ctx,
         domains=domain,
@@ -82,6 +80,9 @@ def plan(
         annotator=annotator,
         verifier=verifier,
     )
+    # Imported after the selection: a misspelled name is refused without it.
+    from memflow.cli.forecast import forecast
+
     made = forecast(selection, latency, again)
     settings = selection.settings
     stages = _totals(made.acts, settings, ("stage", "role", "model"))

@@ -96,6 +96,6 @@ class ProgressWatcher:
 
 def name_of(leg: Leg) -> str:
     """`measure_memories amemgym_demo · full`."""
-    keys = getattr(leg.partition, "keys_by_dimension", None)
-    where = " · ".join((keys["domain"], keys["assistant"])) if keys else leg.partition or ""
+    assistant, multiple, domain = (leg.partition or "").partition("|")
+    where = f"{domain} · {assistant}" if multiple else leg.partition or ""
     return f"{leg.job} {where}".strip()

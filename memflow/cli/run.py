@@ -63,11 +63,6 @@ def run(
 
     An answered request is never asked again, so a run that was stopped goes on where it was.
     """
-    from memflow.cli.progress import ProgressWatcher
-    from memflow.cli.summary import Summary
-    from memflow.cli.walk import Order, walk
-    from resources.limits import Budget
-
     selection = select(
         ctx,
         domains=domain,
@@ -83,11 +78,20 @@ def run(
         annotator=annotator,
         verifier=verifier,
     )
+    # Imported after the selection: a misspelled name is refused without them.
+    from memflow.cli.progress import ProgressWatcher
+    from memflow.cli.summary import Summary
+    from memflow.cli.walk import Order, walk
+    from resources.limits import Budget
+
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
     order = Order(selection.domains, selection.assistants, selection.limit, again)
     with ProgressWatcher() as watcher:
         outcome = walk(selection.settings, order, watcher, limits)
     summary = Summary.of(selection, outcome)
-    answer(format, summary.data(), *summary.shown())
+    if format is Format.json:
+        answer(format, summary.data())
+    else:
+        answer(format, None, *summary.shown())
     if outcome.failed:
         raise typer.Exit(1)

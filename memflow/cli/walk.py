@@ -2,25 +2,28 @@
 
 Partitions that are up to date are left alone. A partition that fails is reported, what is made from it is left out, and
 the rest goes on. What is shown while it runs is progress.py; which partitions are asked for, selection.py.
+
+Dagster is imported when the first partition has to be run: to find that all is up to date takes no second.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import dagster as dg
-
-from assets.definitions import build_defs, outside
-from assets.partitions import pair
 from assets.recipes import Recipes
 from memflow.datasets import Dataset
 from memflow.errors import MissingData
 from memflow.records import Figure
-from resources.instance import Opened, open_instance
-from resources.ledger import SqlLedger
+from resources.process_locks import has_stale_locks
 from resources.settings import Settings
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from resources.ledger import SqlLedger
 
 LEFT_OUT = "left out, since what it is made from failed"
 QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
@@ -38,7 +41,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Leg:
-    """One run: a job on a partition. It is left out when all runs that it comes `after` failed."""
+    """One run: a job on a partition, `assistant|domain` where that has two dimensions.
+
+    It is left out when all runs that it comes `after` failed.
+    """
 
     job: str
     partition: str | None
@@ -77,33 +83,80 @@ class Watcher(Protocol):
 
 def walk(settings: Settings, order: Order, watcher: Watcher, budget: Any = None) -> Outcome:
     """Materialize what `order` asks for, in the order of the walk."""
-    hands = outside(settings, budget)
-    models, recipes = hands["models"], hands["recipes"]
-    models.watch = lambda account, done, total: watcher.step(account.stage, done, total)
+    recipes = Recipes.of(settings)
     outcome = Outcome()
     legs = _legs(settings, order, recipes, outcome)
-    definitions = build_defs(settings, hands)
     watcher.begin(len(legs))
-    try:
-        with open_instance(settings.home) as opened:
-            for leg in legs:
-                watcher.leg(leg)
-                if outcome.stops(leg):
-                    outcome.skipped.append(leg)
-                    watcher.end_leg(leg, LEFT_OUT)
-                    continue
-                if not order.again and leg.fresh():
-                    outcome.kept.append(leg)
-                    watcher.end_leg(leg, "up to date")
-                    continue
-                wrong = _run(definitions, leg, opened, outcome)
-                watcher.end_leg(leg, wrong or "done")
+    with ExitStack() as stack:
+        executor: Executor | None = None
+        if has_stale_locks(settings.home):
+            # Opening the instance ends the runs of killed processes, whether or not there is something to run.
+            executor = stack.enter_context(Executor(settings, recipes, watcher, budget))
+        for leg in legs:
+            watcher.leg(leg)
+            if outcome.stops(leg):
+                outcome.skipped.append(leg)
+                watcher.end_leg(leg, LEFT_OUT)
+                continue
+            if not order.again and leg.fresh():
+                outcome.kept.append(leg)
+                watcher.end_leg(leg, "up to date")
+                continue
+            if executor is None:
+                executor = stack.enter_context(Executor(settings, recipes, watcher, budget))
+            wrong = executor.run(leg, outcome)
+            watcher.end_leg(leg, wrong or "done")
         if recipes.lake.facts("score.leaderboard", "all") is not None:
             outcome.figures = recipes.lake.read("score.leaderboard", "all")
-        outcome.accounts = _accounts(models.ledger, set(outcome.runs))
-    finally:
-        models.close()
+        if executor is not None:
+            outcome.accounts = _accounts(executor.models.ledger, set(outcome.runs))
     return outcome
+
+
+class Executor:
+    """Runs legs through Dagster, in this process. The instance is open while the context lasts."""
+
+    def __init__(self, settings: Settings, recipes: Recipes, watcher: Watcher, budget: Any) -> None:
+        from assets.definitions import build_defs, outside
+
+        hands = outside(settings, budget, recipes)
+        self.settings = settings
+        self.models = hands["models"]
+        self.models.watch = lambda account, done, total: watcher.step(account.stage, done, total)
+        self._definitions = build_defs(settings, hands)
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "Executor":
+        from resources.instance import open_instance
+
+        with ExitStack() as opening:
+            opening.callback(self.models.close)
+            self._opened = opening.enter_context(open_instance(self.settings.home))
+            self._stack = opening.pop_all()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.__exit__(*raised)
+
+    def run(self, leg: Leg, outcome: Outcome) -> str:
+        """Run a leg. Return the reason when it fails, else an empty string."""
+        from assets.partitions import pair
+
+        assistant, multiple, domain = (leg.partition or "").partition("|")
+        result = self._definitions.resolve_job_def(leg.job).execute_in_process(
+            partition_key=pair(domain, assistant) if multiple else leg.partition,
+            instance=self._opened.instance,
+            run_config={"ops": leg.config, "loggers": QUIET},
+            tags={"memflow/reason": "command line", **self._opened.tags},
+            raise_on_error=False,
+        )
+        outcome.runs.append(result.run_id)
+        if result.success:
+            outcome.ran.append(leg)
+            return ""
+        reason = _reason(result)
+        outcome.failed.append((leg, reason))
+        return reason
 
 
 def _legs(settings: Settings, order: Order, recipes: Recipes, outcome: Outcome) -> list[Leg]:
@@ -132,7 +185,7 @@ def _legs(settings: Settings, order: Order, recipes: Recipes, outcome: Outcome) 
         measuring += [
             Leg(
                 "measure_memories",
-                pair(domain.name, name),
+                f"{name}|{domain.name}",  # as Dagster writes it: the dimensions in the order of their names
                 partial(recipes.measured, domain.name, name),
                 after=(build,),
             )
@@ -149,27 +202,11 @@ def _limits(limit: int) -> dict[str, Any]:
     }
 
 
-def _run(definitions: dg.Definitions, leg: Leg, opened: Opened, outcome: Outcome) -> str:
-    """Run a leg; the reason when it fails."""
-    result = definitions.resolve_job_def(leg.job).execute_in_process(
-        partition_key=leg.partition,
-        instance=opened.instance,
-        run_config={"ops": leg.config, "loggers": QUIET},
-        tags={"memflow/reason": "command line", **opened.tags},
-        raise_on_error=False,
-    )
-    outcome.runs.append(result.run_id)
-    if result.success:
-        outcome.ran.append(leg)
-        return ""
-    reason = _reason(result)
-    outcome.failed.append((leg, reason))
-    return reason
-
-
-def _reason(result: dg.ExecuteInProcessResult) -> str:
+def _reason(result: "dg.ExecuteInProcessResult") -> str:
     """The blocking checks that failed, and where; else what the first step that failed raised, under Dagster's own
     error and above what that one came of."""
+    import dagster as dg
+
     broken = [
         reason
         for check in result.get_asset_check_evaluations()
@@ -185,8 +222,10 @@ def _reason(result: dg.ExecuteInProcessResult) -> str:
     return "the run failed; its page in the UI says why"
 
 
-def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
+def _broken(check: "dg.AssetCheckEvaluation") -> Iterator[str]:
     """Yield a sentence for each rule that failed: what, of how many rows, and which."""
+    import dagster as dg
+
     rules = check.metadata["rules"]
     for rule in (record.data for record in rules.records) if isinstance(rules, dg.TableMetadataValue) else ():
         if rule["result"] == "passed":
@@ -198,7 +237,7 @@ def _broken(check: dg.AssetCheckEvaluation) -> Iterator[str]:
         yield f"{check.asset_key.to_user_string()}: {str(rule['property']).lower()}: {found}{where}"
 
 
-def _accounts(ledger: SqlLedger, runs: set[str]) -> list[dict[str, Any]]:
+def _accounts(ledger: "SqlLedger", runs: set[str]) -> list[dict[str, Any]]:
     """The accounts of these runs, by stage and role."""
     summed: dict[tuple[str, str], Counter[str]] = {}
     for row in ledger.accounts(("run", "stage", "role")):

@@ -15,10 +15,12 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memflow.errors import BadSettings
-from memflow.memories.memory import Memory
+
+if TYPE_CHECKING:
+    from memflow.memories.memory import Memory
 
 GROUP = "memflow.memories"
 """The entry point group of installed packages."""
@@ -50,8 +52,10 @@ def name_of(path: str) -> str:
     return "_".join(word.lower() for word in _WORD.findall(path.rpartition(":")[2]))
 
 
-def load(path: str) -> type[Memory]:
+def load(path: str) -> "type[Memory]":
     """The class at an import path. Raises BadSettings saying why it is no memory."""
+    from memflow.memories.memory import Memory  # noqa: PLC0415  (settings name memories and run none)
+
     module, colon, attribute = path.partition(":")
     if not (module and colon and attribute):
         raise BadSettings(f"{path!r} is no import path; write my_package.my_module:MyMemory")
@@ -94,12 +98,14 @@ def offered(points: Iterable[EntryPoint]) -> dict[str, Own]:
 
 
 @cache
-def sources(memory: type[Memory]) -> tuple[tuple[str, str], ...]:
+def sources(memory: "type[Memory]") -> tuple[tuple[str, str], ...]:
     """What a memory of one's own is written in, as (name, text): nothing for one that ships with memflow.
 
     For the fingerprint, which has to change with the code. A module that lies in a package stands for all Python
     files and prompts of that package; what it imports from elsewhere is not looked at.
     """
+    from memflow.memories.memory import Memory  # noqa: PLC0415
+
     modules = {base.__module__ for base in memory.__mro__ if issubclass(base, Memory)}
     found: dict[str, str] = {}
     for name in sorted(module for module in modules if module.partition(".")[0] != "memflow"):

@@ -1,0 +1,156 @@
+"""`memflow run` where every partition is up to date: 20, 200 and 2,000 partitions of two domains and many assistants.
+
+The lake is written without playing anything: tables without rows under the recipes that a run would write, and a
+leaderboard of as many scores as the demo has for each assistant. Recipes look at no rows, so a run finds all of it up
+to date. The first run reads the footer of every file, later ones find the facts in the cache. CPU seconds of the
+command, user and system; growth is seconds for each partition, by those at the smallest size.
+
+    python -m bench.up_to_date
+
+Prints one JSON line for each size, and ends with 1 where a run takes more than its bound or runs a partition.
+"""
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from assets.recipes import BY_ASSISTANT, BY_DOMAIN, Recipes
+from memflow.records import Figure
+from resources.lake import Lake
+from resources.settings import load
+
+SIZES = (20, 200, 2_000)
+BOUNDS_S = {20: 3.0, 200: 5.0, 2_000: 15.0}
+DOMAINS = {
+    "amemgym_demo": (
+        130,
+        ("accuracy", "memory_score", "random", "upper_bound", "state_match", "read_failure"),
+    ),
+    "memorybench_demo": (71, ("locomo_f1", "rouge_l", "checklist", "quality", "min_max", "z_score")),
+}
+"""Rows of the leaderboard for each assistant, as many as in the demo, and some of the metrics."""
+
+
+def main() -> int:
+    """Measure each size. Return 1 where one misses its bound."""
+    missed = 0
+    first_s = 0.0
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            settings = write_settings(Path(folder), size)
+            files = build_lake(settings)
+            cold_s, _ = run(settings)
+            warm_s, ran = run(settings)
+        first_s = first_s or warm_s / size
+        within = warm_s <= BOUNDS_S[size] and cold_s <= 2 * BOUNDS_S[size] and not ran
+        missed += not within
+        print(
+            json.dumps(
+                {
+                    "bench": "up_to_date",
+                    "partitions": size,
+                    "files": files,
+                    "first_run_cpu_s": round(cold_s, 2),
+                    "cpu_s": round(warm_s, 2),
+                    "bound_s": BOUNDS_S[size],
+                    "growth": round(warm_s / size / first_s, 2),
+                    "partitions_run": ran,
+                }
+            ),
+            flush=True,
+        )
+    return int(missed > 0)
+
+
+def write_settings(folder: Path, size: int) -> Path:
+    """Write a memflow.toml with so many pairs of domain and assistant, and its home beside it."""
+    assistants = [f"rag_2_4_{k}" for k in range(1, size // len(DOMAINS) + 1)]
+    path = folder / "memflow.toml"
+    path.write_text(
+        f"home = {json.dumps(str(folder / 'home'))}\n"
+        f"domains = {json.dumps([*DOMAINS])}\n"
+        f"assistants = {json.dumps(assistants)}\n"
+    )
+    return path
+
+
+def build_lake(path: Path) -> int:
+    """Write every partition as if a run of today's code had written it. Return the number of files."""
+    settings = load(path)
+    recipes = Recipes.of(settings)
+    lake = recipes.lake
+    domains = [settings.domain(name) for name in settings.domains]
+    for name in {name for domain in domains for name in domain.datasets}:
+        lake.write("raw.records", name, [], recipe=recipes.raw(name))
+    for domain in domains:
+        for table in BY_DOMAIN:
+            lake.write(table, domain.name, [], recipe=recipes.domain(table, domain))
+        for assistant in settings.assistants:
+            meta = recipes.behind(domain, assistant)
+            for table in BY_ASSISTANT:
+                recipe = recipes.assistant(table, domain.name, assistant)
+                lake.write(table, f"{domain.name}/{assistant}", [], recipe=recipe, meta=meta)
+    scores = [
+        score(domain, assistant, number)
+        for domain in settings.domains
+        for assistant in settings.assistants
+        for number in range(DOMAINS[domain][0])
+    ]
+    lake.write("score.leaderboard", "all", scores, recipe=recipes.leaderboard())
+    return _age(lake)
+
+
+def _age(lake: Lake) -> int:
+    """Set the files' modification times back: facts of files that were just written are not cached."""
+    then = time.time() - 60
+    files = [*Path(lake.root).rglob("*.parquet")]
+    for file in files:
+        os.utime(file, (then, then))
+    return len(files)
+
+
+def score(domain: str, assistant: str, number: int) -> Figure:
+    """One score of an assistant in a domain; the first of each metric is over all probes."""
+    rows, metrics = DOMAINS[domain]
+    slices, metric = divmod(number, len(metrics))
+    return Figure(
+        domain=domain,
+        assistant=assistant,
+        memory=assistant,
+        model="scripted",
+        metric=metrics[metric],
+        slice=f"period {slices}" if slices else "all",
+        value=number / rows,
+        low=0.0,
+        high=1.0,
+        n=10,
+        n_episodes=3,
+        coverage=1.0,
+        simulator="scripted",
+        scripted=True,
+    )
+
+
+def run(settings: Path) -> tuple[float, int]:
+    """Run `memflow run`. Return its CPU seconds, and how many partitions it ran."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    ran = re.search(r"(\d+) runs done", done.stdout)
+    return seconds, int(ran[1]) if ran else -1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

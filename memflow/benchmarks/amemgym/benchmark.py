@@ -1,0 +1,122 @@
+"""AMemGym as the graph calls it: the steps of the other modules of this package."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
+from memflow.benchmarks.amemgym.curves import make_curves
+from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier, parsed, put
+from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
+from memflow.benchmarks.amemgym.figures import make_figures
+from memflow.benchmarks.amemgym.lessons import make_lesson
+from memflow.benchmarks.amemgym.probes import make_probes
+from memflow.benchmarks.amemgym.records import read_records
+from memflow.benchmarks.amemgym.scores import make_verdicts
+from memflow.benchmarks.amemgym.scripted import HANDLERS
+from memflow.benchmarks.amemgym.sizes import generated, sizes_of
+from memflow.benchmarks.amemgym.states import make_states
+from memflow.benchmarks.amemgym.utterances import make_turns
+from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
+from memflow.benchmarks.benchmark import Benchmark, Held, Measured, Question, States
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import Handler
+from memflow.continual import CONTINUAL
+from memflow.datasets import Dataset
+from memflow.domains import Domain
+from memflow.memories.memory import Recall
+from memflow.metrics.instruments import Instruments
+from memflow.play import Episode, Replier
+from memflow.records import Claim, FeedbackRound, Figure, Key, Probe, Record, Reply, Turn, Verdict
+
+
+class AMemGym(Benchmark):
+    """AMemGym, by the modules of this folder."""
+
+    name = "amemgym"
+    teaches = True
+
+    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+        return read_records(dataset, files)
+
+    async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
+        return await make_states(domain, records, simulator)
+
+    async def turns(
+        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+    ) -> list[Turn]:
+        return await make_turns(domain, records, states, simulator)
+
+    async def probes(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        states: States,
+        turns: Sequence[Turn],
+        simulator: Chat,
+        keys: Sequence[Key] = (),
+    ) -> list[Probe]:
+        return await make_probes(domain, records, states, turns, simulator)
+
+    def episodes(
+        self,
+        domain: Domain,
+        states: States,
+        turns: Sequence[Turn],
+        feedback: Sequence[FeedbackRound],
+        simulator: Chat,
+        probes: Sequence[Probe] = (),
+    ) -> list[Episode]:
+        return make_episodes(domain, states, turns, simulator)
+
+    def replier(self, domain: Domain, chat: Chat) -> Replier | None:
+        return make_replier(domain, chat)
+
+    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
+        return put(probe, recall, told)
+
+    def parse(self, probe: Probe, value: ChoiceAnswer | Values) -> str:
+        return parsed(value)
+
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+    ) -> list[Verdict]:
+        return make_verdicts(domain, probes, replies)
+
+    def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
+        overall = make_figures(domain, measured)
+        return [*overall, *make_curves(domain, measured, overall)]
+
+    def headline(self, metric: str) -> bool:
+        return metric not in ("state_match", "unparsed", "state_unparsed", *CONTINUAL)
+
+    def lesson(
+        self,
+        domain: Domain,
+        feedback: str,
+        probes: Sequence[Probe],
+        replies: Sequence[Reply],
+        turns: Sequence[Turn],
+    ) -> str:
+        return make_lesson(feedback, probes, replies, turns)
+
+    def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
+        return make_claims(domain, assistant, states, turns)
+
+    async def judged(self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
+        return await judge_claims(claims, held, judge)
+
+    def handlers(self) -> dict[str, Handler]:
+        return dict(HANDLERS)
+
+    def simulated(self, domain: Domain) -> frozenset[str]:
+        """Published users only need the simulator to answer back, and off-policy not even for that; generated ones
+        for everything else."""
+        made = {"state", "utterance", "question"} if generated(domain) else set()
+        return frozenset(made | ({"memory"} if sizes_of(domain).policy == "on" else set()))
+
+    def simulator_prompts(self) -> list[Prompt]:
+        return simulator_prompts()
+
+    def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
+        return [prompt(stem) for stem in JUDGE] if table == "score.claims" else []

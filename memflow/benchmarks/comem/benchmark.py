@@ -1,0 +1,116 @@
+"""CoMem as the graph calls it: the steps of the other modules of this package."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memflow.benchmarks.benchmark import Annotators, Benchmark, Measured, Question, States
+from memflow.benchmarks.choices import Choice, number_of
+from memflow.benchmarks.comem.curation.annotation import annotated, annotation_prompts
+from memflow.benchmarks.comem.curation.imported import imported
+from memflow.benchmarks.comem.curation.keys import keys_by, left_out
+from memflow.benchmarks.comem.figures import SHOWN, make_figures, slices
+from memflow.benchmarks.comem.parameters import parameters_of
+from memflow.benchmarks.comem.probes import probes_of
+from memflow.benchmarks.comem.question import put
+from memflow.benchmarks.comem.records import contexts_of, read
+from memflow.benchmarks.comem.scripted import HANDLERS
+from memflow.benchmarks.comem.speakers import speaker_figures, speaker_verdicts
+from memflow.benchmarks.comem.turns import turns_of
+from memflow.benchmarks.given import given_episodes
+from memflow.benchmarks.means import asked_of
+from memflow.benchmarks.verdicts import choice_verdicts
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import Handler
+from memflow.datasets import Dataset
+from memflow.domains import Domain
+from memflow.errors import BadSettings
+from memflow.memories.memory import Recall
+from memflow.metrics.instruments import Instruments
+from memflow.play import Episode
+from memflow.records import FeedbackRound, Figure, Key, Probe, Record, Reply, Turn, Verdict
+
+
+class CoMem(Benchmark):
+    """CoMem, by the modules of this folder. It has no structured states."""
+
+    name = "comem"
+
+    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+        return read(dataset, files)
+
+    async def turns(
+        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+    ) -> list[Turn]:
+        parameters = parameters_of(domain)
+        return [
+            turn
+            for context in contexts_of(domain, records)
+            for turn in turns_of(domain.name, context, parameters)
+        ]
+
+    async def keys(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        turns: Sequence[Turn],
+        annotators: Annotators | None,
+    ) -> list[Key]:
+        parameters, contexts = parameters_of(domain), contexts_of(domain, records)
+        if parameters.keys == "imported":
+            made = imported(domain, records, parameters)
+        elif parameters.keys != "annotated":
+            made = keys_by(parameters.keys, domain, contexts, parameters)
+        elif annotators is None:
+            raise BadSettings(f"domain {domain.name}: its keys are annotated, and nobody is there to do it")
+        else:
+            made = await annotated(domain, contexts, parameters, annotators)
+        return [*made, *left_out(domain, contexts, parameters)]
+
+    async def probes(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        states: States,
+        turns: Sequence[Turn],
+        simulator: Chat,
+        keys: Sequence[Key] = (),
+    ) -> list[Probe]:
+        return list(probes_of(domain.name, contexts_of(domain, records), keys, parameters_of(domain)))
+
+    def episodes(
+        self,
+        domain: Domain,
+        states: States,
+        turns: Sequence[Turn],
+        feedback: Sequence[FeedbackRound],
+        simulator: Chat,
+        probes: Sequence[Probe] = (),
+    ) -> list[Episode]:
+        return given_episodes(turns)
+
+    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
+        return put(probe, recall, told)
+
+    def parse(self, probe: Probe, value: Choice) -> str:
+        return number_of(value)
+
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+    ) -> list[Verdict]:
+        judged = choice_verdicts(domain, probes, replies)
+        return [*judged, *speaker_verdicts(probes, replies, judged)]
+
+    def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
+        by_speaker = speaker_figures(domain, measured, slices(asked_of(measured)))
+        return [*make_figures(domain, measured), *by_speaker]
+
+    def headline(self, metric: str) -> bool:
+        """Of what changes over checkpoints, what is forgotten in the end and what is right throughout."""
+        return metric in SHOWN
+
+    def annotation_prompts(self, domain: Domain) -> list[Prompt]:
+        return annotation_prompts() if parameters_of(domain).keys == "annotated" else []
+
+    def handlers(self) -> dict[str, Handler]:
+        return dict(HANDLERS)

@@ -1,0 +1,113 @@
+"""MemBench as the graph calls it: the steps of the other modules of this package."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memflow.benchmarks.benchmark import Benchmark, Measured, Question, States
+from memflow.benchmarks.choices import Choice, number_of
+from memflow.benchmarks.given import given_episodes
+from memflow.benchmarks.membench import records as files_of
+from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_figures, placed
+from memflow.benchmarks.membench.figures import levels, make_figures
+from memflow.benchmarks.membench.generated import make_probes, make_turns
+from memflow.benchmarks.membench.generation.lives.states import make_states
+from memflow.benchmarks.membench.noise.lengths import lengthened
+from memflow.benchmarks.membench.parameters import generated, parameters_of
+from memflow.benchmarks.membench.published.memdaily_graphs import states_of
+from memflow.benchmarks.membench.question import put
+from memflow.benchmarks.membench.scripted import HANDLERS
+from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.trajectories import probes_of, turns_of
+from memflow.benchmarks.membench.wording import simulator_prompts
+from memflow.benchmarks.verdicts import UNPARSED, choice_verdicts
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import Handler
+from memflow.datasets import Dataset
+from memflow.domains import Domain
+from memflow.memories.memory import Recall
+from memflow.metrics.instruments import Instruments
+from memflow.play import Episode
+from memflow.records import FeedbackRound, Figure, Key, Probe, Record, Reply, Turn, Verdict
+
+
+class MemBench(Benchmark):
+    """MemBench, by the modules of this folder."""
+
+    name = "membench"
+
+    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+        return files_of.read(dataset, files)
+
+    async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
+        parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
+        return make_states(domain, records) if generated(domain) else states_of(domain.name, records)
+
+    async def turns(
+        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+    ) -> list[Turn]:
+        if generated(domain):
+            said, asked = await make_turns(domain, records, states, simulator), []
+        else:
+            trajectories = taken(domain, records)
+            said = [turn for each in trajectories for turn in turns_of(domain.name, each)]
+            asked = [probe for each in trajectories for probe in probes_of(domain.name, each)]
+        said = lengthened(domain, records, said, asked, states.entities)
+        return placed(said) if parameters_of(domain).protocol == CAPACITY else said
+
+    async def probes(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        states: States,
+        turns: Sequence[Turn],
+        simulator: Chat,
+        keys: Sequence[Key] = (),
+    ) -> list[Probe]:
+        if generated(domain):
+            asked = await make_probes(domain, records, states, turns, simulator)
+        else:
+            asked = [probe for each in taken(domain, records) for probe in probes_of(domain.name, each)]
+        along = parameters_of(domain).protocol == CAPACITY
+        return asked_along(asked, turns) if along else asked_at_end(asked, turns)
+
+    def episodes(
+        self,
+        domain: Domain,
+        states: States,
+        turns: Sequence[Turn],
+        feedback: Sequence[FeedbackRound],
+        simulator: Chat,
+        probes: Sequence[Probe] = (),
+    ) -> list[Episode]:
+        return given_episodes(turns)
+
+    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
+        return put(probe, recall, told)
+
+    def parse(self, probe: Probe, value: Choice) -> str:
+        return number_of(value)
+
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+    ) -> list[Verdict]:
+        return choice_verdicts(domain, probes, replies)
+
+    def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
+        return [*make_figures(domain, measured), *capacity_figures(domain, measured)]
+
+    def parts(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+        return levels(probes)
+
+    def headline(self, metric: str) -> bool:
+        return metric != UNPARSED
+
+    def handlers(self) -> dict[str, Handler]:
+        return dict(HANDLERS)
+
+    def simulated(self, domain: Domain) -> frozenset[str]:
+        """Generated users' lives are drawn; the simulator words what they say and what is asked of them."""
+        return frozenset({"utterance", "question"} if generated(domain) else ())
+
+    def simulator_prompts(self) -> list[Prompt]:
+        return simulator_prompts()

@@ -1,0 +1,135 @@
+"""MemoryBench as the graph calls it: the steps of the other modules of this package."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from memflow.benchmarks.benchmark import Benchmark, Measured, Question, States
+from memflow.benchmarks.memorybench import (
+    episodes,
+    feedback,
+    figures,
+    onpolicy,
+    probes,
+    protocols,
+    questions,
+    records,
+    scripted,
+    selection,
+    utterances,
+)
+from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.memorybench.scores.registry import needs_of, prompts_of
+from memflow.benchmarks.memorybench.scores.scripted import HANDLERS as JUDGING
+from memflow.benchmarks.memorybench.scores.verdicts import make_verdicts
+from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY
+from memflow.benchmarks.memorybench.users import reactions
+from memflow.benchmarks.memorybench.users.scripted import HANDLERS as USING
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import Handler
+from memflow.datasets import Dataset
+from memflow.domains import Domain
+from memflow.memories.memory import Recall, Tools
+from memflow.metrics.instruments import Instruments
+from memflow.play import Episode, Played, Replier
+from memflow.records import FeedbackRound, Figure, Key, PlayedRound, Probe, Record, Reply, Turn, Verdict
+
+
+class MemoryBench(Benchmark):
+    """MemoryBench, by the modules of this folder. It has no structured states."""
+
+    name = "memorybench"
+    counts_rows = False
+
+    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+        return records.read(dataset, files)
+
+    async def turns(
+        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+    ) -> list[Turn]:
+        parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
+        return protocols.placed(domain, utterances.turns(domain.name, selection.select(domain, records)))
+
+    async def probes(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        states: States,
+        turns: Sequence[Turn],
+        simulator: Chat,
+        keys: Sequence[Key] = (),
+    ) -> list[Probe]:
+        return protocols.asked(domain, probes.probes(domain.name, selection.select(domain, records)))
+
+    async def feedback(
+        self,
+        domain: Domain,
+        turns: Sequence[Turn],
+        probes: Sequence[Probe],
+        backbone: Chat,
+        simulator: Chat,
+        tools: Tools,
+    ) -> list[FeedbackRound]:
+        """None on-policy: there the assistants that are measured answer the training cases."""
+        if parameters_of(domain).protocol == "on_policy":
+            return []
+        return await feedback.feedback(domain, turns, probes, backbone, simulator)
+
+    def episodes(
+        self,
+        domain: Domain,
+        states: States,
+        turns: Sequence[Turn],
+        feedback: Sequence[FeedbackRound],
+        simulator: Chat,
+        probes: Sequence[Probe] = (),
+    ) -> list[Episode]:
+        return episodes.episodes(domain, turns, feedback, probes, simulator)
+
+    def asking(self, domain: Domain) -> bool:
+        return parameters_of(domain).protocol in ("on_policy", "same")
+
+    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
+        return onpolicy.rounds(domain, assistant, played)
+
+    def replier(self, domain: Domain, chat: Chat) -> Replier | None:
+        """On-policy, the model; its words are those of each dialogue's own question."""
+        return onpolicy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
+
+    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
+        """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""
+        prompt, fields = questions.put(probe, recall.notes if told is None else told)
+        return Question(prompt, fields, questions.query(probe, parameters_of(domain).query == "prompt"))
+
+    def parse(self, probe: Probe, value: Any) -> str:
+        return questions.written(value)
+
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+    ) -> list[Verdict]:
+        return await make_verdicts(domain, probes, replies, instruments)
+
+    def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
+        return figures.figures(domain, measured)
+
+    def headline(self, metric: str) -> bool:
+        """What scores cases, and all of it on one scale; measures of a case beside its score do not."""
+        return metric in PRIMARY or metric in figures.SCALES
+
+    def handlers(self) -> dict[str, Handler]:
+        return {**scripted.handlers(), **USING, **JUDGING}
+
+    def simulated(self, domain: Domain) -> frozenset[str]:
+        """Users react to training cases; what they say of LoCoMo's, the metric decides, and no model."""
+        return frozenset({"memory" if parameters_of(domain).protocol == "on_policy" else "feedback"})
+
+    def simulator_prompts(self) -> list[Prompt]:
+        """Those a simulator answers, what it is told to be right, and the words of users whom a metric contents."""
+        return reactions.prompts()
+
+    def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
+        return prompts_of(domain) if table == "score.verdicts" else []
+
+    def instruments(self, domain: Domain) -> frozenset[str]:
+        return needs_of(domain)

@@ -1,0 +1,139 @@
+"""A cache of values computed from local files, such as checksums: each is valid while its file's state is the same.
+
+The state of a file is its modification time, size and inode. The cache itself is a text file to which any number of
+processes append lines: the path, the state and the value, with a checksum of the line. A damaged line is ignored.
+Nothing is lost with the cache: where it cannot be read or written, values are computed again.
+"""
+
+import json
+import os
+import secrets
+import stat
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+RACY_NS = 2_000_000_000
+"""A file modified so shortly before it was read may change again within the same modification time: not cached."""
+SPARE_LINES = 1000
+"""Outdated lines that the file may have, beyond one for each valid line, before it is rewritten."""
+
+
+class FileState(NamedTuple):
+    """What changes when a file is written or replaced."""
+
+    mtime_ns: int
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, seen: os.stat_result) -> "FileState | None":
+        """Return the state of a regular file; None of anything else."""
+        return cls(seen.st_mtime_ns, seen.st_size, seen.st_ino) if stat.S_ISREG(seen.st_mode) else None
+
+
+class FileCache:
+    """Values by path and file state, kept in the file `path`, which is created on first use.
+
+    Paths below `root` are stored relative to it: a folder that is moved together with its cache keeps it.
+    """
+
+    def __init__(self, path: str | Path, root: str | Path = "/") -> None:
+        self.path = Path(path)
+        self.root = f"{str(root).rstrip('/')}/"
+        self._values: dict[str, tuple[FileState, Any]] = {}
+        self._lines: dict[str, str] | None = None
+        self._lock = threading.Lock()
+
+    def get(self, path: str, state: FileState | None) -> Any:
+        """Return the value cached for a file in this state; None where there is none."""
+        if state is None:
+            return None
+        held = self._values.get(path)
+        if held is None:
+            if self._lines is None:
+                self._load()
+            line = (self._lines or {}).pop(self._key(path), None)
+            held = None if line is None else _parsed(line)
+            if held is not None:
+                self._values[path] = held
+        return held[1] if held is not None and held[0] == state else None
+
+    def put(self, path: str, state: FileState | None, value: Any) -> None:
+        """Cache a value that was computed from a file after it was seen in this state."""
+        if state is None or time.time_ns() - state.mtime_ns < RACY_NS:
+            return
+        self._values[path] = (state, value)
+        line = _line(self._key(path), state, value)
+        with suppress(OSError):
+            self.path.parent.mkdir(exist_ok=True)  # and no folder above it, as a home that is not there yet
+            # One write of one line at the end: no other process can write into the middle of it. A line that a
+            # killed process left unfinished is ended by the first line break.
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                os.write(file, f"\n{line}\n".encode())
+            finally:
+                os.close(file)
+
+    def _key(self, path: str) -> str:
+        """The path as it is stored: JSON has no tabs and no line breaks."""
+        return json.dumps(path.removeprefix(self.root))
+
+    def _load(self) -> None:
+        """Read the cache's file, and rewrite it without outdated lines where those are many."""
+        with self._lock:
+            if self._lines is not None:
+                return
+            found: dict[str, str] = {}
+            number = 0
+            try:
+                text = self.path.read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                text = ""
+            for line in text.split("\n"):
+                parts = line.split("\t", 2)
+                if len(parts) == 3:
+                    number += 1
+                    found[parts[1]] = line
+            if number > 2 * len(found) + SPARE_LINES:
+                self._rewrite(found)
+            self._lines = found
+
+    def _rewrite(self, found: dict[str, str]) -> None:
+        written = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.writing")
+        try:
+            written.write_text("".join(f"{line}\n" for line in self._valid(found)), encoding="utf-8")
+            written.replace(self.path)
+        except OSError:
+            with suppress(OSError):
+                written.unlink()
+
+    def _valid(self, found: dict[str, str]) -> Iterator[str]:
+        """The lines of files that are still there in the same state."""
+        for key, line in found.items():
+            held = _parsed(line)
+            with suppress(OSError, ValueError):
+                # An absolute path stays as it is.
+                if held is not None and FileState.of(Path(self.root, json.loads(key)).stat()) == held[0]:
+                    yield line
+
+
+def _line(key: str, state: FileState, value: Any) -> str:
+    content = f"{key}\t{json.dumps(state)}\t{json.dumps(value)}"
+    return f"{zlib.crc32(content.encode()):08x}\t{content}"
+
+
+def _parsed(line: str) -> tuple[FileState, Any] | None:
+    """The state and the value of a line; None where the line is damaged."""
+    checksum, _, content = line.partition("\t")
+    if checksum != f"{zlib.crc32(content.encode()):08x}":
+        return None
+    try:
+        _, state, value = content.split("\t")
+        return FileState(*json.loads(state)), json.loads(value)
+    except (TypeError, ValueError):
+        return None

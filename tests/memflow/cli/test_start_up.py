@@ -1,0 +1,137 @@
+"""Start-up: commands import only what they need, and a run that finds all up to date imports no Dagster."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assets.recipes import BY_ASSISTANT, BY_DOMAIN, Recipes
+from memflow.cli import walk as walk_module
+from memflow.cli.walk import Leg, Order, Outcome, walk
+from resources.process_locks import LOCKS, has_stale_locks, instance_folder
+from resources.settings import Settings, load
+
+DOMAIN = "amemgym_demo"
+ASSISTANTS = ("none", "rag_2_4_30")
+HEAVY = {
+    *("dagster", "great_expectations", "lancedb", "nltk", "openai", "pandas", "scipy", "textstat"),
+    *("matplotlib", "rjieba", "pyarrow.dataset"),
+}
+GRAPH = {*HEAVY, "duckdb", "pyarrow", "sqlalchemy"}
+EVERYTHING = {*GRAPH, "numpy", "pydantic_settings", "yaml"}
+
+
+class Silent:
+    """A watcher that prints nothing."""
+
+    def begin(self, legs: int) -> None: ...
+    def leg(self, leg: Leg) -> None: ...
+    def step(self, name: str, done: int, total: int) -> None: ...
+    def end_leg(self, leg: Leg, what: str) -> None: ...
+
+
+def imported(*arguments: str) -> tuple[set[str], str]:
+    """The modules that a command has imported when it ends, and what it printed on standard error."""
+    program = (
+        "import sys\nfrom memflow.cli import app\n"
+        f"try:\n    app({arguments!r})\nexcept SystemExit:\n    pass\n"
+        "print('imported', *sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    shown, _, modules = done.stderr.rpartition("imported ")
+    return set(modules.split()), shown
+
+
+def up_to_date(home: Path) -> Settings:
+    """Settings under whose home every partition is up to date; its tables have no rows."""
+    file = home / "memflow.toml"
+    file.write_text(
+        f"home = {json.dumps(str(home))}\ndomains = {json.dumps([DOMAIN])}\nassistants = {json.dumps(ASSISTANTS)}\n"
+    )
+    settings = load(file)
+    recipes = Recipes.of(settings)
+    domain = settings.domain(DOMAIN)
+    for name in domain.datasets:
+        recipes.lake.write("raw.records", name, [], recipe=recipes.raw(name))
+    for table in BY_DOMAIN:
+        recipes.lake.write(table, DOMAIN, [], recipe=recipes.domain(table, domain))
+    for assistant in ASSISTANTS:
+        for table in BY_ASSISTANT:
+            recipe = recipes.assistant(table, DOMAIN, assistant)
+            recipes.lake.write(table, f"{DOMAIN}/{assistant}", [], recipe=recipe)
+    recipes.lake.write("score.leaderboard", "all", [], recipe=recipes.leaderboard())
+    return settings
+
+
+def walked(settings: Settings) -> Outcome:
+    return walk(settings, Order(settings.domains, settings.assistants), Silent())
+
+
+def stale_lock(home: Path) -> Path:
+    """A lock file that no process holds, as a killed process leaves it."""
+    lock = instance_folder(home) / LOCKS / "0123456789abcdef"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    return lock
+
+
+@pytest.mark.parametrize(
+    ("arguments", "without"),
+    [
+        (("--help",), EVERYTHING),
+        (("run", "--help"), EVERYTHING),
+        (("show", "--help"), EVERYTHING),
+        (("shwo",), EVERYTHING),
+        (("domains",), GRAPH),
+        (("show", "leaderboard"), HEAVY),
+        (("sql", "SELECT 1"), HEAVY),
+        (("run", "--domain", "nowhere"), GRAPH),
+        (("run", "--memory", "nothing_known"), GRAPH),
+        (("run", "--assistant", "full@nobody"), GRAPH),
+        (("plan", "--memory", "nothing_known"), GRAPH),
+    ],
+)
+def test_command_imports_only_what_it_needs(arguments, without) -> None:
+    modules, _ = imported(*arguments)
+    assert not modules & without
+
+
+def test_settings_import_no_benchmark() -> None:
+    modules, _ = imported("domains")
+    assert not [
+        name for name in modules if name.startswith("memflow.benchmarks.") and name.endswith(".benchmark")
+    ]
+
+
+def test_run_with_all_up_to_date_imports_no_dagster(tmp_path) -> None:
+    settings = up_to_date(tmp_path)
+    modules, shown = imported("--settings", str(settings.home / "memflow.toml"), "run")
+    assert shown.count("up to date") == 5 and "publish_scores: up to date" in shown
+    assert not modules & HEAVY
+    assert not (settings.home / "dagster").exists()
+
+
+def test_all_up_to_date_opens_no_instance(tmp_path, monkeypatch) -> None:
+    settings = up_to_date(tmp_path)
+    monkeypatch.setattr(walk_module, "Executor", lambda *_: pytest.fail("the instance was opened"))
+    outcome = walked(settings)
+    assert (len(outcome.kept), outcome.ran, outcome.accounts) == (5, [], [])
+
+
+def test_run_of_a_killed_process_is_ended_though_all_is_up_to_date(tmp_path) -> None:
+    settings = up_to_date(tmp_path)
+    lock = stale_lock(settings.home)
+    assert has_stale_locks(settings.home)
+    assert len(walked(settings).kept) == 5
+    assert not lock.exists() and not has_stale_locks(settings.home)
+
+
+def test_partition_that_is_out_of_date_is_run(tmp_path) -> None:
+    settings = up_to_date(tmp_path)
+    lake = Recipes.of(settings).lake
+    lake.write("score.leaderboard", "all", [], recipe="of another version")
+    outcome = walked(settings)
+    assert [leg.job for leg in [*outcome.ran, *(leg for leg, _ in outcome.failed)]] == ["publish_scores"]
+    assert len(outcome.kept) == 4

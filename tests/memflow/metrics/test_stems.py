@@ -1,0 +1,72 @@
+"""Stems are those of NLTK's PorterStemmer in its default mode, on known words and on random ones."""
+
+import re
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.stem.porter import PorterStemmer
+
+from memflow.metrics.stems import _IRREGULAR, _STEP_2, _STEP_3, _STEP_4, stem
+
+PORTER = PorterStemmer()
+ENDINGS = (
+    *(suffix for suffix, _ in (*_STEP_2, *_STEP_3)),
+    *(*_STEP_4, "s", "ies", "sses", "ied", "eed", "ed", "ing", "y", "e", "ll", "alli", "*ded", "*ding"),
+)
+STARTS = (
+    "",
+    "a",
+    "y",
+    "s",
+    "tr",
+    "st",
+    "syzyg",
+    "hop",
+    "hopp",
+    "fall",
+    "oat",
+    "ivy",
+    "troubl",
+    "conflat",
+    "siz",
+)
+
+
+def words_of(folder: Path) -> set[str]:
+    """All words of the texts below a folder."""
+    texts = [
+        path.read_text(encoding="utf-8", errors="replace")
+        for path in folder.rglob("*")
+        if path.suffix in (".md", ".py", ".json", ".yaml", ".jsonl", ".txt")
+    ]
+    return {word for text in texts for word in re.findall(r"[^\W\d_]+", text)}
+
+
+@pytest.mark.parametrize("word", sorted(_IRREGULAR))
+def test_irregular_form_is_stemmed_as_nltk_does(word) -> None:
+    assert stem(word) == PORTER.stem(word)
+
+
+def test_words_of_texts_are_stemmed_as_nltk_does() -> None:
+    words = words_of(Path(str(files("memflow"))))
+    assert len(words) > 10_000
+    assert [word for word in words if stem(word) != PORTER.stem(word)] == []
+
+
+def test_every_suffix_is_stemmed_as_nltk_does() -> None:
+    words = ["".join(parts) for parts in product(STARTS, ("", *ENDINGS), ENDINGS)]
+    assert [word for word in words if stem(word) != PORTER.stem(word)] == []
+
+
+@given(st.text(alphabet="aeioubdlnstyz'*AÉ中İ", max_size=12), st.sampled_from(["", *ENDINGS]))
+def test_random_word_is_stemmed_as_nltk_does(start, ending) -> None:
+    assert stem(start + ending) == PORTER.stem(start + ending)
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_stemmed_as_nltk_does(text) -> None:
+    assert stem(text) == PORTER.stem(text)

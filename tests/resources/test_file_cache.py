@@ -1,0 +1,296 @@
+"""The cache by file state: it returns what the file holds now, whatever happens to the file or to the cache."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memflow.datasets import Dataset
+from memflow.errors import BadInput
+from resources import file_cache
+from resources.file_cache import FileCache, FileState
+from resources.lake import CACHE, Lake
+from resources.library import Library
+
+OLD_NS = time.time_ns() - 3600 * 10**9
+
+
+def age(path: Path, seconds: int = 0) -> None:
+    """Set a modification time that is an hour ago, and so many seconds more."""
+    os.utime(path, ns=(OLD_NS + seconds * 10**9, OLD_NS + seconds * 10**9))
+
+
+def state(path: Path) -> FileState | None:
+    return FileState.of(path.stat())
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "data.txt"
+    path.write_text("one")
+    age(path)
+    return path
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "values-1"
+
+
+def touch(path: Path) -> None:
+    age(path, 5)
+
+
+def replace_with_same_size(path: Path) -> None:
+    path.write_text("two")
+    age(path, 5)
+
+
+def rename_over_with_same_size_and_time(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_text("two")
+    age(other)
+    other.replace(path)
+
+
+def truncate(path: Path) -> None:
+    path.write_text("")
+    age(path)
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+@pytest.mark.parametrize(
+    "change", [touch, replace_with_same_size, rename_over_with_same_size_and_time, truncate]
+)
+def test_changed_file_is_not_cached(file, stored, change, reopened) -> None:
+    cache = FileCache(stored)
+    cache.put(str(file), state(file), "one")
+    assert cache.get(str(file), state(file)) == "one"
+    change(file)
+    assert (FileCache(stored) if reopened else cache).get(str(file), state(file)) is None
+
+
+def test_recently_modified_file_is_not_cached(file, stored) -> None:
+    file.touch()
+    cache = FileCache(stored)
+    cache.put(str(file), state(file), "one")
+    assert cache.get(str(file), state(file)) is None
+    assert FileCache(stored).get(str(file), state(file)) is None
+
+
+def test_file_modified_in_the_future_is_not_cached(file, stored) -> None:
+    os.utime(file, (time.time() + 3600, time.time() + 3600))
+    FileCache(stored).put(str(file), state(file), "one")
+    assert FileCache(stored).get(str(file), state(file)) is None
+
+
+def test_folder_has_no_state(tmp_path, stored) -> None:
+    cache = FileCache(stored)
+    assert state(tmp_path) is None
+    cache.put(str(tmp_path), None, "x")
+    assert cache.get(str(tmp_path), None) is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: b"",
+        lambda text: b"\x00\xff" * 1000,
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace(b'"one"', b'"two"'),
+        lambda text: text[: text.rindex(b"\t") + 3],
+        lambda text: text.replace(b"\t", b" "),
+    ],
+)
+def test_damaged_cache_is_ignored_and_written_again(file, stored, damage) -> None:
+    FileCache(stored).put(str(file), state(file), "one")
+    stored.write_bytes(damage(stored.read_bytes()))
+    assert FileCache(stored).get(str(file), state(file)) is None
+    FileCache(stored).put(str(file), state(file), "one")
+    assert FileCache(stored).get(str(file), state(file)) == "one"
+
+
+def test_cache_that_cannot_be_written_loses_nothing(file, tmp_path) -> None:
+    (tmp_path / "cache").write_text("a file where the folder belongs")
+    cache = FileCache(tmp_path / "cache" / "values-1")
+    cache.put(str(file), state(file), "one")
+    assert cache.get(str(file), state(file)) == "one"
+    assert FileCache(tmp_path / "cache" / "values-1").get(str(file), state(file)) is None
+
+
+def test_folder_moved_with_its_cache_keeps_it(tmp_path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    file = home / "a\tb\n é"
+    file.write_text("x")
+    age(file)
+    FileCache(home / "values-1", home).put(str(file), state(file), "x")
+    moved = home.rename(tmp_path / "moved")
+    file = moved / file.name
+    assert FileCache(moved / "values-1", moved).get(str(file), state(file)) == "x"
+
+
+def test_outdated_lines_are_removed(file, stored, monkeypatch) -> None:
+    monkeypatch.setattr(file_cache, "SPARE_LINES", 10)
+    gone = file.with_name("gone")
+    gone.write_text("x")
+    age(gone)
+    cache = FileCache(stored)
+    cache.put(str(gone), state(gone), "x")
+    gone.unlink()
+    for number in range(50):
+        age(file, number)
+        cache.put(str(file), state(file), number)
+    assert FileCache(stored).get(str(file), state(file)) == 49
+    assert len(stored.read_text().split()) < 10
+    assert FileCache(stored).get(str(file), state(file)) == 49
+
+
+def test_concurrent_processes_lose_no_line(tmp_path, stored) -> None:
+    files = [tmp_path / f"file{number}" for number in range(60)]
+    for path in files:
+        path.write_text(path.name)
+        age(path)
+    program = (
+        "import sys; from pathlib import Path; from resources.file_cache import FileCache, FileState\n"
+        "cache = FileCache(sys.argv[1])\n"
+        "for name in sys.argv[2:]:\n"
+        "    cache.put(name, FileState.of(Path(name).stat()), Path(name).name * 100)\n"
+    )
+    names = [str(path) for path in files]
+    running = [
+        subprocess.Popen([sys.executable, "-c", program, str(stored), *names[at::3]]) for at in range(3)
+    ]
+    assert [process.wait(60) for process in running] == [0, 0, 0]
+    cache = FileCache(stored)
+    assert [cache.get(str(path), state(path)) for path in files] == [path.name * 100 for path in files]
+
+
+CHANGES = st.lists(
+    st.tuples(
+        st.sampled_from(["write", "rename", "truncate", "touch", "back", "reopen", "damage", "read"]),
+        st.sampled_from(["aa", "bb", "ccc"]),
+        st.integers(0, 2),
+    ),
+    max_size=25,
+)
+
+
+@given(changes=CHANGES)
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_cached_value_is_the_content_of_the_file(tmp_path, changes) -> None:
+    """Values are right whatever happens to the file, as long as no state comes twice with another content."""
+    folder = tmp_path / "case"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    file, stored = folder / "file", folder / "values-1"
+    file.write_text("aa")
+    age(file)
+    cache = FileCache(stored, folder)
+    contents = {state(file): "aa"}
+    for clock, (what, text, second) in enumerate(changes, 1):
+        if what in ("write", "rename", "truncate"):
+            written = folder / "beside" if what == "rename" else file
+            written.write_text("" if what == "truncate" else text)
+            # A clock that stands still only for files that are renamed, whose inodes differ.
+            age(written, second if what == "rename" else 10 + clock)
+            written.replace(file)
+        elif what == "touch":
+            age(file, 1000 + clock)
+        elif what == "reopen":
+            cache = FileCache(stored, folder)
+        elif what == "damage" and stored.exists():
+            stored.write_bytes(stored.read_bytes()[: -7 * (second + 1)])
+        now = state(file)
+        if contents.setdefault(now, file.read_text()) != file.read_text():
+            return  # an inode was used again: nothing that looks at states can notice that
+        found = cache.get(str(file), now)
+        assert found in (None, file.read_text())
+        cache.put(str(file), now, file.read_text())
+        assert cache.get(str(file), now) == file.read_text()
+
+
+@pytest.fixture
+def lake(tmp_path) -> Lake:
+    lake = Lake(tmp_path / "lake")
+    lake.write("question.keys", "d", [], recipe="r1", meta={"run": "é"})
+    age(Path(lake.path("question.keys", "d")))
+    return lake
+
+
+def test_facts_are_read_from_a_file_once(lake, monkeypatch) -> None:
+    first = lake.facts("question.keys", "d")
+    monkeypatch.setattr(Lake, "_stored_facts", lambda *_: pytest.fail("the footer was read again"))
+    assert lake.facts("question.keys", "d") == first == Lake(lake.root).facts("question.keys", "d")
+    assert lake.facts("question.keys", "other") is None
+
+
+def test_facts_of_a_rewritten_partition_are_new(lake) -> None:
+    assert lake.facts("question.keys", "d").recipe == "r1"
+    lake.write("question.keys", "d", [], recipe="r2")
+    assert (
+        lake.facts("question.keys", "d").recipe == "r2" == Lake(lake.root).facts("question.keys", "d").recipe
+    )
+
+
+def test_facts_of_a_removed_partition_are_none(lake) -> None:
+    lake.facts("question.keys", "d")
+    Path(lake.path("question.keys", "d")).unlink()
+    assert lake.facts("question.keys", "d") is None
+
+
+@pytest.mark.parametrize("size", [0, 1, 300])
+def test_truncated_partition_is_noticed(lake, size) -> None:
+    path = Path(lake.path("question.keys", "d"))
+    lake.facts("question.keys", "d")
+    path.write_bytes(path.read_bytes()[:size])
+    age(path)
+    with pytest.raises(BadInput, match="cannot be read as Parquet"):
+        lake.facts("question.keys", "d")
+
+
+def test_partition_overwritten_by_hand_with_old_times_is_noticed(lake) -> None:
+    path = Path(lake.path("question.keys", "d"))
+    other = Lake(path.parents[2] / "other")
+    other.write("question.keys", "d", [], recipe="r3", meta={"run": "é"})
+    lake.facts("question.keys", "d")
+    copy = Path(other.path("question.keys", "d"))
+    age(copy, 3)
+    shutil.copy2(copy, path)
+    assert lake.facts("question.keys", "d").recipe == "r3"
+
+
+def test_corrupt_cache_of_facts_is_rebuilt(lake) -> None:
+    facts = lake.facts("question.keys", "d")
+    (Path(lake.root) / CACHE).write_bytes(b"\x00" * 100)
+    assert Lake(lake.root).facts("question.keys", "d") == facts
+    assert b"r1" in (Path(lake.root) / CACHE).read_bytes()
+
+
+def test_facts_in_a_read_only_lake_are_read_each_time(lake, monkeypatch) -> None:
+    def refuse(*_: object) -> int:
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(file_cache.os, "open", refuse)
+    assert Lake(lake.root).facts("question.keys", "d").recipe == "r1"
+    assert not (Path(lake.root) / CACHE).exists()
+
+
+def test_checksums_are_kept_between_processes(tmp_path, monkeypatch) -> None:
+    (tmp_path / "a.json").write_text("{}")
+    age(tmp_path / "a.json")
+    known = {"a": Dataset("a", "A", "amemgym", ("a.json",), "MIT", "here", "Download it.")}
+    cache = tmp_path / "cache" / "checksums-1"
+    sums = Library(tmp_path, known, cache).sums("a")
+    with monkeypatch.context() as patched:
+        patched.setattr("hashlib.file_digest", lambda *_: pytest.fail("the file was read again"))
+        assert Library(tmp_path, known, cache).sums("a") == sums
+    (tmp_path / "a.json").write_text("[]")
+    age(tmp_path / "a.json", 5)
+    assert Library(tmp_path, known, cache).sums("a") != sums
