@@ -28,6 +28,7 @@ from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest_rows
 from memflow.records import EFFICIENCY, KEYS, MEASURED, TABLES, Column, columns
 from resources.file_cache import FileCache, FileState
+from resources.row_cache import RowCache
 
 ARROW: dict[Any, pa.DataType] = {
     str: pa.string(),
@@ -99,6 +100,7 @@ class Lake:
         self.root = address.rstrip("/")
         self.local = isinstance(filesystem, fs.LocalFileSystem)
         self._cache = FileCache(f"{self.root}/{CACHE}", self.root) if self.local else None
+        self._rows = RowCache()
 
     def write(
         self,
@@ -127,7 +129,8 @@ class Lake:
             buffer,
             compression="zstd",
         )
-        self._put(self.path(table, partition), buffer.getvalue())
+        path = self.path(table, partition)
+        self._rows.put(path, True, self._put(path, buffer.getvalue()), rows)
         return facts
 
     def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
@@ -136,10 +139,18 @@ class Lake:
 
         Raises MissingData where it was never materialized, BadInput where the file is not the lake's.
         """
+        vectors = vectors or not any(column.type == list[float] for column in columns(table))
+        path, state = self.path(table, partition), self._state(table, partition)
+        kept = self._rows.get(path, vectors, state) if state else None
+        if kept is not None:
+            return kept
         held = self.arrow(table, partition, vectors=vectors)
         row = TABLES[table]
         values = zip(*(column.to_pylist() for column in held.columns), strict=True)
-        return [row(**dict(zip(held.column_names, each, strict=True))) for each in values]
+        rows = [row(**dict(zip(held.column_names, each, strict=True))) for each in values]
+        if state == self._state(table, partition):
+            self._rows.put(path, vectors, state, rows)
+        return rows
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """A partition as it lies, column by column, all or those without vectors. Raises as `read` does."""
@@ -170,18 +181,26 @@ class Lake:
         """
         if self._cache is None:
             return self._stored_facts(table, partition)
-        path = self.path(table, partition)
-        try:
-            state = FileState.of(os.stat(path))  # noqa: PTH116  (a Path takes longer than the call itself)
-        except FileNotFoundError:
+        path, state = self.path(table, partition), self._state(table, partition)
+        if state is None:
             return None
         cached = self._cache.get(path, state)
         if cached is not None:
             return Facts(*cached)
         facts = self._stored_facts(table, partition)
-        if facts is not None and FileState.of(os.stat(path)) == state:  # noqa: PTH116
+        if facts is not None and self._state(table, partition) == state:
             self._cache.put(path, state, [facts.digest, facts.recipe, facts.rows, dict(facts.meta)])
         return facts
+
+    def _state(self, table: str, partition: str) -> FileState | None:
+        """The state of a partition's file; None where it is not there, and on an object store."""
+        if not self.local:
+            return None
+        try:
+            found = os.stat(self.path(table, partition))  # noqa: PTH116  (a Path takes longer than the call itself)
+        except FileNotFoundError:
+            return None
+        return FileState.of(found)
 
     def _stored_facts(self, table: str, partition: str) -> Facts | None:
         """The facts in the file's footer."""
@@ -264,14 +283,14 @@ class Lake:
             f"move it away and materialize {_asset(table)}"
         )
 
-    def _put(self, path: str, content: pa.Buffer) -> None:
-        """The one place where a disk and an object store differ."""
+    def _put(self, path: str, content: pa.Buffer) -> FileState | None:
+        """Write a file, and return its state where it is on a disk: here a disk and an object store differ."""
         if self.local:
-            _replace(Path(path), content)
-            return
+            return _replace(Path(path), content)
         self.filesystem.create_dir(path.rpartition("/")[0], recursive=True)
         with self.filesystem.open_output_stream(path) as object_:
             object_.write(content)
+        return None
 
 
 @lru_cache(maxsize=100_000)
@@ -358,7 +377,7 @@ def _linkable(root: Path) -> bool:
     return True
 
 
-def _replace(path: Path, content: pa.Buffer) -> None:
+def _replace(path: Path, content: pa.Buffer) -> FileState | None:
     """Write beside `path`, sync, and rename over it: a reader has the old file or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_name(f".{path.stem}.{secrets.token_hex(8)}.writing")
@@ -367,6 +386,7 @@ def _replace(path: Path, content: pa.Buffer) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+            state = FileState.of(os.fstat(file.fileno()))
         written.replace(path)
     except BaseException:
         written.unlink(missing_ok=True)
@@ -377,6 +397,7 @@ def _replace(path: Path, content: pa.Buffer) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+    return state
 
 
 def _asset(table: str) -> str:

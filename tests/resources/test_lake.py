@@ -9,11 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 from pyarrow._fs import _MockFileSystem
+from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest_rows
 from memflow.records import MEASURED, TABLES, Entry, Reply, Variable, Verdict, columns
+from resources.file_cache import FileState
 from resources.lake import Lake
+from resources.row_cache import RowCache
 
 PLAIN = {str: "é 中文 '\"\n", int: 7, float: 0.25, bool: True, list[str]: ["a", ""], list[float]: [0.1, -1.0]}
 
@@ -270,3 +273,38 @@ def test_a_vector_may_hold_whole_numbers_and_nothing_that_is_no_number(lake) -> 
     for wrong in ([float("nan")], [1.0, float("inf")], [True], ["1"], [1, float("nan")]):
         with pytest.raises(BadInput, match="vector of row 0"):
             lake.write("memory.indexes", "d/a", [entry(0, vector=wrong)], recipe="r")
+
+
+def test_rows_are_read_from_memory_while_the_file_is_unchanged(tmp_path):
+    lake = Lake(tmp_path)
+    for table, rows in valid_rows().items():
+        lake.write(table, "d", rows, recipe="")
+        kept, read = lake.read(table, "d"), Lake(tmp_path).read(table, "d")
+        assert kept == read == rows
+        assert lake.read(table, "d") is not kept
+        assert lake.read(table, "d", vectors=False) == Lake(tmp_path).read(table, "d", vectors=False)
+
+
+def test_rows_of_a_file_that_another_process_replaced_are_read_again(tmp_path):
+    lake, other = Lake(tmp_path), Lake(tmp_path)
+    rows = valid_rows()["question.probes"]
+    lake.write("question.probes", "d", rows, recipe="")
+    for count in (3, 2):
+        other.write("question.probes", "d", rows[:count], recipe="")
+        assert lake.read("question.probes", "d") == rows[:count]
+        assert lake.read("question.probes", "d") == rows[:count]
+    Path(lake.path("question.probes", "d")).unlink()
+    with pytest.raises(MissingData):
+        lake.read("question.probes", "d")
+
+
+def test_few_rows_are_kept_in_memory_and_the_last_used_of_them():
+    cache, state = RowCache(most=5), FileState(1, 2, 3)
+    for name, count in (("a", 2), ("b", 2), ("c", 6), ("d", 1)):
+        cache.put(name, True, state, list(range(count)))
+    assert cache.get("c", True, state) is None  # more than are kept in all
+    assert cache.get("a", True, state) == [0, 1]
+    cache.put("e", True, state, [0])
+    assert cache.get("b", True, state) is None
+    assert cache.get("a", True, FileState(1, 2, 4)) is None
+    assert [cache.get(name, True, state) for name in "ade"] == [[0, 1], [0], [0]]
