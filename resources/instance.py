@@ -6,6 +6,8 @@ lives, its runs name it, and whoever opens the instance next ends what the dead 
 """
 
 import fcntl
+import hashlib
+import logging
 import os
 import secrets
 from collections.abc import Iterator
@@ -15,10 +17,24 @@ from importlib.resources import files
 from pathlib import Path
 
 import dagster as dg
+import yaml
 
 PROCESS = "memflow/process"
 """The tag by which a run names the process that it is."""
 IN_PROGRESS = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+
+EVENT_BATCHES = {"DAGSTER_EVENT_BATCH_SIZE": "1000"}
+"""Dagster stores the planned events of a run in batches of this size; the event log needs one transaction for each."""
+FORMER_SETTINGS = {
+    "0cccb2961f9937a1ddaf061a1bf5a891152cad3801f638714b94813cde7eeea2",
+    "9c3cec9021211ef28019191d06e3246e505d8300fff11847898dd0ed9a8d5a08",
+    "0da73d3550df3c1649f3331f98df291e088295c3855fb65d0840d2c1f0f75ddc",
+    "3158abab414cb32b76be717959285b081b9858ca62f1404d1d3326b9ae79c2b4",
+    "6abd3ce2d2cbb3132cd62b092f6ed867a527b22f4974406d3676e5032affaa35",
+}
+"""SHA-256 of every former version of instance.yaml. A dagster.yaml equal to one of them was never edited."""
+STORAGES = {"storage", "event_log_storage", "instance_class"}
+"""The entries of dagster.yaml with which a user chose an event log."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +46,48 @@ class Opened:
 
 
 def dagster_home(home: Path) -> Path:
-    """The instance's folder, made with its dagster.yaml where it is not there yet. DAGSTER_HOME goes over it."""
+    """Return the instance's folder, with a dagster.yaml in it. DAGSTER_HOME overrides the folder.
+
+    A dagster.yaml that a former version of memflow wrote and nobody edited is replaced by the current one. The runs
+    and events stay where they are. An edited one is kept; a message names the missing entry.
+    """
     folder = Path(os.environ.get("DAGSTER_HOME") or home / "dagster").absolute()
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "dagster.yaml"
-    if not settings.exists():
-        example = files("resources").joinpath("instance.yaml").read_text(encoding="utf-8")
-        settings.write_text(example, encoding="utf-8")
+    example = files("resources").joinpath("instance.yaml").read_text(encoding="utf-8")
+    found = settings.read_bytes() if settings.exists() else None
+    if found is None or hashlib.sha256(found).hexdigest() in FORMER_SETTINGS:
+        new = folder / f".dagster.yaml.{secrets.token_hex(4)}"
+        new.write_text(example, encoding="utf-8")
+        new.replace(settings)
+    elif missing := _missing_event_log(found, example):
+        logging.getLogger("memflow").warning(
+            "%s was edited and uses Dagster's own event log, which is slower. To use memflow's on the same files, add:"
+            "\n\n%s",
+            settings,
+            missing,
+        )
     return folder
+
+
+def _missing_event_log(found: bytes, example: str) -> str:
+    """Return the lines about the event log that an edited dagster.yaml does not have; none where it names a storage."""
+    try:
+        settings = yaml.safe_load(found)
+    except yaml.YAMLError:
+        return ""  # Dagster names the line when it reads the file
+    if STORAGES & set(settings or {}):
+        return ""
+    return yaml.safe_dump(
+        {"event_log_storage": yaml.safe_load(example)["event_log_storage"]}, sort_keys=False
+    )
 
 
 @contextmanager
 def open_instance(home: Path) -> Iterator[Opened]:
     """The instance of `home`, after the runs of processes that were killed have been ended."""
+    for name, value in EVENT_BATCHES.items():
+        os.environ.setdefault(name, value)
     folder = dagster_home(home)
     locks = folder / "processes"
     locks.mkdir(exist_ok=True)
