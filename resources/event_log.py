@@ -34,7 +34,15 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, DDLElement
 
 from memflow.errors import EventLogError
-from resources.sqlite_shards import BUSY_TIMEOUT_S, ShardPool, create_tables, has_tables, set_durability
+from resources.sqlite_shards import (
+    BUSY_TIMEOUT_S,
+    ShardPool,
+    create_tables,
+    has_tables,
+    is_damaged,
+    opening_error,
+    set_durability,
+)
 
 DAGSTER = "1.13.27"
 OPEN_SHARDS = 8
@@ -249,19 +257,8 @@ class SqliteEventLog(SqliteEventLogStorage):
         engine.dispose()
 
     def _opening_error(self, shard: str, error: Exception) -> EventLogError:
-        path = self.path_for_shard(shard)
-        reason = str(getattr(error, "orig", None) or error)
-        if is_damaged(error):
-            what = "index of assets and checks" if shard == INDEX else f"log of run {shard}"
-            return EventLogError(
-                f"{path} is damaged or is no SQLite database ({reason}). Restore it from a backup, or move it and the "
-                f"files {shard}.db-wal and {shard}.db-shm away and rerun: Dagster then starts an empty {what}. The "
-                "tables of memflow are not affected."
-            )
-        return EventLogError(
-            f"Cannot open Dagster's event log {path} ({reason}). Check that the folder exists, that you may write to "
-            "it and that the disk is not full, then rerun."
-        )
+        what = "index of assets and checks" if shard == INDEX else f"log of run {shard}"
+        return opening_error(Path(self.path_for_shard(shard)), what, error)
 
     def _schema_error(self, shard: str, revision: str) -> EventLogError:
         path = self.path_for_shard(shard)
@@ -275,11 +272,6 @@ class SqliteEventLog(SqliteEventLogStorage):
         return EventLogError(
             f"{found} It was written by a newer Dagster. Install that version, or set DAGSTER_HOME to another folder."
         )
-
-
-def is_damaged(error: Exception) -> bool:
-    """Whether SQLite reports that a file is damaged or is not a database."""
-    return any(words in str(error) for words in ("malformed", "not a database", "file is encrypted"))
 
 
 @functools.cache

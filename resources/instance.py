@@ -10,7 +10,7 @@ import hashlib
 import logging
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -18,6 +18,8 @@ from pathlib import Path
 
 import dagster as dg
 import yaml
+from dagster._core.instance.ref import InstanceRef
+from dagster._serdes import ConfigurableClassData
 
 PROCESS = "memflow/process"
 """The tag by which a run names the process that it is."""
@@ -33,8 +35,8 @@ FORMER_SETTINGS = {
     "6abd3ce2d2cbb3132cd62b092f6ed867a527b22f4974406d3676e5032affaa35",
 }
 """SHA-256 of every former version of instance.yaml. A dagster.yaml equal to one of them was never edited."""
-STORAGES = {"storage", "event_log_storage", "instance_class"}
-"""The entries of dagster.yaml with which a user chose an event log."""
+CHOICES = {"storage", "run_storage", "event_log_storage", "schedule_storage", "instance_class"}
+"""The entries of dagster.yaml with which a user chose a storage."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,12 @@ def dagster_home(home: Path) -> Path:
 
 
 def _missing_event_log(found: bytes, example: str) -> str:
-    """Return the lines about the event log that an edited dagster.yaml does not have; none where it names a storage."""
+    """Return the entry that an edited dagster.yaml lacks; nothing where it names a storage of the user's choice."""
     try:
         settings = yaml.safe_load(found)
     except yaml.YAMLError:
         return ""  # Dagster names the line when it reads the file
-    if STORAGES & set(settings or {}):
+    if CHOICES & set(settings or {}):
         return ""
     return yaml.safe_dump(
         {"event_log_storage": yaml.safe_load(example)["event_log_storage"]}, sort_keys=False
@@ -105,12 +107,27 @@ def open_instance(home: Path) -> Iterator[Opened]:
             (locks / name).unlink(missing_ok=True)
 
 
+class RunThreadsInstance(dg.DagsterInstance):
+    """An instance whose runs may execute in several threads of one process.
+
+    Dagster configures Python's logging anew for each run, though dagster.yaml names no handler. The configuration
+    holds the lock of the logging module and waits for the handlers of the other runs, each of which may wait for that
+    lock: a deadlock.
+    """
+
+    def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:
+        """Return the logging handlers that dagster.yaml names."""
+        return super().get_yaml_python_handlers() if self.get_python_log_dagster_handler_config() else []
+
+
 @contextmanager
 def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
     """Dagster's instance, its databases made by one process at a time: two at once leave them in no known version."""
     with (folder / ".making").open("w") as making:
         fcntl.flock(making, fcntl.LOCK_EX)
-        instance = dg.DagsterInstance.from_config(str(folder))
+        ref = InstanceRef.from_dir(str(folder))
+        own = ConfigurableClassData(__name__, RunThreadsInstance.__name__, "{}")
+        instance = dg.DagsterInstance.from_ref(ref._replace(custom_instance_class_data=own))
         _ = instance.run_storage, instance.event_log_storage, instance.schedule_storage
     with instance:
         yield instance

@@ -19,6 +19,8 @@ import sqlalchemy as db
 from sqlalchemy import exc
 from sqlalchemy.pool import NullPool
 
+from memflow.errors import EventLogError
+
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for another process's transaction. Dagster's own storage waits as long."""
 
@@ -203,6 +205,26 @@ def create_tables(connection: sqlite3.Connection, statements: list[str]) -> None
 def has_tables(connection: sqlite3.Connection) -> bool:
     """Whether there is any table."""
     return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+
+
+def is_damaged(error: Exception) -> bool:
+    """Whether SQLite reports that a file is damaged or is not a database."""
+    return any(words in str(error) for words in ("malformed", "not a database"))
+
+
+def opening_error(path: Path, what: str, error: Exception) -> EventLogError:
+    """Return the error for a database that cannot be opened. `what` is lost if the user moves the file away."""
+    reason = str(getattr(error, "orig", None) or error)
+    if is_damaged(error):
+        return EventLogError(
+            f"{path} is damaged or is no SQLite database ({reason}). Restore it from a backup, or move it and the "
+            f"files {path.name}-wal and {path.name}-shm away and rerun: Dagster then starts an empty {what}. The "
+            "tables of memflow are not affected."
+        )
+    return EventLogError(
+        f"Cannot open {path}, Dagster's {what} ({reason}). Check that the folder exists, that you may write to it and "
+        "that the disk is not full, then rerun."
+    )
 
 
 def _when_free(call: Callable[[], T]) -> T:
