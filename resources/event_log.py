@@ -134,6 +134,7 @@ class SqliteEventLog(SqliteEventLogStorage):
 
     def _start(self, base_dir: str) -> None:
         self._tables: set[str] = set()
+        self._other_schema: dict[str, str] = {}  # revisions of open databases that need a migration
         self._migration = threading.local()
         self._watcher: SqlPollingEventWatcher | None = None
         self._watcher_lock = threading.Lock()
@@ -153,6 +154,8 @@ class SqliteEventLog(SqliteEventLogStorage):
             raise TypeError(f"a run id is needed, and not {shard!r}")
         try:
             with self._shards.transaction(shard) as connection:
+                if shard in self._other_schema and not getattr(self._migration, "running", False):
+                    raise self._schema_error(shard)
                 yield connection
         except exc.DatabaseError as error:
             if is_damaged(error):
@@ -216,6 +219,7 @@ class SqliteEventLog(SqliteEventLogStorage):
         with self._migrating():
             super().upgrade()
         self._tables.clear()
+        self._other_schema.clear()
         self._shards.close()
 
     def alembic_version(self) -> AlembicVersion:
@@ -233,7 +237,8 @@ class SqliteEventLog(SqliteEventLogStorage):
             self._migration.running = False
 
     def _prepare(self, connection: sqlite3.Connection, shard: str) -> None:
-        """Set up a connection that was just opened, and create or check the tables."""
+        """Set up a connection that was just opened, create missing tables, and note another schema."""
+        self._other_schema.pop(shard, None)
         try:
             set_durability(connection)
             if not has_tables(connection):
@@ -241,8 +246,8 @@ class SqliteEventLog(SqliteEventLogStorage):
             revision = _revision(connection)
             if revision is None:
                 self._create_by_alembic(shard)
-            elif revision != head_revision() and not getattr(self._migration, "running", False):
-                raise self._schema_error(shard, revision)
+            elif revision != head_revision():
+                self._other_schema[shard] = revision
         except sqlite3.Error as error:
             raise self._opening_error(shard, error) from error
 
@@ -260,7 +265,8 @@ class SqliteEventLog(SqliteEventLogStorage):
         what = "index of assets and checks" if shard == INDEX else f"log of run {shard}"
         return opening_error(Path(self.path_for_shard(shard)), what, error)
 
-    def _schema_error(self, shard: str, revision: str) -> EventLogError:
+    def _schema_error(self, shard: str) -> EventLogError:
+        revision = self._other_schema[shard]
         path = self.path_for_shard(shard)
         home = Path(self._base_dir).parents[1]
         found = f"{path} has the schema {revision}, and Dagster {dg.__version__} needs {head_revision()}."
