@@ -22,6 +22,7 @@ ALL = (
     "trajectories",
     "checkpoints",
     "leaderboard",
+    "event_log",
 )
 
 
