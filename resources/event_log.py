@@ -48,6 +48,15 @@ DAGSTER = "1.13.27"
 OPEN_SHARDS = 8
 """How many databases of runs stay open while nobody uses them. Each holds three files."""
 INDEX = shipped.INDEX_SHARD_NAME
+DIALECT = sqlite.dialect()
+VERSION = db.Table(
+    "alembic_version",
+    db.MetaData(),
+    db.Column("version_num", db.String(32), nullable=False),
+    db.PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+"""Alembic's table with the revision of the schema."""
+REVISION = str(db.select(VERSION.c.version_num).compile(dialect=DIALECT))
 
 EXPECTED: dict[str, tuple[str, ...]] = {
     "__init__": ("base_dir", "inst_data"),
@@ -298,8 +307,7 @@ def is_known_revision(revision: str) -> bool:
 @functools.cache
 def table_statements() -> list[str]:
     """Return the SQL that creates a database as the shipped storage does, at the head revision."""
-    dialect = sqlite.dialect()
-    tables = SqlEventLogStorageMetadata.sorted_tables
+    tables = [*SqlEventLogStorageMetadata.sorted_tables, VERSION]
     indexes = [
         index for table in tables for index in sorted(table.indexes, key=lambda index: str(index.name))
     ]
@@ -307,11 +315,10 @@ def table_statements() -> list[str]:
         *(CreateTable(table) for table in tables),
         *(CreateIndex(index) for index in indexes),
     ]
+    revision = db.insert(VERSION).values(version_num=head_revision())
     return [
-        *(str(element.compile(dialect=dialect)) for element in elements),
-        "CREATE TABLE alembic_version (\n\tversion_num VARCHAR(32) NOT NULL, \n"
-        "\tCONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)\n)",
-        f"INSERT INTO alembic_version VALUES ('{head_revision()}')",
+        *(str(element.compile(dialect=DIALECT)) for element in elements),
+        str(revision.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True})),
     ]
 
 
@@ -321,7 +328,7 @@ def _scripts() -> ScriptDirectory:
 
 def _revision(connection: sqlite3.Connection) -> str | None:
     try:
-        found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        found = connection.execute(REVISION).fetchone()
     except sqlite3.OperationalError as error:
         if "no such table" not in str(error):
             raise

@@ -203,8 +203,9 @@ def create_tables(connection: sqlite3.Connection, statements: list[str]) -> None
 
 
 def has_tables(connection: sqlite3.Connection) -> bool:
-    """Whether there is any table."""
-    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+    """Whether a table was ever created: SQLite counts the changes of the schema."""
+    (changes,) = connection.execute("PRAGMA schema_version").fetchone()
+    return bool(changes)
 
 
 def is_damaged(error: Exception) -> bool:

@@ -57,3 +57,19 @@ def test_a_backfill_of_two_domains(page, ui: Served) -> None:
     page.open(f"/runs/{run}", 1800, 1200)
     page.reads("RUN_SUCCESS")
     page.picture("run")
+
+
+def test_the_log_of_a_run_in_progress_grows_on_the_open_page(page, ui: Served) -> None:
+    backfill = ui.backfill("build_users", [DOMAINS[0]])
+
+    def find_run() -> dict[str, str] | None:
+        return next((run for run in ui.runs() if run["tags"].get("dagster/backfill") == backfill), None)
+
+    run = wait("the run of the backfill", find_run)["runId"]
+    page.open(f"/runs/{run}", 1800, 1200)
+    page.driver.execute_script("window.openedOnce = true")
+    page.reads("RUN_START")
+    assert find_run()["status"] in ("QUEUED", "STARTING", "STARTED"), "the page was opened during the run"
+    assert ui.ended(backfill) == {DOMAINS[0]: "SUCCESS"}
+    page.reads("RUN_SUCCESS")
+    assert page.driver.execute_script("return window.openedOnce"), "the page was not loaded again"
