@@ -8,8 +8,6 @@ transaction.
 The class overrides private methods of Dagster 1.13.27 and checks at its start that they are as expected.
 """
 
-import functools
-import inspect
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -19,21 +17,24 @@ from typing import Any
 
 import dagster as dg
 import sqlalchemy as db
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 from dagster._config.config_schema import UserConfigSchema
 from dagster._core.event_api import EventHandlerFn
+from dagster._core.storage.event_log.base import EventLogCursor
 from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEventWatcher
-from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
 from dagster._core.storage.event_log.sqlite import sqlite_event_log as shipped
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
-from dagster._core.storage.sql import AlembicVersion, get_alembic_config
+from dagster._core.storage.sql import AlembicVersion
 from dagster._serdes import ConfigurableClassData
 from sqlalchemy import exc
-from sqlalchemy.dialects import sqlite
-from sqlalchemy.schema import CreateIndex, CreateTable, DDLElement
 
 from memflow.errors import EventLogError
+from resources.event_schema import (
+    find_revision,
+    head_revision,
+    is_known_revision,
+    require_dagster,
+    table_statements,
+)
 from resources.sqlite_shards import (
     BUSY_TIMEOUT_S,
     ShardPool,
@@ -44,19 +45,9 @@ from resources.sqlite_shards import (
     set_durability,
 )
 
-DAGSTER = "1.13.27"
 OPEN_SHARDS = 8
 """How many databases of runs stay open while nobody uses them. Each holds three files."""
 INDEX = shipped.INDEX_SHARD_NAME
-DIALECT = sqlite.dialect()
-VERSION = db.Table(
-    "alembic_version",
-    db.MetaData(),
-    db.Column("version_num", db.String(32), nullable=False),
-    db.PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
-)
-"""Alembic's table with the revision of the schema."""
-REVISION = str(db.select(VERSION.c.version_num).compile(dialect=DIALECT))
 
 EXPECTED: dict[str, tuple[str, ...]] = {
     "__init__": ("base_dir", "inst_data"),
@@ -79,30 +70,6 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "wipe": (),
 }
 """The methods that are overridden or relied on, and their parameters in Dagster 1.13.27."""
-
-
-def changed_methods(storage: type, expected: dict[str, tuple[str, ...]]) -> list[str]:
-    """Return the names of expected methods that are missing or have other parameters."""
-    found = {
-        name: tuple(inspect.signature(method).parameters)
-        for name in expected
-        if (method := getattr(storage, name, None)) is not None
-    }
-    return [
-        name
-        for name, parameters in expected.items()
-        if found.get(name) not in (parameters, ("self", *parameters))
-    ]
-
-
-def require_dagster(storage: type, expected: dict[str, tuple[str, ...]]) -> None:
-    """Raise EventLogError where the installed Dagster is not the one that `storage` is written for."""
-    if changed := changed_methods(storage, expected):
-        raise EventLogError(
-            f"memflow's event log needs Dagster {DAGSTER}. In the installed Dagster {dg.__version__}, "
-            f"{storage.__name__} changed: {', '.join(changed)}. Install dagster=={DAGSTER}, or remove "
-            "`event_log_storage` from dagster.yaml to use Dagster's own event log on the same files."
-        )
 
 
 class SqliteEventLog(SqliteEventLogStorage):
@@ -199,6 +166,8 @@ class SqliteEventLog(SqliteEventLogStorage):
         The shipped storage waits for changes of the database's file. While a connection is open, changes are in
         another file.
         """
+        if cursor and EventLogCursor.parse(cursor).is_offset_cursor():
+            raise ValueError(f"a cursor with a storage id is needed, and not the offset {cursor}")
         with self._watcher_lock:
             if self._watcher is None:
                 self._watcher = SqlPollingEventWatcher(self)
@@ -239,11 +208,12 @@ class SqliteEventLog(SqliteEventLogStorage):
     @contextmanager
     def _migrating(self) -> Iterator[None]:
         """Accept databases with another schema meanwhile, in this thread."""
+        before = getattr(self._migration, "running", False)
         self._migration.running = True
         try:
             yield
         finally:
-            self._migration.running = False
+            self._migration.running = before
 
     def _prepare(self, connection: sqlite3.Connection, shard: str) -> None:
         """Set up a connection that was just opened, create missing tables, and note another schema."""
@@ -252,7 +222,7 @@ class SqliteEventLog(SqliteEventLogStorage):
             set_durability(connection)
             if not has_tables(connection):
                 create_tables(connection, table_statements())
-            revision = _revision(connection)
+            revision = find_revision(connection)
             if revision is None:
                 self._create_by_alembic(shard)
             elif revision != head_revision():
@@ -277,7 +247,7 @@ class SqliteEventLog(SqliteEventLogStorage):
     def _schema_error(self, shard: str) -> EventLogError:
         revision = self._other_schema[shard]
         path = self.path_for_shard(shard)
-        home = Path(self._base_dir).parents[1]
+        home = self._instance.root_directory
         found = f"{path} has the schema {revision}, and Dagster {dg.__version__} needs {head_revision()}."
         if is_known_revision(revision):
             return EventLogError(
@@ -287,50 +257,3 @@ class SqliteEventLog(SqliteEventLogStorage):
         return EventLogError(
             f"{found} It was written by a newer Dagster. Install that version, or set DAGSTER_HOME to another folder."
         )
-
-
-@functools.cache
-def head_revision() -> str:
-    """Return the revision of the schema that the installed Dagster creates."""
-    (revision,) = _scripts().get_heads()
-    return revision
-
-
-def is_known_revision(revision: str) -> bool:
-    """Whether the installed Dagster has the revision among its migrations."""
-    try:
-        return _scripts().get_revision(revision) is not None
-    except CommandError:
-        return False
-
-
-@functools.cache
-def table_statements() -> list[str]:
-    """Return the SQL that creates a database as the shipped storage does, at the head revision."""
-    tables = [*SqlEventLogStorageMetadata.sorted_tables, VERSION]
-    indexes = [
-        index for table in tables for index in sorted(table.indexes, key=lambda index: str(index.name))
-    ]
-    elements: list[DDLElement] = [
-        *(CreateTable(table) for table in tables),
-        *(CreateIndex(index) for index in indexes),
-    ]
-    revision = db.insert(VERSION).values(version_num=head_revision())
-    return [
-        *(str(element.compile(dialect=DIALECT)) for element in elements),
-        str(revision.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True})),
-    ]
-
-
-def _scripts() -> ScriptDirectory:
-    return ScriptDirectory.from_config(get_alembic_config(shipped.__file__))
-
-
-def _revision(connection: sqlite3.Connection) -> str | None:
-    try:
-        found = connection.execute(REVISION).fetchone()
-    except sqlite3.OperationalError as error:
-        if "no such table" not in str(error):
-            raise
-        return None
-    return str(found[0]) if found else None

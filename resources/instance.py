@@ -34,7 +34,9 @@ FORMER_SETTINGS = {
     "3158abab414cb32b76be717959285b081b9858ca62f1404d1d3326b9ae79c2b4",
     "6abd3ce2d2cbb3132cd62b092f6ed867a527b22f4974406d3676e5032affaa35",
 }
-"""SHA-256 of every former version of instance.yaml. A dagster.yaml equal to one of them was never edited."""
+"""SHA-256 of every former version of instance.yaml. A dagster.yaml equal to one of them was never edited.
+
+Whoever edits instance.yaml adds the hash of the version before."""
 CHOICES = {"storage", "run_storage", "event_log_storage", "schedule_storage", "instance_class"}
 """The entries of dagster.yaml with which a user chose a storage."""
 

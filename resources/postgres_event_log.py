@@ -23,7 +23,7 @@ from dagster_postgres.utils import (
     pg_url_from_config,
 )
 
-from resources.event_log import require_dagster
+from resources.event_schema import require_dagster
 
 POOL: dict[str, Any] = {
     "isolation_level": "AUTOCOMMIT",

@@ -23,8 +23,9 @@ from checked_graph import ASSET, PARTITIONS, build_job, check_names, execute
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 
 from memflow.errors import EventLogError
-from resources import event_log
-from resources.event_log import EXPECTED, OPEN_SHARDS, SqliteEventLog, changed_methods
+from resources import event_schema
+from resources.event_log import EXPECTED, OPEN_SHARDS, SqliteEventLog
+from resources.event_schema import changed_methods
 from resources.instance import FORMER_SETTINGS, dagster_home, open_instance
 
 TESTS = Path(__file__).parents[1]
@@ -186,7 +187,7 @@ def test_a_new_run_database_has_the_shipped_schema(recorded: list[dg.EventLogEnt
     ours.dispose()
     for name in (f"{recorded[0].run_id}.db", "index.db"):
         assert schema(tmp_path / "ours" / name) == schema(tmp_path / "shipped" / name)
-        assert rows(tmp_path / "ours" / name)["alembic_version"] == [(event_log.head_revision(),)]
+        assert rows(tmp_path / "ours" / name)["alembic_version"] == [(event_schema.head_revision(),)]
 
 
 def test_a_run_has_the_events_and_checks_of_the_shipped_log(home: Path, tmp_path: Path) -> None:
@@ -568,6 +569,15 @@ def test_a_chosen_storage_needs_no_message(
     assert caplog.messages == []
 
 
+def test_batches_are_on_unless_the_user_chose_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for chosen, size in ((None, "1000"), ("0", "0")):
+        monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", chosen or "")
+        if chosen is None:
+            monkeypatch.delenv("DAGSTER_EVENT_BATCH_SIZE")
+        with open_instance(tmp_path):
+            assert os.environ["DAGSTER_EVENT_BATCH_SIZE"] == size
+
+
 def test_every_former_dagster_yaml_is_replaced(tmp_path: Path) -> None:
     assert hashlib.sha256(FORMER.encode()).hexdigest() in FORMER_SETTINGS
     folder = folder_with(tmp_path / "dagster", FORMER)
@@ -613,7 +623,7 @@ def test_an_older_schema_asks_for_a_migration_which_works(home: Path) -> None:
     with opened(home) as instance:
         run_id = execute(build_job(2), instance, "a").run_id
         events = len(instance.all_logs(run_id))
-    script = event_log._scripts().get_revision(event_log.head_revision())
+    script = event_schema._scripts().get_revision(event_schema.head_revision())
     assert script is not None
     assert isinstance(script.down_revision, str)
     set_revision(home, script.down_revision)
@@ -687,7 +697,7 @@ def test_a_file_in_place_of_the_folder_is_named(home: Path) -> None:
 
 def test_the_installed_dagster_has_the_methods_relied_on() -> None:
     assert changed_methods(SqliteEventLogStorage, EXPECTED) == []
-    assert dg.__version__ == event_log.DAGSTER
+    assert dg.__version__ == event_schema.DAGSTER
 
 
 def test_another_dagster_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -707,5 +717,5 @@ def test_a_half_created_index_is_completed(tmp_path: Path) -> None:
     connection.close()
     storage = SqliteEventLog(str(tmp_path))
     assert storage.has_table("dynamic_partitions")
-    assert storage.alembic_version()[0] == event_log.head_revision()
+    assert storage.alembic_version()[0] == event_schema.head_revision()
     storage.dispose()

@@ -15,7 +15,7 @@ from sqlalchemy.engine import make_url
 
 from memflow.errors import EventLogError
 from resources import postgres_event_log
-from resources.event_log import changed_methods
+from resources.event_schema import changed_methods
 from resources.postgres_event_log import EXPECTED, POOL, PostgresEventLog
 
 pytestmark = pytest.mark.postgres
