@@ -24,6 +24,7 @@ ALL = (
     "checkpoints",
     "leaderboard",
     "up_to_date",
+    "event_log",
 )
 
 

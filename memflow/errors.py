@@ -11,7 +11,8 @@
     │   └── BudgetSpent       the hard limit of a run is reached
     ├── RecallFailed          a memory could not read itself: a model that it asks gave no usable answer
     ├── TrainingFailed        no adapter came of a training
-    └── StoreBusy             a store could not be had within the time it waits
+    ├── StoreBusy             a store could not be had within the time it waits
+    └── EventLogError         Dagster's event log cannot be opened
 
 A message says what, which, and what to do. What belongs to a single item (one user, one probe) is not raised
 past it: it becomes a row whose `reason` holds the message.
@@ -64,3 +65,7 @@ class TrainingFailed(MemflowError):
 
 class StoreBusy(MemflowError):
     """A store could not be had within the time it waits."""
+
+
+class EventLogError(MemflowError):
+    """Dagster's event log cannot be opened: it is damaged, has another schema, or Dagster has another version."""

@@ -6,20 +6,41 @@ lives, its runs name it, and whoever opens the instance next ends what the dead 
 """
 
 import fcntl
+import hashlib
+import logging
+import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import dagster as dg
+import yaml
+from dagster._core.instance.ref import InstanceRef
+from dagster._serdes import ConfigurableClassData
 
 from resources.process_locks import LOCKS, instance_folder, stale_locks
 
 PROCESS = "memflow/process"
 """The tag by which a run names the process that it is."""
 IN_PROGRESS = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+
+EVENT_BATCHES = {"DAGSTER_EVENT_BATCH_SIZE": "1000"}
+"""Dagster stores the planned events of a run in batches of this size; the event log needs one transaction for each."""
+FORMER_SETTINGS = {
+    "0cccb2961f9937a1ddaf061a1bf5a891152cad3801f638714b94813cde7eeea2",
+    "9c3cec9021211ef28019191d06e3246e505d8300fff11847898dd0ed9a8d5a08",
+    "0da73d3550df3c1649f3331f98df291e088295c3855fb65d0840d2c1f0f75ddc",
+    "3158abab414cb32b76be717959285b081b9858ca62f1404d1d3326b9ae79c2b4",
+    "6abd3ce2d2cbb3132cd62b092f6ed867a527b22f4974406d3676e5032affaa35",
+}
+"""SHA-256 of every former version of instance.yaml. A dagster.yaml equal to one of them was never edited.
+
+Whoever edits instance.yaml adds the hash of the version before."""
+CHOICES = {"storage", "run_storage", "event_log_storage", "schedule_storage", "instance_class"}
+"""The entries of dagster.yaml with which a user chose a storage."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +52,48 @@ class Opened:
 
 
 def dagster_home(home: Path) -> Path:
-    """The instance's folder, made with its dagster.yaml where it is not there yet. DAGSTER_HOME goes over it."""
+    """Return the instance's folder, with a dagster.yaml in it. DAGSTER_HOME overrides the folder.
+
+    A dagster.yaml that a former version of memflow wrote and nobody edited is replaced by the current one. The runs
+    and events stay where they are. An edited one is kept; a message names the missing entry.
+    """
     folder = instance_folder(home)
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "dagster.yaml"
-    if not settings.exists():
-        example = files("resources").joinpath("instance.yaml").read_text(encoding="utf-8")
-        settings.write_text(example, encoding="utf-8")
+    example = files("resources").joinpath("instance.yaml").read_text(encoding="utf-8")
+    found = settings.read_bytes() if settings.exists() else None
+    if found is None or hashlib.sha256(found).hexdigest() in FORMER_SETTINGS:
+        new = folder / f".dagster.yaml.{secrets.token_hex(4)}"
+        new.write_text(example, encoding="utf-8")
+        new.replace(settings)
+    elif missing := _missing_event_log(found, example):
+        logging.getLogger("memflow").warning(
+            "%s was edited and uses Dagster's own event log, which is slower. To use memflow's on the same files, add:"
+            "\n\n%s",
+            settings,
+            missing,
+        )
     return folder
+
+
+def _missing_event_log(found: bytes, example: str) -> str:
+    """Return the entry that an edited dagster.yaml lacks; nothing where it names a storage of the user's choice."""
+    try:
+        settings = yaml.safe_load(found)
+    except yaml.YAMLError:
+        return ""  # Dagster names the line when it reads the file
+    if CHOICES & set(settings or {}):
+        return ""
+    return yaml.safe_dump(
+        {"event_log_storage": yaml.safe_load(example)["event_log_storage"]}, sort_keys=False
+    )
 
 
 @contextmanager
 def open_instance(home: Path) -> Iterator[Opened]:
     """The instance of `home`, after the runs of processes that were killed have been ended."""
+    for name, value in EVENT_BATCHES.items():
+        os.environ.setdefault(name, value)
     folder = dagster_home(home)
     locks = folder / LOCKS
     locks.mkdir(exist_ok=True)
@@ -61,12 +111,27 @@ def open_instance(home: Path) -> Iterator[Opened]:
             (locks / name).unlink(missing_ok=True)
 
 
+class RunThreadsInstance(dg.DagsterInstance):
+    """An instance whose runs may execute in several threads of one process.
+
+    Dagster configures Python's logging anew for each run, though dagster.yaml names no handler. The configuration
+    holds the lock of the logging module and waits for the handlers of the other runs, each of which may wait for that
+    lock: a deadlock.
+    """
+
+    def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:
+        """Return the logging handlers that dagster.yaml names."""
+        return super().get_yaml_python_handlers() if self.get_python_log_dagster_handler_config() else []
+
+
 @contextmanager
 def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
     """Dagster's instance, its databases made by one process at a time: two at once leave them in no known version."""
     with (folder / ".making").open("w") as making:
         fcntl.flock(making, fcntl.LOCK_EX)
-        instance = dg.DagsterInstance.from_config(str(folder))
+        ref = InstanceRef.from_dir(str(folder))
+        own = ConfigurableClassData(__name__, RunThreadsInstance.__name__, "{}")
+        instance = dg.DagsterInstance.from_ref(ref._replace(custom_instance_class_data=own))
         _ = instance.run_storage, instance.event_log_storage, instance.schedule_storage
     with instance:
         yield instance

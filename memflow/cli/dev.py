@@ -18,11 +18,12 @@ def dev(
     ] = "127.0.0.1",
 ) -> None:
     """Open the Dagster UI on this settings' instance. Ends with Ctrl-C."""
-    from resources.instance import dagster_home
+    from resources.instance import EVENT_BATCHES, dagster_home
 
     front = front_of(ctx)
     settings = front.load()
     environment = {
+        **EVENT_BATCHES,
         **os.environ,
         "DAGSTER_HOME": str(dagster_home(settings.home)),
         "MEMFLOW_HOME": str(settings.home),

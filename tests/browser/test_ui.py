@@ -1,5 +1,6 @@
 """What a person sees in the UI, and a backfill that they start there. MEMFLOW_SCREENSHOTS=docs keeps the pictures."""
 
+import re
 import time
 
 import pytest
@@ -57,3 +58,27 @@ def test_a_backfill_of_two_domains(page, ui: Served) -> None:
     page.open(f"/runs/{run}", 1800, 1200)
     page.reads("RUN_SUCCESS")
     page.picture("run")
+
+
+def test_the_log_of_a_run_in_progress_moves_on_the_open_page(page, ui: Served) -> None:
+    backfill = ui.backfill("build_users", [DOMAINS[0]])
+
+    def find_run() -> dict[str, str] | None:
+        return next((run for run in ui.runs() if run["tags"].get("dagster/backfill") == backfill), None)
+
+    def succeeded_steps() -> int:
+        """The page counts them from the events that reach it."""
+        shown = page.driver.find_element("tag name", "body").text
+        return int((re.findall(r"Succeeded \((\d+)\)", shown) or ["0"])[-1])
+
+    run = wait("the run of the backfill", find_run)["runId"]
+    page.open(f"/runs/{run}", 1800, 1200)
+    page.driver.execute_script("window.openedOnce = true")
+    first = wait("the first steps", succeeded_steps, 120)
+    assert find_run()["status"] in ("STARTING", "STARTED"), (
+        "the page shows events while the run is in progress"
+    )
+    assert ui.ended(backfill) == {DOMAINS[0]: "SUCCESS"}
+    page.reads("No steps are executing", "No steps are waiting to execute")
+    assert succeeded_steps() > first
+    assert page.driver.execute_script("return window.openedOnce"), "the page was not loaded again"

@@ -95,10 +95,9 @@ def test_compose_publishes_to_this_machine_alone() -> None:
 
 
 def test_compose_gives_every_variable_that_the_instance_asks_for() -> None:
-    storage = yaml.safe_load(SETTINGS["resources/deployment.yaml"].read_text(encoding="utf-8"))["storage"][
-        "postgres"
-    ]
-    asked = {value["env"] for value in storage["postgres_db"].values()}
+    settings = yaml.safe_load(SETTINGS["resources/deployment.yaml"].read_text(encoding="utf-8"))
+    storages = [settings[name] for name in ("run_storage", "event_log_storage", "schedule_storage")]
+    asked = {value["env"] for each in storages for value in each["config"]["postgres_db"].values()}
     for name in ("code", "webserver", "daemon"):
         assert asked <= set(COMPOSE["services"][name]["environment"]), name
 

@@ -1,0 +1,128 @@
+"""Dagster's event log on PostgreSQL, with connections that stay open.
+
+The shipped storage connects anew for every group of statements. This one keeps a small pool. A thread that is in a
+transaction uses that connection for everything, so that threads do not wait for one another's second connection. The
+events of a batch are one transaction: Dagster stores them one by one after a failure, and a check whose planned event
+is stored twice fails.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import dagster as dg
+import sqlalchemy as db
+from dagster._serdes import ConfigurableClassData
+from dagster_postgres.auth import PgTokenProvider
+from dagster_postgres.event_log import PostgresEventLogStorage
+from dagster_postgres.utils import (
+    create_pg_connection,
+    create_pg_engine,
+    get_token_provider_from_config,
+    pg_url_from_config,
+)
+
+from resources.event_schema import require_dagster
+
+POOL: dict[str, Any] = {
+    "isolation_level": "AUTOCOMMIT",
+    "pool_size": 1,
+    "max_overflow": 4,
+    "pool_recycle": 3600,
+    "pool_pre_ping": True,
+}
+EXPECTED: dict[str, tuple[str, ...]] = {
+    "__init__": ("postgres_url", "should_autocreate_tables", "inst_data", "token_provider"),
+    "_connect": (),
+    "dispose": (),
+    "from_config_value": ("inst_data", "config_value"),
+    "has_table": ("table_name",),
+    "index_connection": (),
+    "index_transaction": (),
+    "optimize_for_webserver": ("statement_timeout", "pool_recycle", "max_overflow"),
+    "run_connection": ("run_id",),
+    "store_event_batch": ("events",),
+}
+"""The methods that are overridden or relied on, and their parameters in dagster-postgres 0.29.27."""
+
+
+class PostgresEventLog(PostgresEventLogStorage):
+    """An event log in PostgreSQL whose connections stay open: one, and up to five while threads need more."""
+
+    def __init__(
+        self,
+        postgres_url: str,
+        should_autocreate_tables: bool = True,
+        inst_data: ConfigurableClassData | None = None,
+        token_provider: PgTokenProvider | None = None,
+    ) -> None:
+        require_dagster(PostgresEventLogStorage, EXPECTED)
+        self._tables: set[str] = set()
+        self._mine = threading.local()
+        super().__init__(postgres_url, should_autocreate_tables, inst_data, token_provider)
+        self._engine.dispose()
+        options = db.make_url(postgres_url).query.get("options")
+        connect_args = {"connect_args": {"options": options}} if options else {}
+        self._engine = create_pg_engine(postgres_url, token_provider, **POOL, **connect_args)
+
+    @classmethod
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
+    ) -> "PostgresEventLog":
+        """Build the storage from its entry in dagster.yaml."""
+        return cls(
+            pg_url_from_config(config_value),
+            config_value.get("should_autocreate_tables", True),
+            inst_data,
+            get_token_provider_from_config(config_value),
+        )
+
+    def optimize_for_webserver(self, statement_timeout: int, pool_recycle: int, max_overflow: int) -> None:
+        """Replace the pool by the one that Dagster's web server asks for."""
+        self._engine.dispose()
+        super().optimize_for_webserver(statement_timeout, pool_recycle, max_overflow)
+
+    @contextmanager
+    def _connect(self) -> Iterator[db.Connection]:
+        """A connection from the pool, or that of this thread's index_transaction()."""
+        held = getattr(self._mine, "connection", None)
+        if held is not None:
+            yield held
+            return
+        with create_pg_connection(self._engine) as connection:
+            yield connection
+
+    @contextmanager
+    def index_transaction(self) -> Iterator[db.Connection]:
+        """A transaction; whatever this thread stores meanwhile is part of it."""
+        with super().index_transaction() as connection:
+            outer = getattr(self._mine, "connection", None)
+            self._mine.connection = connection
+            try:
+                yield connection
+            finally:
+                self._mine.connection = outer
+
+    def store_event_batch(self, events: Sequence[dg.EventLogEntry]) -> None:
+        """Store events in one transaction. Where one event fails, none is stored."""
+        with self.index_transaction():
+            super().store_event_batch(events)
+
+    def has_table(self, table_name: str) -> bool:
+        """Whether there is a table. The answer yes is remembered."""
+        if table_name not in self._tables:
+            if not super().has_table(table_name):
+                return False
+            self._tables.add(table_name)
+        return True
+
+    def upgrade(self) -> None:
+        """Bring the tables of an older Dagster up to date: what `dagster instance migrate` calls."""
+        super().upgrade()
+        self._tables.clear()
+
+    def dispose(self) -> None:
+        """End the watching threads and close the connections. A later call opens them again."""
+        super().dispose()
+        self._engine.dispose()
