@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import yaml
@@ -27,6 +28,13 @@ PROCESS = "memflow/process"
 """The tag by which a run names the process that it is."""
 IN_PROGRESS = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 
+NO_COMPUTE_LOGS = {
+    "compute_logs": {
+        "module": "dagster._core.storage.noop_compute_log_manager",
+        "class": "NoOpComputeLogManager",
+    }
+}
+"""The standard streams of the command line are the terminal's: capturing them takes four more processes per run."""
 EVENT_BATCHES = {"DAGSTER_EVENT_BATCH_SIZE": "1000"}
 """Dagster stores the planned events of a run in batches of this size; the event log needs one transaction for each."""
 FORMER_SETTINGS = {
@@ -129,12 +137,18 @@ def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
     """Dagster's instance, its databases made by one process at a time: two at once leave them in no known version."""
     with (folder / ".making").open("w") as making:
         fcntl.flock(making, fcntl.LOCK_EX)
-        ref = InstanceRef.from_dir(str(folder))
+        ref = InstanceRef.from_dir(str(folder), overrides=_compute_logs(folder))
         own = ConfigurableClassData(__name__, RunThreadsInstance.__name__, "{}")
         instance = dg.DagsterInstance.from_ref(ref._replace(custom_instance_class_data=own))
         _ = instance.run_storage, instance.event_log_storage, instance.schedule_storage
     with instance:
         yield instance
+
+
+def _compute_logs(folder: Path) -> dict[str, Any]:
+    """Return the setting that captures no standard streams, unless dagster.yaml has one of the user's."""
+    settings = yaml.safe_load((folder / "dagster.yaml").read_text(encoding="utf-8")) or {}
+    return {} if "compute_logs" in settings else NO_COMPUTE_LOGS
 
 
 def _end(instance: dg.DagsterInstance, process: str) -> None:
