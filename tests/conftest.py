@@ -1,5 +1,6 @@
-"""What several rooms' tests need: a small published file of our own making, and a home folder nobody shares."""
+"""Shared fixtures: a small published data set, an environment without personal settings, Hypothesis profiles."""
 
+import gc
 import itertools
 import json
 import os
@@ -9,6 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from profiles import load_profile
+
+load_profile()
+
+
+def pytest_collection() -> None:
+    """Pause garbage collection: importing the tests creates objects that all stay alive."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Resume garbage collection and exempt what collection created."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
