@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from resources.process import default_signals
+
 ROOT = Path(__file__).parents[1]
 QUERIES = Path(__file__).with_suffix(".graphql")
 LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memflow"}
@@ -121,6 +123,7 @@ def served(settings: Path, **environment: str) -> Iterator[Served]:
             stdout=out,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=default_signals(),  # noqa: PLW1509
         )
     dev = Served(f"http://127.0.0.1:{port}")
 

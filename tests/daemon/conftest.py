@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from resources.process import default_signals
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memflow"}
@@ -109,6 +111,7 @@ def memflow_dev(tmp_path: Path, clean_environment: dict[str, str]) -> Iterator[C
                     stdout=out,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
+                    preexec_fn=default_signals(),  # noqa: PLW1509
                 )
             )
         served = Served(f"http://127.0.0.1:{port}/graphql")
