@@ -33,7 +33,7 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def published_users() -> Callable[..., Path]:
     """Writes AMemGym users in the published form: `published_users(folder, users=2)` gives the data folder."""
 

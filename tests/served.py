@@ -83,8 +83,12 @@ class Served:
                 "CANCELED",
             }
 
-        wait(f"the backfill {backfill} to end", over, patience)
+        wait(f"the backfill {backfill} to end", over, patience, self.progress)
         return found
+
+    def progress(self) -> set[tuple[str, str]]:
+        """Return how far the runs are: the status of each."""
+        return {(run["runId"], run["status"]) for run in self.runs()}
 
     def reasons(self, run: str) -> list[str]:
         """Why the steps of a run failed: what each raised."""
@@ -98,14 +102,27 @@ class Served:
         return str(found["backfillId"])
 
 
-def wait(what: str, holds: Callable[[], Any], patience: float = 300) -> Any:
-    """What `holds` returns, once it is true. Fails naming `what` after `patience` seconds."""
-    until = time.monotonic() + patience
-    while time.monotonic() < until:
+def wait(
+    what: str,
+    holds: Callable[[], Any],
+    patience: float = 300,
+    progress: Callable[[], object] = lambda: None,
+    pause: float = 1,
+) -> Any:
+    """Return what `holds` returns, once it is true.
+
+    Fails naming `what` after `patience` seconds in which the value of `progress` did not change: a slow machine is
+    waited for, a halt is not.
+    """
+    reached = progress()
+    since = time.monotonic()
+    while time.monotonic() < since + patience:
         if found := holds():
             return found
-        time.sleep(1)
-    raise AssertionError(f"waited {patience:.0f} s for {what}")
+        if (now := progress()) != reached:
+            reached, since = now, time.monotonic()
+        time.sleep(pause)
+    raise AssertionError(f"waited {patience:.0f} s without progress for {what}")
 
 
 @contextmanager
@@ -137,7 +154,7 @@ def served(settings: Path, **environment: str) -> Iterator[Served]:
         return True
 
     try:
-        wait("memflow dev to answer", answers, patience=120)
+        wait("memflow dev to answer", answers)
         yield dev
     finally:
         os.killpg(process.pid, signal.SIGTERM)
