@@ -20,6 +20,11 @@ def pytest_collection() -> None:
     gc.disable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest modules first, so that no process works alone at the end."""
+    items.sort(key=lambda item: "whole" not in item.path.parts)
+
+
 def pytest_collection_finish() -> None:
     """Resume garbage collection and exempt what collection created."""
     gc.freeze()
