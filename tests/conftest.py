@@ -15,6 +15,12 @@ from profiles import load_profile
 load_profile()
 
 
+def pytest_configure() -> None:
+    """Forget the size of the terminal, which pytest-xdist gives its processes: commands write to pipes here."""
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
+
+
 def pytest_collection() -> None:
     """Pause garbage collection: importing the tests creates objects that all stay alive."""
     gc.disable()
