@@ -288,7 +288,7 @@ def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=900,
     )
     assert (times(demo.home), booked(demo.home)) == before
     text = second.stdout
