@@ -4,14 +4,24 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 UV     := uv==0.13.8
+# Test processes side by side. A module's tests stay in one process, since they share expensive fixtures.
+WORKERS ?= 2
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+# What `make test` leaves to `make test-rest`; the markers are described in pyproject.toml.
+NEEDS_MORE := postgres or browser or daemon or kill or pipeline or vllm or sft
 
-.PHONY: run test dev check bench format lock clean
+.PHONY: run test test-rest test-all dev check bench format lock clean
 
 run: $(READY)              ## the whole graph on the two demo domains, with the scripted chat
 	$(BIN)/memflow run --demo
 
-test: $(READY)             ## every test that can run here
-	$(BIN)/pytest
+test: $(READY)             ## the tests that need no server, browser, daemon or kill: at most 5 minutes on two cores
+	$(PYTEST) -m "not ($(NEEDS_MORE))" --ignore tests/browser --ignore tests/daemon
+
+test-rest: $(READY)        ## the other tests, and the properties again with all of their examples: at most 15 minutes
+	$(PYTEST) -m "$(NEEDS_MORE) or hypothesis" --hypothesis-profile thorough
+
+test-all: test test-rest   ## every test that can run here
 
 dev: $(READY)              ## the Dagster UI on http://127.0.0.1:3000, on the same instance as `memflow run`
 	$(BIN)/memflow dev

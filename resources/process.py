@@ -1,12 +1,35 @@
-"""Programs that are run beside us: how one is ended with all that it started, and the end of what it said."""
+"""Subprocesses: start one with default signal handlers, end one with its process group, quote its log."""
 
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 TAIL = 30
 """Lines of a log that an error shows."""
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Signals that ask a process to end."""
+
+
+def default_signals() -> Callable[[], None] | None:
+    """Return the `preexec_fn` that lets a subprocess be ended by ENDING, or None where it can be anyway.
+
+    A subprocess inherits ignored and blocked signals. A shell without job control ignores SIGINT for a background
+    job, and Dagster copies the handler of SIGINT to SIGTERM, so that such a job's subprocesses would ignore both.
+    """
+    ignored = [number for number in ENDING if signal.getsignal(number) is signal.SIG_IGN]
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ()).intersection(ENDING)
+    if not ignored and not blocked:
+        return None
+
+    def reset() -> None:
+        for number in ignored:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, blocked)
+
+    return reset
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

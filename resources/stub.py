@@ -27,6 +27,7 @@ from aiohttp import web
 
 from memflow.fingerprint import digest, seeded
 from memflow.tokens import estimate
+from resources.process import default_signals
 from resources.stub_answers import instance, text
 
 
@@ -251,7 +252,10 @@ def stub_process(**behaviour: Any) -> Iterator[str]:
     """A stub in a process of its own, ended on leaving; gives its base address."""
     arguments = [f"--{name.replace('_', '-')}={value}" for name, value in behaviour.items()]
     with subprocess.Popen(
-        [sys.executable, "-m", "resources.stub", *arguments], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "resources.stub", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=default_signals(),  # noqa: PLW1509  (None unless signals are ignored)
     ) as process:
         try:
             assert process.stdout is not None
@@ -263,7 +267,7 @@ def stub_process(**behaviour: Any) -> Iterator[str]:
             process.terminate()
             try:
                 process.wait(10)
-            except subprocess.TimeoutExpired:  # where the signal is ignored, as children of some shells do
+            except subprocess.TimeoutExpired:
                 process.kill()
 
 

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from memflow.errors import BadInput, BadSettings, TrainingFailed
 from resources.adapter import MANIFEST, Manifest, Trained, manifest_of, revision_of
-from resources.process import end, tail
+from resources.process import default_signals, end, tail
 
 Watch = Callable[[int, int, float], None]
 """Told the step, how many there are, and the loss."""
@@ -84,6 +84,7 @@ class Trainer:
                     stderr=said,
                     env={**os.environ, "PYTHONUNBUFFERED": "1"},
                     start_new_session=True,  # its own process group: its workers end with it
+                    preexec_fn=default_signals(),  # noqa: PLW1509  (None unless signals are ignored)
                 )
             except OSError as wrong:
                 raise BadSettings(

@@ -20,7 +20,7 @@ from typing import Any
 
 from memflow.errors import BadSettings, EndpointDown
 from resources.adapter import Manifest
-from resources.process import end, tail
+from resources.process import default_signals, end, tail
 
 DEFAULTS = (
     # xgrammar, the server's default, lets control characters into bounded strings; and a model that may write
@@ -127,6 +127,7 @@ class VllmServer:
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,  # its own process group: its workers end with it
+                    preexec_fn=default_signals(),  # noqa: PLW1509  (None unless signals are ignored)
                 )
         except OSError as error:
             raise BadSettings(

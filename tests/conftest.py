@@ -1,5 +1,6 @@
-"""What several rooms' tests need: a small published file of our own making, and a home folder nobody shares."""
+"""Shared fixtures: a small published data set, an environment without personal settings, Hypothesis profiles."""
 
+import gc
 import itertools
 import json
 import os
@@ -9,6 +10,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from profiles import load_profile
+
+load_profile()
+
+
+def pytest_configure() -> None:
+    """Forget the size of the terminal, which pytest-xdist gives its processes: commands write to pipes here."""
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
+
+
+def pytest_collection() -> None:
+    """Pause garbage collection: importing the tests creates objects that all stay alive."""
+    gc.disable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest modules first, so that no process works alone at the end."""
+    items.sort(key=lambda item: "whole" not in item.path.parts)
+
+
+def pytest_collection_finish() -> None:
+    """Resume garbage collection and exempt what collection created."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +44,7 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def published_users() -> Callable[..., Path]:
     """Writes AMemGym users in the published form: `published_users(folder, users=2)` gives the data folder."""
 

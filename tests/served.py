@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from resources.process import default_signals
+
 ROOT = Path(__file__).parents[1]
 QUERIES = Path(__file__).with_suffix(".graphql")
 LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memflow"}
@@ -81,8 +83,12 @@ class Served:
                 "CANCELED",
             }
 
-        wait(f"the backfill {backfill} to end", over, patience)
+        wait(f"the backfill {backfill} to end", over, patience, self.progress)
         return found
+
+    def progress(self) -> set[tuple[str, str]]:
+        """Return how far the runs are: the status of each."""
+        return {(run["runId"], run["status"]) for run in self.runs()}
 
     def reasons(self, run: str) -> list[str]:
         """Why the steps of a run failed: what each raised."""
@@ -96,14 +102,27 @@ class Served:
         return str(found["backfillId"])
 
 
-def wait(what: str, holds: Callable[[], Any], patience: float = 300) -> Any:
-    """What `holds` returns, once it is true. Fails naming `what` after `patience` seconds."""
-    until = time.monotonic() + patience
-    while time.monotonic() < until:
+def wait(
+    what: str,
+    holds: Callable[[], Any],
+    patience: float = 300,
+    progress: Callable[[], object] = lambda: None,
+    pause: float = 1,
+) -> Any:
+    """Return what `holds` returns, once it is true.
+
+    Fails naming `what` after `patience` seconds in which the value of `progress` did not change: a slow machine is
+    waited for, a halt is not.
+    """
+    reached = progress()
+    since = time.monotonic()
+    while time.monotonic() < since + patience:
         if found := holds():
             return found
-        time.sleep(1)
-    raise AssertionError(f"waited {patience:.0f} s for {what}")
+        if (now := progress()) != reached:
+            reached, since = now, time.monotonic()
+        time.sleep(pause)
+    raise AssertionError(f"waited {patience:.0f} s without progress for {what}")
 
 
 @contextmanager
@@ -121,6 +140,7 @@ def served(settings: Path, **environment: str) -> Iterator[Served]:
             stdout=out,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=default_signals(),  # noqa: PLW1509
         )
     dev = Served(f"http://127.0.0.1:{port}")
 
@@ -134,7 +154,7 @@ def served(settings: Path, **environment: str) -> Iterator[Served]:
         return True
 
     try:
-        wait("memflow dev to answer", answers, patience=120)
+        wait("memflow dev to answer", answers)
         yield dev
     finally:
         os.killpg(process.pid, signal.SIGTERM)

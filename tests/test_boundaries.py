@@ -1,10 +1,12 @@
-"""The rooms know each other in one direction only: memflow <- resources <- assets.<stage> <- assets.definitions."""
+"""The packages import in one direction only: memflow <- resources <- assets.<stage> <- assets.definitions.
+
+Each test looks at every file and reports all offenders at once.
+"""
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 OUTER = {
@@ -20,84 +22,104 @@ OUTER = {
 }
 STAGES = {"raw", "states", "utterances", "questions", "feedback", "memories", "answers", "scores"}
 
+ENVIRONMENT_GUARD = ROOT / "memflow" / "memories" / "lib_mem0" / "library.py"
+"""Restores os.environ around the import of a third-party package, which writes to the home folder and reports usage."""
+PICKLE_READER = ROOT / "memflow" / "benchmarks" / "plain_pickle.py"
+"""Reads a published pickle and accepts plain values only."""
 
-def sources(room: str) -> list[Path]:
-    return sorted(path for path in (ROOT / room).rglob("*.py"))
+IMPURE = re.compile(
+    r"os\.environ.*|os\.getenv|time\.\w+|datetime\.(now|today|utcnow)|datetime\.datetime\.(now|utcnow)|date\.today"
+    r"|random\.(random|choice|choices|shuffle|sample|randint|seed|gauss)|np\.random\.(seed|rand|randn|random|choice)"
+)
+SQL = re.compile(r"\b(SELECT\s+.+\s+FROM|INSERT\s+INTO|DELETE\s+FROM)\b")
+EVALUATION = re.compile(r"(?<![\w.])(eval|exec)\(|__import__\(")
+PICKLES = {"pickle", "cPickle", "dill", "cloudpickle"}
 
 
-def imported(path: Path, *, at_module_level: bool = False) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = tree.body if at_module_level else list(ast.walk(tree))
+@cache
+def sources(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+@cache
+def core_sources() -> list[Path]:
+    """The files of memflow/ without the command line."""
+    return [path for path in sources("memflow") if "cli" not in path.parts]
+
+
+@cache
+def syntax_tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
+    """The modules that a file imports, at any level."""
     names: set[str] = set()
-    for node in nodes:
+    for node in ast.walk(syntax_tree(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module)
-    return names
+    return frozenset(names)
 
 
-SUBJECT = [path for path in sources("memflow") if "cli" not in path.parts]
+def offenders(found: dict[Path, list[str]]) -> list[str]:
+    """One line per file with something forbidden in it."""
+    return [f"{path.relative_to(ROOT)}: {', '.join(names)}" for path, names in found.items() if names]
 
 
-def test_there_is_a_subject() -> None:
-    assert len(SUBJECT) > 20
+def test_core_imports_no_outer_package() -> None:
+    assert len(core_sources()) > 20
+    found = {
+        path: sorted(name for name in imports(path) if name.split(".")[0] in OUTER) for path in core_sources()
+    }
+    assert offenders(found) == []
 
 
-@pytest.mark.parametrize("path", SUBJECT, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_subject_knows_no_outer_room(path: Path) -> None:
-    assert not {name for name in imported(path) if name.split(".")[0] in OUTER}
+def test_core_reads_no_clock_no_environment_and_no_global_random_state() -> None:
+    found = {}
+    for path in core_sources():
+        if path != ENVIRONMENT_GUARD:
+            nodes = ast.walk(syntax_tree(path))
+            used = {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute)}
+            found[path] = sorted(name for name in used if IMPURE.fullmatch(name))
+    assert offenders(found) == []
 
 
-READS_OTHERWISE = ROOT / "memflow" / "memories" / "lib_mem0" / "library.py"
-"""Holds the environment of a foreign package while that is imported: it would write to the home folder and report."""
+def test_resources_import_no_assets() -> None:
+    found = {
+        path: sorted(name for name in imports(path) if name.split(".")[0] == "assets")
+        for path in sources("resources")
+    }
+    assert offenders(found) == []
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in SUBJECT if path != READS_OTHERWISE],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_the_subject_reads_no_clock_no_environment_and_no_global_random(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    forbidden = re.compile(
-        r"os\.environ.*|os\.getenv|time\.\w+|datetime\.(now|today|utcnow)|datetime\.datetime\.(now|utcnow)|date\.today"
-        r"|random\.(random|choice|choices|shuffle|sample|randint|seed|gauss)|np\.random\.(seed|rand|randn|random|choice)"
-    )
-    assert not sorted(name for name in used if forbidden.fullmatch(name))
+def test_stages_refer_to_each_other_by_asset_key_only() -> None:
+    modules = {f"assets.{stage}" for stage in STAGES}
+    found = {path: sorted(imports(path) & modules) for path in sources("assets") if path.stem in STAGES}
+    assert {path.stem for path in found} == STAGES
+    assert offenders(found) == []
 
 
-@pytest.mark.parametrize("path", sources("resources"), ids=lambda path: path.name)
-def test_resources_know_no_asset(path: Path) -> None:
-    assert not {name for name in imported(path) if name.split(".")[0] == "assets"}
+def test_no_postponed_annotations_where_dagster_reads_annotations() -> None:
+    found = {
+        path: sorted(imports(path) & {"__future__"}) for path in [*sources("assets"), *sources("resources")]
+    }
+    assert offenders(found) == []
 
 
-@pytest.mark.parametrize("path", sources("assets"), ids=lambda path: path.name)
-def test_stages_meet_by_asset_key_alone(path: Path) -> None:
-    if path.stem in STAGES:
-        assert not {name for name in imported(path) if name in {f"assets.{stage}" for stage in STAGES}}
+def test_python_contains_no_sql_no_evaluation_and_no_pickle() -> None:
+    found = {}
+    for path in [*core_sources(), *sources("resources"), *sources("assets")]:
+        text = path.read_text(encoding="utf-8")
+        found[path] = [match[0] for pattern in (SQL, EVALUATION) for match in pattern.finditer(text)]
+        if path != PICKLE_READER:
+            found[path] += sorted(imports(path) & PICKLES)
+    assert offenders(found) == []
 
 
-@pytest.mark.parametrize("path", [*sources("assets"), *sources("resources")], ids=lambda path: path.name)
-def test_no_postponed_annotations_where_dagster_reads_them(path: Path) -> None:
-    assert "__future__" not in imported(path)
-
-
-PLAIN = ROOT / "memflow" / "benchmarks" / "plain_pickle.py"
-"""Reads a published pickle and admits plain values alone."""
-
-
-@pytest.mark.parametrize(
-    "path", [*SUBJECT, *sources("resources"), *sources("assets")], ids=lambda path: path.name
-)
-def test_no_sql_and_no_evaluation_in_python(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert not re.search(r"\b(SELECT\s+.+\s+FROM|INSERT\s+INTO|DELETE\s+FROM)\b", text)
-    assert not re.search(r"(?<![\w.])(eval|exec)\(|__import__\(", text)
-    assert path == PLAIN or not imported(path) & {"pickle", "cPickle", "dill", "cloudpickle"}
-
-
-def test_prompts_stand_in_files() -> None:
-    names = [path for path in (ROOT / "memflow").rglob("*.md")]
-    assert names and all(path.parent.name == "prompts" for path in names)
+def test_prompts_are_the_only_markdown_files_of_the_core() -> None:
+    found = list((ROOT / "memflow").rglob("*.md"))
+    assert found
+    assert [str(path.relative_to(ROOT)) for path in found if path.parent.name != "prompts"] == []

@@ -1,7 +1,9 @@
 """Bad input through the walk: a clear error for the domain it belongs to, and nothing else is lost."""
 
 import json
+import os
 import re
+import shutil
 import socket
 import time
 from collections.abc import Callable
@@ -38,15 +40,54 @@ class Silent:
 def data(tmp_path: Path, published_users: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with two published users, and nobody's settings in sight."""
     monkeypatch.chdir(tmp_path)
-    return published_users(tmp_path / "data", users=2, periods=2, questions=1)
+    return write_users(published_users, tmp_path)
+
+
+def write_users(published_users: Callable[..., Path], folder: Path) -> Path:
+    return published_users(folder / "data", users=2, periods=2, questions=1)
+
+
+@pytest.fixture(scope="module")
+def good_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which the domain GOOD was measured. Tests copy it."""
+    return measured_once(tmp_path_factory.mktemp("good"), GOOD, ASSISTANTS)
+
+
+@pytest.fixture(scope="module")
+def published_home(tmp_path_factory: pytest.TempPathFactory, published_users: Callable[..., Path]) -> Path:
+    """A home in which the published users of `data` were read and built, and measured with `none`. Tests copy it."""
+    folder = tmp_path_factory.mktemp("published")
+    return measured_once(folder, BAD, ("none",), data=write_users(published_users, folder))
+
+
+def measured_once(folder: Path, domain: str, assistants: tuple[str, ...], **over: Any) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name in [name for name in os.environ if name.startswith("MEMFLOW_")]:
+            patch.delenv(name)
+        settings = load(over={"home": folder / "home", **over})
+        assert walk(settings, Order((domain,), assistants, limit=1), Silent()).failed == []
+    return settings.home
+
+
+@pytest.fixture
+def good_is_measured(data: Path, good_home: Path) -> None:
+    """The home of this test already has the domain GOOD."""
+    shutil.copytree(good_home, data.parent / "home")
+
+
+@pytest.fixture
+def published_is_measured(data: Path, published_home: Path) -> None:
+    """The home of this test already has the published users, measured with `none`."""
+    shutil.copytree(published_home, data.parent / "home")
 
 
 def settings_of(data: Path, **over: Any) -> Settings:
     return load(over={"home": data.parent / "home", "data": data, **over})
 
 
-def measured(settings: Settings, *domains: str) -> Outcome:
-    return walk(settings, Order(domains, ASSISTANTS, limit=1), Silent())
+def measured(settings: Settings, *domains: str, assistants: tuple[str, ...] = ASSISTANTS) -> Outcome:
+    return walk(settings, Order(domains, assistants, limit=1), Silent())
 
 
 def told(settings: Settings, outcome: Outcome, *domains: str) -> str:
@@ -55,10 +96,10 @@ def told(settings: Settings, outcome: Outcome, *domains: str) -> str:
     return "\n".join(str(each) for each in summary.shown())
 
 
-def overall(figures: list[Figure]) -> Figure:
-    """The one accuracy over all."""
-    wanted = ("accuracy", "standard", "all")
-    (found,) = [each for each in figures if (each.metric, each.variant, each.slice) == wanted]
+def overall(figures: list[Figure], assistant: str) -> Figure:
+    """Return an assistant's accuracy over all probes."""
+    wanted = (assistant, "accuracy", "standard", "all")
+    (found,) = [each for each in figures if (each.assistant, each.metric, each.variant, each.slice) == wanted]
     return found
 
 
@@ -107,6 +148,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.usefixtures("good_is_measured")
 @pytest.mark.parametrize("break_it", BROKEN, ids=lambda each: each.__name__)
 def test_a_bad_file_costs_its_own_domain_alone(data: Path, break_it: Callable[[Path, Users], None]) -> None:
     path = data / FILE
@@ -133,6 +175,10 @@ def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) 
     no_gold(path, json.loads(path.read_text(encoding="utf-8")))
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
+    # The other domain is measured in this very run, after the failure.
+    assert [leg.partition for leg in outcome.ran if leg.job == "measure_memories"] == [
+        f"{assistant}|{GOOD}" for assistant in ASSISTANTS
+    ]
     [(leg, reason)] = outcome.failed
     assert (leg.job, leg.partition) == ("build_users", BAD)
     assert "question/probes: one option is for the present state: not so of 1 of 4 rows" in reason
@@ -140,6 +186,7 @@ def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) 
     assert {figure.domain for figure in outcome.figures} == {GOOD}
 
 
+@pytest.mark.usefixtures("good_is_measured")
 def test_a_missing_file_costs_its_own_domain_alone(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
@@ -164,9 +211,10 @@ def test_a_file_that_was_mended_is_read_by_the_next_run(data: Path) -> None:
     whole = (data / FILE).read_bytes()
     truncated(data / FILE, [])
     settings = settings_of(data)
-    assert [leg.job for leg, _ in measured(settings, BAD).failed] == ["read_datasets"]
+    first = measured(settings, BAD, assistants=("none",))
+    assert [leg.job for leg, _ in first.failed] == ["read_datasets"]
     (data / FILE).write_bytes(whole)
-    outcome = measured(settings, BAD)
+    outcome = measured(settings, BAD, assistants=("none",))
     assert outcome.failed == outcome.skipped == []
     assert {figure.domain for figure in outcome.figures} == {BAD}
 
@@ -186,6 +234,7 @@ def unused_port() -> int:
         return free.getsockname()[1]
 
 
+@pytest.mark.usefixtures("published_is_measured")
 def test_an_endpoint_that_is_not_there_is_said_at_once(data: Path) -> None:
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=600.0))
@@ -207,6 +256,7 @@ def test_an_endpoint_that_is_not_there_is_said_at_once(data: Path) -> None:
     assert {figure.assistant for figure in again.figures} == {"none", "none@there"}
 
 
+@pytest.mark.usefixtures("published_is_measured")
 def test_what_got_no_answer_is_asked_for_again(data: Path) -> None:
     """A server that fails for good costs rows with a reason, and these only until it is well."""
     port = unused_port()
@@ -215,12 +265,12 @@ def test_what_got_no_answer_is_asked_for_again(data: Path) -> None:
     with stub_process(port=port, fail=1.0):
         lost = walk(settings, order, Silent())
     assert lost.failed == []
-    accuracy = overall(lost.figures)
+    accuracy = overall(lost.figures, "none@there")
     assert (accuracy.value, accuracy.coverage) == (None, 0.0)
     assert "probes have a verdict" in (accuracy.reason or "")
     with stub_process(port=port):
         found = walk(settings, order, Silent())
-    accuracy = overall(found.figures)
+    accuracy = overall(found.figures, "none@there")
     assert accuracy.value is not None
     assert accuracy.coverage == 1
     assert [leg.job for leg in walk(settings, order, Silent()).ran] == []

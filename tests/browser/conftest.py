@@ -101,7 +101,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory, chromium: Callable[[], Chrome])
         cwd=ROOT,
         check=True,
         capture_output=True,
-        timeout=300,
+        timeout=900,
     )
     with served(settings) as dev:
         yield dev

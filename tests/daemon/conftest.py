@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from served import wait
+
+from resources.process import default_signals
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -80,13 +83,9 @@ class Served:
         found = self.ask("Ticks", sensor={**LOCATION, "sensorName": sensor})["sensorState"]["ticks"]
         return [tick for tick in found if tick["endTimestamp"]]
 
-    @staticmethod
-    def wait(what: str, holds: Callable[[], Any], patience: float = 300) -> None:
-        """Wait until `holds`. Fails naming `what` after `patience` seconds."""
-        until = time.monotonic() + patience
-        while not holds():
-            assert time.monotonic() < until, f"waited {patience:.0f} s for {what}"
-            time.sleep(0.5)
+    def progress(self) -> set[tuple[str, str]]:
+        """Return how far the runs are: the status of each."""
+        return {(run["runId"], run["status"]) for run in self.runs()}
 
 
 @pytest.fixture
@@ -109,6 +108,7 @@ def memflow_dev(tmp_path: Path, clean_environment: dict[str, str]) -> Iterator[C
                     stdout=out,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
+                    preexec_fn=default_signals(),  # noqa: PLW1509
                 )
             )
         served = Served(f"http://127.0.0.1:{port}/graphql")
@@ -122,7 +122,7 @@ def memflow_dev(tmp_path: Path, clean_environment: dict[str, str]) -> Iterator[C
             assert entry["__typename"] == "RepositoryLocation", entry
             return True
 
-        served.wait("memflow dev to answer", answers, patience=120)
+        wait("memflow dev to answer", answers)
         return served
 
     yield serve

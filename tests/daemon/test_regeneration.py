@@ -10,6 +10,7 @@ from string import Template
 from typing import Any
 
 import pytest
+from served import wait
 
 from assets.jobs import OBSERVE
 from memflow.cli.walk import Leg, Order, walk
@@ -118,7 +119,7 @@ class Deployment:
             ticks = [tick for tick in self.served.ticks(SENSOR) if tick["timestamp"] > since]
             return len(ticks) >= QUIET and not any(tick["runIds"] for tick in ticks)
 
-        self.served.wait("the daemon to be quiet", settled)
+        wait("the daemon to be quiet", settled, progress=self.served.progress, pause=0.5)
 
     def switch_on_late(self) -> None:
         """Switch the sensor on after some time in which nothing may run."""
@@ -133,7 +134,7 @@ class Deployment:
             assert not any(status[run] in ("FAILURE", "CANCELED") for run in looks), status
             return all(status[run] == "SUCCESS" for run in looks)
 
-        self.served.wait("the observation", seen)
+        wait("the observation", seen, progress=self.served.progress, pause=0.5)
 
 
 @pytest.fixture

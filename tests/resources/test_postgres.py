@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import psycopg2
 import pytest
 import yaml
 from sqlalchemy.engine import make_url
@@ -52,6 +51,8 @@ def test_runs_and_events_are_in_postgresql_and_come_back(deployed: Path, postgre
         assert event.asset_materialization is not None
         assert event.asset_materialization.metadata["dagster/row_count"].value == 3
     url = make_url(postgres_url)
+    import psycopg2
+
     connection = psycopg2.connect(host=url.host, port=url.port, user=url.username, dbname=url.database)
     try:
         with connection.cursor() as cursor:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from pydantic import BaseModel, Field
 
 from memflow.chat.requests import schema_of
@@ -33,7 +34,7 @@ class Whole(BaseModel):
     perhaps: Annotated[str, Field(max_length=5)] | None
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers())
 def test_instances_are_valid(seed: int) -> None:
     Whole.model_validate(instance(schema_of(Whole), random.Random(seed)))

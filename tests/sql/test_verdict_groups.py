@@ -5,6 +5,7 @@ from dataclasses import asdict
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from profiles import examples
 
 from memflow.groups import Group, groups_of
 from memflow.records import Verdict
@@ -14,7 +15,7 @@ from resources.warehouse import Warehouse
 VALUES = st.none() | st.floats(0, 10).map(lambda value: round(value, 12))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     values=st.lists(
         st.tuples(st.sampled_from("ab"), st.sampled_from([None, "1"]), VALUES), min_size=1, max_size=60

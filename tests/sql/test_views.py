@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from profiles import examples
 
 from memflow.continual import Followed, continual_figures
 from memflow.metrics.continual import complete, summary
@@ -90,7 +91,7 @@ CELLS = st.sampled_from((0.0, 1.0)) | st.integers(0, 16).map(lambda number: numb
 GAPPED = st.one_of(CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, st.just(math.nan))
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_sql_and_python_say_the_same_of_random_histories(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

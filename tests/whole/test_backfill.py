@@ -60,7 +60,7 @@ def from_the_command_line(dev: Served, settings: Path, partitions: list[str]) ->
         },
         cwd=ROOT,
         check=True,
-        timeout=120,
+        timeout=900,
     )
     (started,) = set(dev.backfills()) - set(before)
     return started
@@ -107,6 +107,6 @@ def test_only_what_failed_is_made_again(
             cwd=ROOT,
             check=True,
             capture_output=True,
-            timeout=300,
+            timeout=900,
         )
         assert built(dev) == before, "memflow run leaves alone what is up to date"

@@ -38,7 +38,7 @@ def run(home: Path, url: str, environment: dict[str, str]) -> subprocess.Complet
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
     )
 
 

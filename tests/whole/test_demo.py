@@ -1,7 +1,7 @@
-"""The demo: the whole graph on two domains, twice over in two homes, and what its figures have to be.
+"""The demo: the whole graph on two domains, and what its figures have to be.
 
-The walk takes most of a minute, so it is made once for all of these tests: by two processes side by side, whose hash
-seeds differ. What a test changes it leaves as it was.
+The demo runs once for all of these tests, and what a test changes it restores. Tests that run much more of it are
+marked `pipeline`: a second demo in another home and process, and a limit that is raised.
 """
 
 import json
@@ -54,10 +54,9 @@ Walk = Callable[..., Outcome]
 
 @dataclass(frozen=True)
 class Demo:
-    """Two homes in which the demo ran, and what the first run printed."""
+    """A home in which the demo ran, and what the run printed."""
 
     home: Path
-    other: Path
     said: dict[str, Any]
     progress: str
 
@@ -80,24 +79,24 @@ def command(home: Path, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", "--demo", *arguments]
 
 
+def run_demo(home: Path, environment: dict[str, str], hash_seed: int) -> Demo:
+    home.parent.mkdir(parents=True, exist_ok=True)
+    ended = subprocess.run(
+        command(home, "--format", "json"),
+        env={**environment, "PYTHONHASHSEED": str(hash_seed)},
+        cwd=home.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert ended.returncode == 0, (ended.stdout, ended.stderr)
+    return Demo(home, json.loads(ended.stdout), ended.stderr)
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory, own_environment: dict[str, str]) -> Demo:
-    folder = tmp_path_factory.mktemp("demo")
-    homes = folder / "home", folder / "elsewhere" / "other"
-    processes = [
-        subprocess.Popen(
-            command(home, "--format", "json"),
-            env={**own_environment, "PYTHONHASHSEED": str(seed)},
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for seed, home in enumerate(homes, start=1)
-    ]
-    said = [process.communicate(timeout=300) for process in processes]
-    assert [process.returncode for process in processes] == [0, 0], said
-    return Demo(*homes, json.loads(said[0][0]), said[0][1])
+    return run_demo(tmp_path_factory.mktemp("demo") / "home", own_environment, hash_seed=1)
 
 
 def times(home: Path) -> dict[str, int]:
@@ -272,8 +271,12 @@ def test_progress_and_accounts_are_told(demo: Demo) -> None:
     assert sum(row["failed"] for row in demo.said["accounts"]) == 0
 
 
-def test_another_home_and_another_process_make_the_same(demo: Demo, contents: Contents) -> None:
-    assert contents(demo.home) == contents(demo.other)
+@pytest.mark.pipeline
+def test_another_home_and_another_process_make_the_same(
+    demo: Demo, contents: Contents, own_environment: dict[str, str], tmp_path: Path
+) -> None:
+    other = run_demo(tmp_path / "elsewhere" / "other", own_environment, hash_seed=2)
+    assert contents(demo.home) == contents(other.home)
 
 
 def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment: dict[str, str]) -> None:
@@ -285,7 +288,7 @@ def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=900,
     )
     assert (times(demo.home), booked(demo.home)) == before
     text = second.stdout
@@ -326,7 +329,8 @@ def test_deleting_upstream_makes_nothing_downstream_that_would_be_the_same(
     assert booked(demo.home)["completions"] == asked
 
 
-def test_raising_the_limit_asks_only_for_what_is_new(demo: Demo, walked: Walk, tmp_path: Path) -> None:
+@pytest.mark.pipeline
+def test_raising_the_limit_asks_only_for_what_is_new(walked: Walk, tmp_path: Path) -> None:
     home = tmp_path / "home"
     order = ((AMEMGYM,), ("none", "bm25_message"))
     small = walked(home, *order, limit=1)
@@ -352,5 +356,5 @@ def test_raising_the_limit_asks_only_for_what_is_new(demo: Demo, walked: Walk, t
 def test_the_lake_can_move(demo: Demo, walked: Walk, tmp_path: Path) -> None:
     """What is up to date does not hang on where it lies."""
     home = tmp_path / "moved"
-    shutil.copytree(demo.other, home)
+    shutil.copytree(demo.home, home)
     assert walked(home, DEMO, ASSISTANTS).ran == []

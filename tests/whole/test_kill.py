@@ -78,7 +78,7 @@ def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment)
     log = tmp_path / "asked.jsonl"
     with stub_process(latency=0.05) as url:
         subprocess.run(
-            command(undisturbed, url), env=environment, check=True, capture_output=True, timeout=300
+            command(undisturbed, url), env=environment, check=True, capture_output=True, timeout=900
         )
     moments, unkept = [], 0
     with stub_process(latency=0.05, log=log) as url:
@@ -110,7 +110,7 @@ def test_killed_twenty_times(tmp_path: Path, published_users, clean_environment)
             assert max(Counter(new).values(), default=1) == 1, "asked twice by one process"
             settle(url)
         known, before = in_ledger(home), len(asked(log))
-        subprocess.run(command(home, url), env=environment, check=True, capture_output=True, timeout=300)
+        subprocess.run(command(home, url), env=environment, check=True, capture_output=True, timeout=900)
         assert not known & set(asked(log)[before:])
     assert sum(moment > 0 for moment in moments) >= KILLS // 2, f"the kills hit nothing: {moments}"
     assert contents(home) == contents(undisturbed)

@@ -34,6 +34,7 @@ def compared(tmp_path: Path, published_users: Callable[..., Path], walked) -> Si
     return SimpleNamespace(data=data, home=home, header=json.loads(exported.stdout), outcome=outcome)
 
 
+@pytest.mark.pipeline
 def test_off_policy_through_the_graph(compared, walked) -> None:
     home, header, lake = compared.home, compared.header, Lake(compared.home / "lake")
     assert not compared.outcome.failed and not compared.outcome.missing

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.reading import best_options, near
@@ -97,13 +97,11 @@ def test_of_what_is_told_the_longest_option_that_it_says_is_meant():
     assert best_options("Heat (1995); Jaws (1975)", "Which movies have you recommended?", lists) == [1]
 
 
-@settings(deadline=None)
 @given(question=st.text(max_size=60), options=st.lists(st.text(max_size=30), min_size=1, max_size=6))
 def test_with_nothing_shown_no_option_is_better_than_another(question, options):
     assert best_options("", question, options) == list(range(len(options)))
 
 
-@settings(deadline=None)
 @given(
     shown=st.lists(st.sampled_from([*AGES, "My niece Ann", "It rains.", "小安28岁", ""]), max_size=8),
     options=st.lists(st.sampled_from([*AGES, "a; b", "a; c", "小安", ""]), min_size=1, max_size=5),

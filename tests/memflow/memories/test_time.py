@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from remembering import case
 
 from memflow.chat.scripted import ScriptedChat
@@ -106,7 +107,7 @@ def from_rows(store: EntryStore) -> list[Item]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(stream=streams)
 def test_a_restored_memory_reads_what_the_living_one_read(name: str, stream: list[list[Message]]) -> None:
     async def scenario() -> None:
@@ -122,7 +123,7 @@ def test_a_restored_memory_reads_what_the_living_one_read(name: str, stream: lis
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(stream=streams, more=streams, cut=st.integers(0, 10))
 def test_a_memory_goes_on_from_where_it_was_restored(
     name: str, stream: list[list[Message]], more: list[list[Message]], cut: int
@@ -145,7 +146,7 @@ def test_a_memory_goes_on_from_where_it_was_restored(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(stream=streams, left=streams, right=streams)
 def test_forks_never_touch_each_other(
     name: str, stream: list[list[Message]], left: list[list[Message]], right: list[list[Message]]
@@ -169,7 +170,7 @@ def test_forks_never_touch_each_other(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(stream=streams)
 def test_reading_changes_nothing_and_knows_only_the_past(name: str, stream: list[list[Message]]) -> None:
     async def scenario() -> None:
@@ -187,7 +188,7 @@ def test_reading_changes_nothing_and_knows_only_the_past(name: str, stream: list
 
 
 @pytest.mark.parametrize("name", KEEPS_ALL)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(stream=streams)
 def test_every_message_is_in_one_live_entry(name: str, stream: list[list[Message]]) -> None:
     async def scenario() -> None:

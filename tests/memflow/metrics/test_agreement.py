@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from memflow.errors import BadInput
 from memflow.metrics.agreement import cohen_kappa, gwet_ac1, percent_agreement
@@ -130,7 +131,7 @@ def value(ratings, *, of=gwet_ac1) -> float | None:
 
 
 class TestAlways:
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(rated(), st.randoms(use_true_random=False))
     def test_the_order_of_raters_and_of_items_tells_nothing(self, ratings, chance):
         order = list(range(len(ratings[0])))
@@ -140,7 +141,7 @@ class TestAlways:
         for of in (gwet_ac1, percent_agreement):
             assert value(ratings, of=of) == pytest.approx(value(mixed, of=of), nan_ok=True)
 
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(rated())
     def test_it_is_1_just_where_all_agree_and_never_above(self, ratings):
         agreed, found = value(ratings, of=percent_agreement), value(ratings)
@@ -149,7 +150,7 @@ class TestAlways:
             assert found <= 1 and (found == pytest.approx(1)) == (agreed == pytest.approx(1))
             assert found >= -1 and found <= agreed + 1e-12
 
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(rated())
     def test_the_names_of_categories_tell_nothing(self, ratings):
         renamed = [[{"a": "c", "b": "a", "c": "b"}.get(label) for label in row] for row in ratings]

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from memflow.errors import BadInput
 from memflow.metrics.knee import ALPHA, GROUPS, LEAST, Knee, knee
@@ -122,7 +123,7 @@ def test_places_values_and_groups_go_together():
         knee([1, 2], [1], ["a", "b"], name="accuracy", unit="tokens")
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.lists(
         st.tuples(st.integers(1, 500), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 11)), max_size=120

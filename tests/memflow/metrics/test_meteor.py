@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from nltk.translate.meteor_score import meteor_score
+from profiles import examples
 
 from memflow.errors import BadSettings
 from memflow.metrics.meteor import METEOR, METEOR_NOWORDNET, meteor, meteor_of_words, metric_name
@@ -50,15 +50,17 @@ VOCABULARY = "a the cat cats dog dogs running runs ran house houses big biggest 
 WORDS = st.lists(st.sampled_from(VOCABULARY.split()), max_size=25)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(said=WORDS, wanted=WORDS)
 def test_without_wordnet_it_is_nltk_s_to_the_last_bit(said: list[str], wanted: list[str]) -> None:
+    from nltk.translate.meteor_score import meteor_score
+
     theirs = meteor_score([wanted], said, wordnet=NO_WORDNET)
     assert meteor_of_words(said, wanted, "published_code") == theirs
     assert meteor_of_words(said, wanted, "standard") == theirs  # the variants differ in synonyms alone
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(said=WORDS, wanted=WORDS)
 def test_with_synonyms_it_is_nltk_s_to_the_last_bit(said: list[str], wanted: list[str]) -> None:
     synonyms = Said(cat="dog kitti", dog="cat", hous="home big", big="larg fast", fast="quick cat", the="a")
@@ -66,6 +68,8 @@ def test_with_synonyms_it_is_nltk_s_to_the_last_bit(said: list[str], wanted: lis
     def synsets(word: str) -> list[Any]:
         lemmas = [SimpleNamespace(name=lambda name=name: name) for name in synonyms.of(word)]
         return [SimpleNamespace(lemmas=lambda: lemmas)]
+
+    from nltk.translate.meteor_score import meteor_score
 
     theirs = meteor_score([wanted], said, wordnet=SimpleNamespace(synsets=synsets))
     assert meteor_of_words(said, wanted, "published_code", synonyms) == theirs
@@ -110,6 +114,7 @@ def test_with_wordnet_it_is_nltk_s_to_the_last_bit(tmp_path: Path, monkeypatch: 
         pytest.skip("set MEMFLOW_WORDNET to a folder of WordNet (Debian's wordnet-base: /usr/share/wordnet)")
     import nltk
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
+    from nltk.translate.meteor_score import meteor_score
 
     from resources.wordnet import WordNet
 

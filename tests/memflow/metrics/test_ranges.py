@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
@@ -24,7 +24,6 @@ def test_a_value_is_within_or_not(metric: str, value: float | None, held: bool) 
     assert within(metric, value) is held
 
 
-@settings(deadline=None)
 @given(st.sampled_from([task.metric for task in TASKS.values()]), st.floats(0, 1))
 def test_of_a_tasks_metric_a_share_tells_how_far_up_its_range_a_value_is(metric: str, part: float) -> None:
     low, high = range_of(metric)

@@ -3,7 +3,6 @@
 import importlib
 
 import pytest
-import textstat
 
 from memflow.metrics.readability import coleman_liau, dale_chall, flesch_kincaid
 
@@ -34,6 +33,8 @@ def test_the_three_figures_by_hand() -> None:
     ],
 )
 def test_they_are_textstat_s(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import textstat
+
     # textstat's dictionary, made of ours: of a word its first pronunciation, whose vowels end with their stress.
     pronounced = {word: [["AH0"] * count] for word, count in SYLLABLES.items()}
     counting = importlib.import_module("textstat.backend.counts._count_syllables")

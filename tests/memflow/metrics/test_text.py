@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from rouge_score import rouge_scorer
+from profiles import examples
 
 from memflow.errors import BadInput, BadSettings
 from memflow.metrics.text import exact_match, locomo_f1, rouge_l
@@ -71,9 +71,11 @@ WORDS = st.text(alphabet="abcdeg ABst.,-'0159éü中\n", max_size=80)
 
 
 @pytest.mark.parametrize("stem", [False, True])
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(prediction=WORDS, gold=WORDS)
 def test_english_rouge_l_is_rouge_scores(stem: bool, prediction: str, gold: str) -> None:
+    from rouge_score import rouge_scorer
+
     oracle = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=stem)
     assert rouge_l(prediction, gold, stem=stem) == oracle.score(gold, prediction)["rougeL"].fmeasure
 

@@ -1,13 +1,12 @@
-"""treebank.py: nltk's own tokens, faster."""
+"""treebank.py: nltk's own tokens, faster. Importing nltk takes a second, so tests import it, not their collection."""
 
-from hypothesis import given, settings
+from typing import Any
+
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
-from nltk.tokenize.destructive import NLTKWordTokenizer
-from nltk.tokenize.punkt import PunktSentenceTokenizer
+from profiles import examples
 
-from memflow.metrics.treebank import sentence_words, treebank_words
-
-WORDS, SENTENCES = NLTKWordTokenizer(), PunktSentenceTokenizer()
 PARTS = (
     "a x I Dr B. cannot wanna 'tis 'twas d'ye n't don't 's 'll gimme . .. ... , : ; ? ! \" '' ' `` ` ( ) [ ] < -- - —"
     " “ ” ’ ‘ » 3 3.5 $ * é 中"
@@ -17,24 +16,48 @@ TEXTS = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@pytest.fixture(scope="module")
+def words() -> Any:
+    """nltk's word tokenizer."""
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    return NLTKWordTokenizer()
+
+
+@pytest.fixture(scope="module")
+def sentences() -> Any:
+    """nltk's sentence tokenizer, untrained."""
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+
+    return PunktSentenceTokenizer()
+
+
+@examples(400)
 @given(sentence=TEXTS)
-def test_a_sentence_has_the_tokens_of_nltk(sentence: str) -> None:
-    assert sentence_words(sentence) == WORDS.tokenize(sentence)
+def test_a_sentence_has_the_tokens_of_nltk(words: Any, sentence: str) -> None:
+    from memflow.metrics.treebank import sentence_words
+
+    assert sentence_words(sentence) == words.tokenize(sentence)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(text=TEXTS)
-def test_a_text_is_cut_into_the_sentences_of_untrained_punkt(text: str) -> None:
+def test_a_text_is_cut_into_the_sentences_of_untrained_punkt(words: Any, sentences: Any, text: str) -> None:
+    from memflow.metrics.treebank import treebank_words
+
     assert treebank_words(text) == [
-        word for part in SENTENCES.tokenize(text) for word in WORDS.tokenize(part)
+        word for part in sentences.tokenize(text) for word in words.tokenize(part)
     ]
 
 
 def test_a_full_stop_inside_a_text_is_a_word_of_its_own() -> None:
+    from memflow.metrics.treebank import sentence_words, treebank_words
+
     assert treebank_words("We met. You left.") == ["We", "met", ".", "You", "left", "."]
     assert sentence_words("We met. You left.") == ["We", "met.", "You", "left", "."]
 
 
 def test_punkt_untrained_knows_no_abbreviation() -> None:
+    from memflow.metrics.treebank import treebank_words
+
     assert treebank_words("Dr. Who left.") == ["Dr", ".", "Who", "left", "."]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.metrics.union_lcs import DEEPEST, union_rouge_l
@@ -36,7 +36,6 @@ WORDS = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=30)
 TEXTS = st.lists(WORDS, min_size=1, max_size=4)
 
 
-@settings(deadline=None)
 @given(said=TEXTS, wanted=TEXTS)
 def test_it_is_the_union_over_sentences_of_what_the_table_gives(
     said: list[list[str]], wanted: list[list[str]]

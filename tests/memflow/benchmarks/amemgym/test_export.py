@@ -5,8 +5,9 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from profiles import examples
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.expectations import EXPECTED
@@ -107,7 +108,7 @@ SIZES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(sizes=SIZES, seed=st.integers(0, 2**31))
 def test_generated_users_come_back_row_by_row_and_every_sentence_holds_of_them(demo, read_back, sizes, seed):
     assume(sizes["min_variants"] <= sizes["choices_per_variable"] ** sizes["variables_per_question"])
@@ -160,7 +161,7 @@ def generated(demo, domain: Domain, states: States | None = None):
 NEEDS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3, unique=True), min_size=1, max_size=6)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(needs=NEEDS)
 def test_questions_that_share_variables_come_back_in_their_order(demo, read_back, needs):
     """The scripted simulator shares no variable between questions; a model's may."""

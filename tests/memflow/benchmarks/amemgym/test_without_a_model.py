@@ -19,9 +19,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from knowing import figures, forgets_after, frozen, one_period_late, overall, perfect, verdicts_of
+from profiles import examples
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.states import histories
@@ -170,7 +171,7 @@ def test_6_states_are_as_old_when_asked_for_as_was_counted(base):
 # 7
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_7_failures_add_up_to_the_errors_of_any_agent(demo, seed):
     def knows(life, period, name):

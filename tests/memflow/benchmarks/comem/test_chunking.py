@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from remembering import give, said
 
 from memflow.benchmarks.comem.contexts import Context, Line
@@ -66,7 +67,7 @@ async def lived(name: str, come: Sequence[Event], tools: Tools | None = None) ->
 
 
 @pytest.mark.parametrize("name", COVERING)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
 def test_at_every_tick_entries_and_buffer_hold_what_was_said_and_nothing_else(
     name: str, context: Context, arrivals: str
@@ -87,7 +88,7 @@ def test_at_every_tick_entries_and_buffer_hold_what_was_said_and_nothing_else(
             assert words_of([item.text for item in shown]) == said
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(context=contexts(), size=st.integers(8, 60), overlap=st.integers(0, 7))
 def test_chunks_of_a_script_are_the_same_however_it_arrives(context: Context, size: int, overlap: int):
     made = []
@@ -100,7 +101,7 @@ def test_chunks_of_a_script_are_the_same_however_it_arrives(context: Context, si
     assert sum(quarters(line.text) for line in context.lines) < 4 * size or made[0]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
 def test_a_pair_is_a_message_of_the_user_and_the_assistant_s_right_after_it(context: Context, arrivals: str):
     memory, _ = asyncio.run(lived("rag_pair", events(context, arrivals)))
@@ -141,7 +142,7 @@ def asked_of(name: str, come: Sequence[Event]) -> Counting:
     return chat
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(context=contexts(), tokens=st.integers(20, 120))
 def test_an_arrival_is_one_trajectory_of_memp(context: Context, tokens: int):
     """Whoever speaks is counted in both: else names would push an arrival over the edge of a trajectory."""
@@ -155,7 +156,7 @@ def test_an_arrival_is_one_trajectory_of_memp(context: Context, tokens: int):
         assert words_of([fields]) == words_of([message.text for message in event.messages])
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
 def test_mem0_draws_facts_from_every_message_once(context: Context, arrivals: str):
     """From two messages of an arrival at a time, as its paper has it."""

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from remembering import give, said
 
 from memflow.chat.requests import ChatRequest
@@ -264,7 +265,7 @@ async def test_the_script_learns_in_both_languages() -> None:
 WORDS = ["bake bread", "bake a cake", "That is wrong.", "Thank you, great.", "sail at dawn"]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), update=st.sampled_from(UPDATES))
 def test_what_was_hit_is_counted_the_same_after_a_break(asked: list[str], update: str) -> None:
     """With a script that complains and praises, and a memory restored before every exchange."""

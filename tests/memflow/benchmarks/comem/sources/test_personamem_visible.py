@@ -11,8 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from confiding import read, row, shared, table
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from memflow.answer import Past
 from memflow.benchmarks.benchmark import States
@@ -69,7 +70,6 @@ def recorded(files: Published) -> list[Record]:
 
 
 @given(published())
-@settings(deadline=None)
 def test_any_table_of_questions_comes_through_as_it_was_written(files: Published):
     rows, contexts = files
     found = {context.context_id: context for context in contexts_of(DOMAIN, recorded(files))}
@@ -92,7 +92,7 @@ def test_any_table_of_questions_comes_through_as_it_was_written(files: Published
     arrivals=st.sampled_from(("message", "pair", "tokens", "session")),
     persona=st.sampled_from(("interleaved", "left_out")),
 )
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_every_probe_sees_the_first_messages_up_to_its_checkpoint_and_its_end_and_none_after(
     files: Published, arrivals: str, persona: str
 ):

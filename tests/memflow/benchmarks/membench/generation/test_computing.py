@@ -1,9 +1,10 @@
 """What is computed from what was told: by hand, of three people and two events; and in every life, counted again."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from living import life, task_of
+from profiles import examples
 
 from memflow.benchmarks.membench.generation.computing import aggregative, comparative, post_processing
 from memflow.benchmarks.membench.generation.lives.graphs import Graph, Node
@@ -136,7 +137,7 @@ def test_seasons_begin_with_december():
     assert [season_of(month) for month in range(1, 13)] == [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.sampled_from(["en", "zh"]), SEEDS)
 def test_a_count_is_that_of_the_values_told(language, seed):
     """Where a value is counted as it stands: of those who tell it, as many as the answer says."""
@@ -148,7 +149,7 @@ def test_a_count_is_that_of_the_values_told(language, seed):
         assert plan.query.answer.startswith(str(counted))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.sampled_from(["en", "zh"]), SEEDS)
 def test_what_is_processed_rests_on_two_messages_about_one(language, seed):
     for scene in ("participation", "observation"):

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from liking import task_of
 
@@ -45,7 +45,6 @@ def test_every_mood_has_others_enough_to_be_told_from(language):
         assert not {each.mood for each in apart} & set(mood.near)
 
 
-@settings(deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     language=st.sampled_from(["en", "zh"]),

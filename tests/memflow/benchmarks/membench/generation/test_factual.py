@@ -3,9 +3,10 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from living import life, task_of, tasks
+from profiles import examples
 
 from memflow.benchmarks.membench.generation.factual import ASKED, conditions, nodes
 from memflow.benchmarks.membench.generation.planning import PLANNERS
@@ -34,7 +35,7 @@ def evidence(plan):
     return [plan.talks[talk].beats[beat] for talk, beat in plan.query.evidence]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
 def test_evidence_tells_what_the_graph_has_and_nothing_else_is_gold(scene, language, seed):
     for task, plan in plans(scene, language, seed):
@@ -51,7 +52,7 @@ def test_evidence_tells_what_the_graph_has_and_nothing_else_is_gold(scene, langu
             assert beat.exposes["value"].casefold() in beat.user.casefold()
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
 def test_what_wordings_have_to_keep_stands_in_the_plain_sentences(scene, language, seed):
     for _, plan in plans(scene, language, seed):
@@ -61,7 +62,7 @@ def test_what_wordings_have_to_keep_stands_in_the_plain_sentences(scene, languag
                 assert beat.keeps and all(keep.casefold() in beat.user.casefold() for keep in beat.keeps)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
 def test_wrong_options_are_wrong_and_told_apart(scene, language, seed):
     for _, plan in plans(scene, language, seed):
@@ -71,7 +72,7 @@ def test_wrong_options_are_wrong_and_told_apart(scene, language, seed):
             assert len(wrong) == 3
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(LANGUAGES, SEEDS)
 def test_two_who_speak_have_a_session_about_each(language, seed):
     for task, plan in plans("participation", language, seed):
@@ -86,7 +87,7 @@ def test_two_who_speak_have_a_session_about_each(language, seed):
         assert all(len(talk.context) > 2 for talk in plan.talks)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(LANGUAGES, SEEDS)
 def test_who_is_asked_about_is_named_by_what_nobody_else_has(language, seed):
     graph = life(language, seed)
@@ -98,7 +99,7 @@ def test_who_is_asked_about_is_named_by_what_nobody_else_has(language, seed):
             assert by != name and [each for each in nodes(graph, sort) if each[by] == node[by]] == [node]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
 def test_what_is_corrected_was_told_wrongly_before(scene, language, seed):
     for _, plan in plans(scene, language, seed, ("knowledge_update",)):

@@ -1,7 +1,7 @@
 """What is asked of a preference: nobody says it, and one category alone is seen from what is told."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from liking import task_of
 
@@ -48,7 +48,6 @@ def check(task, plan):
             assert not says(beat.user, answer) and not says(beat.assistant or "", answer)
 
 
-@settings(deadline=None)
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, scene=SCENE)
 def test_a_preference_is_seen_from_a_chain_of_likings(seed, language, topic, scene):
     of = task_of("highlevel", topic, language, seed, scene=scene)
@@ -62,7 +61,6 @@ def test_a_preference_is_seen_from_a_chain_of_likings(seed, language, topic, sce
     assert all((1 if scene == "observation" else 2) <= fillers <= 4 for fillers in talk.fillers)
 
 
-@settings(deadline=None)
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC)
 def test_a_preference_is_seen_from_what_is_taken_and_rejected(seed, language, topic):
     of = task_of("highlevel_rec", topic, language, seed)

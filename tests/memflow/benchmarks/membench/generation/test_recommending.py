@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from liking import task_of
 
@@ -30,7 +30,6 @@ def options(plan) -> list[frozenset[str]]:
     return [frozenset(option.split(comma)) for option in (plan.query.answer, *plan.query.wrong)]
 
 
-@settings(deadline=None)
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, recommends=st.sampled_from([0.0, 0.4, 1.0]))
 def test_one_list_alone_holds_what_was_recommended(seed, language, topic, recommends):
     plan = lowlevel_rec(task_of("lowlevel_rec", topic, language, seed, recommended=recommends))
@@ -41,7 +40,6 @@ def test_one_list_alone_holds_what_was_recommended(seed, language, topic, recomm
     )
 
 
-@settings(deadline=None)
 @given(seed=SEEDS, language=LANGUAGE)
 def test_several_sessions_are_about_a_topic_each(seed, language):
     plan = rec_multi_session(task_of("rec_multi_session", "multi_agent", language, seed))

@@ -2,8 +2,9 @@ import json
 from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from memflow.benchmarks.memorybench.scores.ideas import hypotheses
 from memflow.benchmarks.memorybench.scores.metric import Answered, Means
@@ -141,7 +142,7 @@ async def test_a_reply_of_separators_alone_has_no_value_anywhere(judge, probe_of
     assert {mark.reason for mark in found.values()} == {"the reply holds no hypothesis"}
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     st.lists(st.text("abcde ", min_size=1).filter(str.strip), min_size=1, max_size=3, unique_by=str.strip),
     st.integers(0, 9),

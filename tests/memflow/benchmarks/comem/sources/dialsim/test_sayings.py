@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
 from memflow.benchmarks.comem.sources.dialsim.sayings import (
@@ -88,7 +89,7 @@ def test_the_other_options_are_who_speaks_near_and_then_who_speaks_most():
     assert Told(said).beside(8, ["Bo"]) == ["Ann", "Far", "Dee"]
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(st.integers(0, 10_000))
 def test_every_question_can_be_answered_from_the_lines_and_from_no_hint(seed: int):
     chance = random.Random(seed)

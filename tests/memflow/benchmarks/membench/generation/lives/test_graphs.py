@@ -6,8 +6,9 @@ from datetime import date, datetime
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 
 from memflow.benchmarks.benchmark import States
 from memflow.benchmarks.membench.generation.lives import personal, preferences, told, vocabulary
@@ -53,7 +54,7 @@ any_life = st.builds(
 
 
 @given(any_life)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_what_a_question_names_is_named_once_in_a_life(life: Graph) -> None:
     people = (life.user, *life.roles)
     for nodes, names in (
@@ -69,7 +70,7 @@ def test_what_a_question_names_is_named_once_in_a_life(life: Graph) -> None:
 
 
 @given(any_life)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_relatives_share_the_hometown_and_colleagues_what_belongs_to_the_work(life: Graph) -> None:
     assert {node["hometown"] for node in life.relatives} == {life.user["hometown"]}
     for shared in ("work_location", "occupation", "company", "education"):
@@ -77,7 +78,7 @@ def test_relatives_share_the_hometown_and_colleagues_what_belongs_to_the_work(li
 
 
 @given(any_life)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_ages_and_heights_are_of_their_ranges(life: Graph) -> None:
     age = told.years_of(life.user["age"])
     assert AGES[0] <= age <= AGES[1]
@@ -92,7 +93,7 @@ def test_ages_and_heights_are_of_their_ranges(life: Graph) -> None:
 
 
 @given(any_life)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_an_occupation_takes_the_education_that_one_has(life: Graph) -> None:
     words = vocabulary.shipped("zh" if "岁" in life.user["age"] else "en")
     for node in (life.user, *life.roles):
@@ -102,7 +103,7 @@ def test_an_occupation_takes_the_education_that_one_has(life: Graph) -> None:
 
 
 @given(any_life)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_what_would_be_personal_data_is_marked_and_of_nobodys_range(life: Graph) -> None:
     for node in life.nodes:
         expected: tuple[str, ...] = ()
@@ -113,7 +114,7 @@ def test_what_would_be_personal_data_is_marked_and_of_nobodys_range(life: Graph)
 
 
 @given(any_life)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_rows_give_the_life_back(life: Graph) -> None:
     words = vocabulary.shipped("zh" if "岁" in life.user["age"] else "en")
     profile, entities = rows(life, "d", words, date(2024, 10, 1))
