@@ -4,7 +4,6 @@ The colours can be told apart by the colour-blind (Okabe and Ito); markers and l
 is drawn is shapes.py's business. The same chart gives the same bytes with the same matplotlib.
 """
 
-import base64
 import io
 import textwrap
 from collections.abc import Sequence
@@ -73,12 +72,6 @@ def drawn(chart: Drawable, form: Form = "svg") -> bytes:
         undated = {"Date": None} if form == "svg" else {"Software": None}
         figure.savefig(written, format=form, dpi=DOTS, metadata=undated)
     return written.getvalue()
-
-
-def markdown(chart: Drawable) -> str:
-    """The picture as Markdown that holds it whole."""
-    image = base64.b64encode(drawn(chart)).decode()
-    return f"![{chart.title}](data:image/svg+xml;base64,{image})"
 
 
 def _picture(chart: Drawable) -> "Figure":

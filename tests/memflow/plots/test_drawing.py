@@ -1,6 +1,5 @@
 """Pictures: they are drawn, say what they have to, and are the same twice. How they look was looked at."""
 
-import base64
 import struct
 import sys
 import xml.etree.ElementTree as ET
@@ -9,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.errors import BadSettings
-from memflow.plots.drawing import COLOURS, LETTERS, can_draw, drawn, markdown
+from memflow.plots.drawing import COLOURS, LETTERS, can_draw, drawn
 from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point
 
 LINES = Chart(
@@ -131,11 +130,6 @@ class TestDrawn:
         for chart in (LINES, BARS, TIMES, COLUMNS):
             width, height = struct.unpack(">II", drawn(chart, "png")[16:24])
             assert 700 <= width <= 900 and 300 <= height <= 900
-
-    def test_markdown_holds_the_whole_picture(self):
-        head, _, image = markdown(LINES).partition(";base64,")
-        assert head == "![Evolution, d](data:image/svg+xml"
-        assert base64.b64decode(image.rstrip(")")) == drawn(LINES)
 
     def test_many_curves_and_many_panels_find_a_place(self):
         curves = tuple(
