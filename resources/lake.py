@@ -139,8 +139,8 @@ class Lake:
 
         Raises MissingData where it was never materialized, BadInput where the file is not the lake's.
         """
-        vectors = vectors or not any(column.type == list[float] for column in columns(table))
         path, state = self.path(table, partition), self._state(table, partition)
+        vectors = vectors or not any(column.type == list[float] for column in columns(table))
         kept = self._rows.get(path, vectors, state) if state else None
         if kept is not None:
             return kept
