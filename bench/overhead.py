@@ -12,6 +12,7 @@ Prints one JSON line for each, and ends with 1 where the work is less than 60 % 
 80 % of that of the users.
 """
 
+import gc
 import json
 import os
 import resource
@@ -31,6 +32,7 @@ from memflow.attribution import attribute
 from memflow.benchmarks import registry
 from memflow.benchmarks.benchmark import Benchmark, States
 from memflow.chat.ledger import Account
+from memflow.cli.run import COLLECT_AFTER
 from memflow.cli.selection import DEMO, DEMO_MEMORIES
 from memflow.datasets import dataset
 from memflow.domains import Domain
@@ -195,6 +197,7 @@ class Work:
 
 def work(size: str, home: Path, stored: bool) -> None:
     """Do the work of a size in this process."""
+    gc.set_threshold(COLLECT_AFTER, 20, 20)
     settings = load(over={"home": home})
     home.mkdir(parents=True, exist_ok=True)
     domains, assistants = (DEMO, DEMO_MEMORIES) if size == "demo" else ((USERS,), PARTITIONS)
