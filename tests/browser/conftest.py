@@ -16,6 +16,9 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 from served import ROOT, Served, alone, served
 
+from resources.settings import Settings
+from resources.stub import stub_process
+
 PATIENCE = 30
 LOST = (StaleElementReferenceException,)
 """The page drew itself anew between finding an element and looking at it."""
@@ -86,25 +89,32 @@ class Page:
             self.driver.save_screenshot(str(folder / f"{name}.png"))
 
 
+SLOW = "none@slow"
+"""An assistant whose model takes a second for each answer, so that its run can be watched."""
+
+
 @pytest.fixture(scope="module")
 def ui(tmp_path_factory: pytest.TempPathFactory, chromium: Callable[[], Chrome]) -> Iterator[Served]:
     """`memflow dev` on a home in which the demo was run: whole for the pictures, else with one memory."""
     folder = tmp_path_factory.mktemp("ui")
     settings = folder / "memflow.toml"
-    settings.write_text(
-        f"home = {json.dumps(str(folder / 'home'))}\ndomains = ['amemgym_demo', 'memorybench_demo']\n"
-    )
     few = [] if "MEMFLOW_SCREENSHOTS" in os.environ else ["--memory", "bm25_message", "--no-bounds"]
-    subprocess.run(
-        [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run", "--demo", *few],
-        env=alone(),
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        timeout=900,
-    )
-    with served(settings) as dev:
-        yield dev
+    with stub_process(latency=1.0) as url:
+        settings.write_text(
+            f"home = {json.dumps(str(folder / 'home'))}\ndomains = ['amemgym_demo', 'memorybench_demo']\n"
+            f"assistants = {json.dumps([*Settings().assistants, SLOW])}\n"
+            f"[models.slow]\nkind = 'endpoint'\nurl = '{url}'\nmodel = 'stub'\nconcurrency = 4\n"
+        )
+        subprocess.run(
+            [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run", "--demo", *few],
+            env=alone(),
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            timeout=900,
+        )
+        with served(settings) as dev:
+            yield dev
 
 
 @pytest.fixture(scope="module")

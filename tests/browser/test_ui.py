@@ -6,13 +6,14 @@ import time
 import pytest
 from served import Served, wait
 
-from memflow.expectations import EXPECTATIONS
 from memflow.records import TABLES, columns
 
 pytestmark = pytest.mark.browser
 
 DOMAINS = ("amemgym_demo", "memorybench_demo")
 GROUPS = ("answer", "feedback", "memory", "model", "question", "raw", "score", "state", "utterance")
+SLOW = "none@slow"
+"""The assistant of conftest.py whose model takes a second for each answer."""
 TABLE = "answer.replies"
 CHECKED = "question.probes"
 
@@ -32,10 +33,12 @@ def test_an_asset_shows_its_columns_metadata_and_checks(page) -> None:
     page.reads((TABLES[TABLE].__doc__ or "").strip(), "Columns", *(column.name for column in columns(TABLE)))
     page.reads("dagster/partition_row_count", "preview", "quarantined", "prompt_tokens")
     page.picture("asset")
-    page.open(f"/assets/{CHECKED.replace('.', '/')}?view=checks", 1500, 1100)
-    page.reads(f"Checks ({sum(each.table == CHECKED for each in EXPECTATIONS)})")
-    page.find("//*[text()='gold_is_given']").click()
-    page.reads("Succeeded", "unexpected")
+    page.open(f"/assets/{CHECKED.replace('.', '/')}?view=checks", 1500, 1650)
+    page.reads("Checks (2)")
+    page.find("//*[text()='warning_rules']").click()
+    page.reads("Succeeded", "unexpected", "Gold stands at every place alike")
+    page.find("//*[text()='blocking_rules']").click()
+    page.reads("Succeeded", "unexpected", "Gold is given")
     page.picture("checks")
 
 
@@ -61,7 +64,8 @@ def test_a_backfill_of_two_domains(page, ui: Served) -> None:
 
 
 def test_the_log_of_a_run_in_progress_moves_on_the_open_page(page, ui: Served) -> None:
-    backfill = ui.backfill("build_users", [DOMAINS[0]])
+    partition = f"{SLOW}|{DOMAINS[0]}"
+    backfill = ui.backfill("measure_memories", [partition])
 
     def find_run() -> dict[str, str] | None:
         return next((run for run in ui.runs() if run["tags"].get("dagster/backfill") == backfill), None)
@@ -78,7 +82,7 @@ def test_the_log_of_a_run_in_progress_moves_on_the_open_page(page, ui: Served) -
     assert find_run()["status"] in ("STARTING", "STARTED"), (
         "the page shows events while the run is in progress"
     )
-    assert ui.ended(backfill) == {DOMAINS[0]: "SUCCESS"}
+    assert ui.ended(backfill) == {partition: "SUCCESS"}
     page.reads("No steps are executing", "No steps are waiting to execute")
     assert succeeded_steps() > first
     assert page.driver.execute_script("return window.openedOnce"), "the page was not loaded again"
