@@ -1,7 +1,7 @@
 """What an expectation of a table is: a sentence, a rule, and how bad it is when it does not hold. Types alone.
 
 The expectations of each table are in memflow/expectations and in the benchmarks' expectations.py. memflow/checks.py
-evaluates them; resources/expectations.py translates them for Great Expectations; assets/checks.py runs them.
+evaluates them; resources/gx.py translates them for Great Expectations; assets/checks.py runs them.
 """
 
 from collections.abc import Callable, Collection, Sequence

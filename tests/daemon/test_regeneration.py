@@ -109,15 +109,25 @@ class Deployment:
         )
 
     def settle(self) -> None:
-        """Wait until the sensor has looked some times without asking for anything."""
-        since = time.time()
+        """Wait until QUIET ticks in a row requested nothing, all of them begun after no run was under way.
+
+        A look at the runs can take longer than a tick: ticks count from the end of the first look that finds none.
+        """
+        since: float | None = None
 
         def settled() -> bool:
             nonlocal since
+            ticks = self.served.ticks(SENSOR)
             if any(run["status"] in UNDER_WAY for run in self.served.runs()):
+                since = None
+                return False
+            if since is None:
                 since = time.time()
-            ticks = [tick for tick in self.served.ticks(SENSOR) if tick["timestamp"] > since]
-            return len(ticks) >= QUIET and not any(tick["runIds"] for tick in ticks)
+            quiet = [tick for tick in ticks if tick["timestamp"] > since]
+            if any(tick["runIds"] for tick in quiet):
+                since = None
+                return False
+            return len(quiet) >= QUIET
 
         wait("the daemon to be quiet", settled, progress=self.served.progress, pause=0.5)
 

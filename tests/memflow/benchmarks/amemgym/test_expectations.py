@@ -1,7 +1,7 @@
 """Every invariant of the published users: it holds of them and of generated ones, and a damage to it is named.
 
-A damage is either refused by the reader, with what rows could not say, or caught by the check of that sentence, through
-Great Expectations. The damaged users are the published ones where they are at hand, and the demo's, exported.
+A damage is either refused by the reader, with what rows could not say, or found by the rule of that name. The
+damaged users are the published ones where they are at hand, and the demo's, exported.
 """
 
 import copy
