@@ -76,7 +76,11 @@ def checks(
     ] = Engine.memflow,
     docs: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write Great Expectations' data docs here; needs --engine gx."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Write Great Expectations' data docs here; needs --engine gx. A browser loads their style, and the"
+            " script of their first page, from the network.",
+        ),
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
