@@ -14,6 +14,7 @@ from assets.partitions import Partitions, parts, place
 from assets.recipes import BY_ASSISTANT, BY_DOMAIN, MEMORY, STATES
 from assets.report import rule_table
 from memflow.checks import RuleResult, combined
+from memflow.errors import MissingData
 from memflow.expectations import expectations_of
 from memflow.rules import Severity
 from resources.checks import Scope, check_partition
@@ -77,6 +78,10 @@ def _results(
     The UI's button that executes checks alone launches a run without a partition.
     """
     partitions = [place(*parts(context))] if context.has_partition_key else lake.partitions(table)
+    if not partitions:
+        raise MissingData(
+            f"{table} is not in the lake ({lake.root}): materialize {table.replace('.', '/')} first"
+        )
     results = combined(
         result
         for partition in partitions

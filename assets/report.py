@@ -19,14 +19,12 @@ PREVIEW_ROWS = 5
 PREVIEW_CHARACTERS = 100
 RULE_COLUMNS = dg.TableSchema(
     [
-        dg.TableColumn("result", "string", "passed or failed"),
+        dg.TableColumn("result", "string", "passed, failed, or error where the rule raised"),
         dg.TableColumn("rule", "string", "name of the rule"),
         dg.TableColumn("property", "string", "the property that should hold"),
         dg.TableColumn("rows", "int", "rows that the rule counts"),
         dg.TableColumn("unexpected", "int", "rows that violate it"),
-        dg.TableColumn(
-            "offending", "string", "keys of some rows that violate it, or why it was not evaluated"
-        ),
+        dg.TableColumn("offending", "string", "keys of some rows that violate it, or what the rule raised"),
     ]
 )
 
@@ -90,7 +88,7 @@ def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
         records=[
             dg.TableRecord(
                 {
-                    "result": "passed" if each.passed else "failed",
+                    "result": "error" if each.error else "passed" if each.passed else "failed",
                     "rule": each.name,
                     "property": each.description,
                     "rows": each.total,

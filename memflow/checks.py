@@ -1,8 +1,8 @@
 """Evaluation of expectations over the rows of a table: which rows violate which rule.
 
 Rules are types in memflow/rules.py and data in memflow/expectations. This module knows no store: rows and a function
-that returns the rows of other tables are arguments. Great Expectations evaluates the same rules in
-resources/expectations.py, and a test compares the two.
+that returns the rows of other tables are arguments. Great Expectations evaluates the same rules in resources/gx.py,
+and a test compares the two.
 """
 
 from collections import Counter
@@ -147,9 +147,10 @@ def known_values(rows_of: OtherRows) -> KnownValues:
 
 def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) -> RuleResult:
     table = checked_table(expectation)
-    rows = rows_under(expectation, rows_of)
+    rows = rows_of(table)
     error = None
     try:
+        rows = rows_under(expectation, rows_of)
         positions = sorted(violations(expectation, rows, rows_of, known))
     except RuleError as wrong:
         positions = [] if wrong.position is None else [wrong.position]
@@ -172,10 +173,12 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) 
 
 
 def rows_under(expectation: Expectation, rows: OtherRows) -> Sequence[Any]:
-    """Return the rows that an expectation counts."""
+    """Return the rows that an expectation counts. Raises RuleError where the rule's own filter raises."""
     found = rows(checked_table(expectation))
-    rule = expectation.rule
-    return [row for row in found if rule.only(row)] if isinstance(rule, Covers) else found
+    if not isinstance(expectation.rule, Covers):
+        return found
+    left_out = _not(found, expectation.rule.only)
+    return [row for at, row in enumerate(found) if at not in left_out]
 
 
 def violations(
@@ -192,7 +195,7 @@ def violations(
         case Rows():
             return set()
         case Unique(columns):
-            return _duplicates(rows, columns)
+            return _attempt(lambda: _duplicates(rows, columns))
         case Together(at_fault):
             return _attempt(lambda: set(at_fault(rows)))
         case Across(tables, at_fault):

@@ -94,13 +94,13 @@ def suites_of(
     known = known_values(rows_of)
     own = Suite(table, rows, {}, [])
     for rule in applicable(expectations, domain):
-        counted = rows_under(rule, rows_of)
-        suite = own if checked_table(rule) == table else Suite(checked_table(rule), counted, {}, [])
         try:
+            counted = rows_under(rule, rows_of)
             column = None if _is_native(rule) else violations(rule, counted, rows_of, known)
         except RuleError:
             yield from check_rows(table, rows, [rule], other, domain)
             continue
+        suite = own if checked_table(rule) == table else Suite(checked_table(rule), counted, {}, [])
         if column is None:
             for name in getattr(rule.rule, "columns", None) or (getattr(rule.rule, "column", None),):
                 if name is not None:

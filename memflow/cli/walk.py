@@ -230,6 +230,9 @@ def _broken(check: "dg.AssetCheckEvaluation") -> Iterator[str]:
     for rule in (record.data for record in rules.records) if isinstance(rules, dg.TableMetadataValue) else ():
         if rule["result"] == "passed":
             continue
+        if rule["result"] == "error":
+            yield f"{check.asset_key.to_user_string()}: {rule['offending']}"
+            continue
         found = (
             f"not so of {rule['unexpected']} of {rule['rows']} rows" if rule["rows"] else "the table is empty"
         )

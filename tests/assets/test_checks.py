@@ -202,6 +202,21 @@ def test_a_check_that_is_executed_without_a_partition_covers_all(tmp_path: Path)
     assert failed(result)["probes_are_of_a_known_kind"][1]["unexpected"] == 1
 
 
+def test_a_check_without_anything_to_check_does_not_pass(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    hands = outside(settings)
+    key = dg.AssetCheckKey(KEYS["question.probes"], BLOCKING)
+    try:
+        with dg.DagsterInstance.ephemeral() as instance:
+            job = build_defs(settings, hands).resolve_implicit_global_asset_job_def()
+            alone = job.get_subset(asset_selection=set(), asset_check_selection={key})
+            result = alone.execute_in_process(instance=instance, raise_on_error=False)
+    finally:
+        hands["models"].close()
+    assert not result.success
+    assert result.get_asset_check_evaluations() == []
+
+
 def test_an_asset_that_is_materialized_alone_has_its_own_checks_alone(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     hands = outside(settings)

@@ -58,5 +58,6 @@ def test_rules_are_listed_with_the_failed_ones_first() -> None:
     broken = replace(passed, name="days_are_days", passed=False, error="rule days_are_days raised")
     records = [record.data for record in rule_table([passed, failed, broken]).records]
     assert [each["rule"] for each in records] == ["gold_is_given", "days_are_days", "probes_are_unique"]
+    assert [each["result"] for each in records] == ["failed", "error", "passed"]
     assert [each["offending"] for each in records] == ["p1; p2", "rule days_are_days raised", ""]
     assert rule_table([]).records == []

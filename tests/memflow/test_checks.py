@@ -13,7 +13,16 @@ from memflow.benchmarks.memorybench import played
 from memflow.checks import check_rows, combined
 from memflow.domains import find
 from memflow.errors import BadInput
-from memflow.expectations import EXPECTATIONS, Each, Expectation, OneOf, Together, continual, expectations_of
+from memflow.expectations import (
+    EXPECTATIONS,
+    Covers,
+    Each,
+    Expectation,
+    OneOf,
+    Together,
+    continual,
+    expectations_of,
+)
 from memflow.records import TABLES
 
 
@@ -278,6 +287,18 @@ def test_a_rule_that_raises_fails_and_names_itself_the_table_and_the_row():
     assert (together.passed, together.error) == (
         False,
         "rule states_differ of question.probes raised KeyError: 'state'",
+    )
+
+
+def test_a_rule_that_raises_while_it_selects_rows_fails_and_names_the_row():
+    rule = Expectation(
+        "answer.replies", "probes_are_answered", Covers(("probe_id",), "question.probes", broken_row)
+    )
+    world = valid_rows()
+    [found] = check_rows("answer.replies", world["answer.replies"], [rule], world.__getitem__)
+    assert not found.passed
+    assert found.error == (
+        "rule probes_are_answered of answer.replies raised KeyError: 'state' on row domain=d, probe_id=p1"
     )
 
 
