@@ -130,7 +130,8 @@ class Lake:
             compression="zstd",
         )
         path = self.path(table, partition)
-        self._rows.put(path, True, self._put(path, buffer.getvalue()), rows)
+        state = self._put(path, buffer.getvalue())
+        self._rows.put(path, None if _has_vectors(table) else state, rows)
         return facts
 
     def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
@@ -140,16 +141,17 @@ class Lake:
         Raises MissingData where it was never materialized, BadInput where the file is not the lake's.
         """
         path, state = self.path(table, partition), self._state(table, partition)
-        vectors = vectors or not any(column.type == list[float] for column in columns(table))
-        kept = self._rows.get(path, vectors, state) if state else None
+        if vectors and _has_vectors(table):
+            state = None
+        kept = self._rows.get(path, state) if state else None
         if kept is not None:
             return kept
         held = self.arrow(table, partition, vectors=vectors)
         row = TABLES[table]
         values = zip(*(column.to_pylist() for column in held.columns), strict=True)
         rows = [row(**dict(zip(held.column_names, each, strict=True))) for each in values]
-        if state == self._state(table, partition):
-            self._rows.put(path, vectors, state, rows)
+        if state is not None and state == self._state(table, partition):
+            self._rows.put(path, state, rows)
         return rows
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
@@ -303,6 +305,10 @@ def schema(table: str) -> pa.Schema:
     return pa.schema(
         [pa.field(column.name, ARROW[column.type], column.nullable) for column in columns(table)]
     )
+
+
+def _has_vectors(table: str) -> bool:
+    return any(column.type == list[float] for column in columns(table))
 
 
 def _of_type(table: str, rows: Sequence[Any]) -> list[Any]:

@@ -1,7 +1,8 @@
 """Rows of lake files that this process wrote or read, kept in memory while the files are unchanged.
 
 In a run every table is read by several steps and by their checks; turning Parquet into rows costs more than most of
-them. Facts about files across processes are in resources/file_cache.py.
+them. Vectors are not kept: they are most of a table that has any. Facts about files across processes are in
+resources/file_cache.py.
 """
 
 import threading
@@ -11,37 +12,40 @@ from typing import Any
 
 from resources.file_cache import FileState
 
-MOST_ROWS = 50_000
-"""Rows kept in all, the most recently used; a larger partition is not kept."""
+MOST_BYTES = 16_000_000
+"""Size of the files whose rows are kept, the most recently used; rows take some ten times as much memory."""
 
 
 class RowCache:
-    """Rows by file and by whether they have their vectors. Rows are immutable; every caller gets a list of its own."""
+    """Rows by file. Rows are immutable; every caller gets a list of its own."""
 
-    def __init__(self, most: int = MOST_ROWS) -> None:
+    def __init__(self, most: int = MOST_BYTES) -> None:
         self.most = most
-        self._held: OrderedDict[tuple[str, bool], tuple[FileState, list[Any]]] = OrderedDict()
-        self._rows = 0
+        self._files: OrderedDict[str, tuple[FileState, list[Any]]] = OrderedDict()
+        self._bytes = 0
         self._lock = threading.Lock()
 
-    def get(self, path: str, vectors: bool, state: FileState | None) -> list[Any] | None:
+    def get(self, path: str, state: FileState | None) -> list[Any] | None:
         """Return the rows of a file in this state; None where they are not kept."""
         with self._lock:
-            held = self._held.get((path, vectors))
-            if held is None or held[0] != state:
+            found = self._files.get(path)
+            if found is None or found[0] != state:
                 return None
-            self._held.move_to_end((path, vectors))
-            return list(held[1])
+            self._files.move_to_end(path)
+            return list(found[1])
 
-    def put(self, path: str, vectors: bool, state: FileState | None, rows: Sequence[Any]) -> None:
+    def put(self, path: str, state: FileState | None, rows: Sequence[Any]) -> None:
         """Keep the rows of a file in this state, and drop those least recently used beyond the bound."""
         with self._lock:
-            _, before = self._held.pop((path, vectors), (None, []))
-            self._rows -= len(before)
-            if state is None or len(rows) > self.most:
+            self._drop(path)
+            if state is None or state.size > self.most:
                 return
-            self._held[path, vectors] = (state, list(rows))
-            self._rows += len(rows)
-            while self._rows > self.most:
-                _, (_, dropped) = self._held.popitem(last=False)
-                self._rows -= len(dropped)
+            self._files[path] = (state, list(rows))
+            self._bytes += state.size
+            while self._bytes > self.most:
+                self._drop(next(iter(self._files)))
+
+    def _drop(self, path: str) -> None:
+        found = self._files.pop(path, None)
+        if found is not None:
+            self._bytes -= found[0].size

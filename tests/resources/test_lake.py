@@ -298,13 +298,23 @@ def test_rows_of_a_file_that_another_process_replaced_are_read_again(tmp_path):
         lake.read("question.probes", "d")
 
 
-def test_few_rows_are_kept_in_memory_and_the_last_used_of_them():
+def test_vectors_are_not_kept_in_memory(tmp_path):
+    lake = Lake(tmp_path)
+    rows = [replace(each, vector=[0.5, 1.5]) for each in valid_rows()["memory.indexes"]]
+    lake.write("memory.indexes", "d", rows, recipe="")
+    for _ in range(2):  # from the file, then from memory
+        assert lake.read("memory.indexes", "d") == rows
+        assert all(not each.vector for each in lake.read("memory.indexes", "d", vectors=False))
+
+
+def test_rows_of_the_files_used_last_are_kept_in_memory_up_to_a_size():
     cache, state = RowCache(most=5), FileState(1, 2, 3)
-    for name, count in (("a", 2), ("b", 2), ("c", 6), ("d", 1)):
-        cache.put(name, True, state, list(range(count)))
-    assert cache.get("c", True, state) is None  # more than are kept in all
-    assert cache.get("a", True, state) == [0, 1]
-    cache.put("e", True, state, [0])
-    assert cache.get("b", True, state) is None
-    assert cache.get("a", True, FileState(1, 2, 4)) is None
-    assert [cache.get(name, True, state) for name in "ade"] == [[0, 1], [0], [0]]
+    for name in "ab":
+        cache.put(name, state, [name])
+    cache.put("c", FileState(1, 6, 3), ["c"])
+    assert cache.get("c", FileState(1, 6, 3)) is None  # larger than all that is kept
+    assert cache.get("a", state) == ["a"]
+    cache.put("d", state, ["d"])
+    assert cache.get("b", state) is None
+    assert cache.get("a", FileState(1, 2, 4)) is None
+    assert [cache.get(name, state) for name in "ad"] == [["a"], ["d"]]
