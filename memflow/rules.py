@@ -4,7 +4,7 @@ The expectations of each table are in memflow/expectations and in the benchmarks
 evaluates them; resources/gx.py translates them for Great Expectations; assets/checks.py runs them.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -142,6 +142,11 @@ class Expectation:
             raise BadInput(f"{self.name} of {self.table} depends on the domain; name the domain to check")
         rule = self.rule.rule(domain)
         return None if rule is None else replace(self, rule=rule)
+
+
+def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expectation, ...]:
+    """Return expectations as those of one benchmark's rows; in domains of other benchmarks they do not apply."""
+    return tuple(replace(each, benchmark=name) for each in expectations)
 
 
 def sound(holds: Callable[[Any], bool]) -> Each:

@@ -7,9 +7,6 @@ The expectations of one benchmark's rows are in that benchmark's expectations.py
 memflow/rules.py defines the rules, memflow/checks.py evaluates them, assets/checks.py runs them in the graph.
 """
 
-from collections.abc import Iterable
-from dataclasses import replace
-
 from memflow.benchmarks.amemgym import expectations as amemgym
 from memflow.benchmarks.comem import expectations as comem
 from memflow.benchmarks.membench import expectations as membench
@@ -51,12 +48,6 @@ __all__ = [
     "expectations_of",
 ]
 
-
-def _of(benchmark: str, expectations: Iterable[Expectation]) -> list[Expectation]:
-    """Mark expectations as those of one benchmark's rows."""
-    return [replace(each, benchmark=benchmark) for each in expectations]
-
-
 EXPECTATIONS: tuple[Expectation, ...] = tuple(
     sorted(
         [
@@ -64,10 +55,11 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *users.EXPECTED,
             *assistants.EXPECTED,
             *continual.EXPECTED,
-            *_of("amemgym", amemgym.EXPECTED),
-            *_of("memorybench", (*memorybench.EXPECTED, *played.EXPECTED)),
-            *_of("membench", membench.EXPECTED),
-            *_of("comem", comem.EXPECTED),
+            *amemgym.EXPECTED,
+            *memorybench.EXPECTED,
+            *played.EXPECTED,
+            *membench.EXPECTED,
+            *comem.EXPECTED,
         ],
         key=lambda each: list(TABLES).index(each.table),
     )

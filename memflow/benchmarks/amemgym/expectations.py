@@ -11,9 +11,8 @@ from typing import Any
 
 from memflow.benchmarks.amemgym.invariants import probes, states, turns
 from memflow.benchmarks.amemgym.sizes import Sizes, sizes_of
-from memflow.domains import Domain
 from memflow.records import Change, Turn, Variable
-from memflow.rules import Across, Covers, Each, Expectation, PerDomain, Rule, Together
+from memflow.rules import Across, Covers, Each, Expectation, PerDomain, Rule, Together, of_benchmark
 
 OFTEN = 0.1
 """Share of changes that may be one too many; the published file has 1 %."""
@@ -24,17 +23,8 @@ TOLD = 3
 
 
 def _sized(rule: Callable[[Sizes], Rule]) -> PerDomain:
-    """A rule that depends on AMemGym's parameters; in other benchmarks' domains it holds of everything."""
-
-    def of(domain: Domain) -> Rule | None:
-        return rule(sizes_of(domain)) if domain.benchmark == "amemgym" else None
-
-    return PerDomain(of)
-
-
-def _own(rule: Rule) -> PerDomain:
-    """A rule that holds of everything in other benchmarks' domains: theirs expose something else."""
-    return rule if isinstance(rule, PerDomain) else _sized(lambda sizes: rule)
+    """A rule that depends on AMemGym's parameters."""
+    return PerDomain(lambda domain: rule(sizes_of(domain)))
 
 
 def _with(sizes: Sizes, at_fault: Callable[..., Collection[int]]) -> Callable[..., Collection[int]]:
@@ -129,12 +119,15 @@ _SHOULD: dict[str, dict[str, Any]] = {
 }
 """Table to sentence to rule, for what warns."""
 
-EXPECTED: tuple[Expectation, ...] = (
-    *(Expectation(table, name, _own(rule)) for table, rules in _MUST.items() for name, rule in rules.items()),
-    *(
-        Expectation(table, name, _own(rule), "warn")
-        for table, rules in _SHOULD.items()
-        for name, rule in rules.items()
+EXPECTED = of_benchmark(
+    "amemgym",
+    (
+        *(Expectation(table, name, rule) for table, rules in _MUST.items() for name, rule in rules.items()),
+        *(
+            Expectation(table, name, rule, "warn")
+            for table, rules in _SHOULD.items()
+            for name, rule in rules.items()
+        ),
     ),
 )
 """AMemGym's own expectations."""

@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
 from memflow.benchmarks.memorybench.feedback import ANSWERS
-from memflow.benchmarks.memorybench.played import of_memorybench
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 from memflow.benchmarks.memorybench.users.actions import LEAST, MOST
 from memflow.benchmarks.memorybench.users.presses import Pressing, pressings
 from memflow.benchmarks.memorybench.users.reactions import MEASURED
 from memflow.domains import Domain
 from memflow.records import FeedbackRound, Probe
-from memflow.rules import Across, Between, Each, Expectation, PerDomain, Rule, Together
+from memflow.rules import Across, Between, Each, Expectation, PerDomain, Rule, Together, of_benchmark
 
 SIGMAS = 4
 """Standard errors within which drawn likes and dislikes stay: left by chance once in 16,000 times."""
@@ -29,11 +28,7 @@ def _feedback(at_fault: Callable[[Domain, Rounds, Sequence[Probe]], Collection[i
             ("feedback.sessions", "question.probes"), lambda rows, probes: at_fault(domain, rows, probes)
         )
 
-    return of_memorybench(rule)
-
-
-def _each(holds: Callable[[FeedbackRound], bool]) -> PerDomain:
-    return of_memorybench(lambda domain: Each(holds))
+    return PerDomain(rule)
 
 
 def _knows_nothing(row: FeedbackRound) -> bool:
@@ -111,15 +106,15 @@ def _one_answer_too_many(rows: Rounds) -> list[int]:
     return [at for at, row in enumerate(rows) if asked[row.case_id] > ANSWERS]
 
 
-_MUST: dict[str, PerDomain] = {
-    "failures_are_no_satisfied_users": _each(_knows_nothing),
-    "users_who_go_on_say_something": _each(_goes_on_or_ends),
-    "short_answers_are_not_copied": _each(_is_short_or_not_copied),
-    "dialogues_have_three_answers_at_most": of_memorybench(lambda domain: Together(_one_answer_too_many)),
-    "the_last_of_three_answers_has_no_feedback": _each(
+_MUST: dict[str, Rule] = {
+    "failures_are_no_satisfied_users": Each(_knows_nothing),
+    "users_who_go_on_say_something": Each(_goes_on_or_ends),
+    "short_answers_are_not_copied": Each(_is_short_or_not_copied),
+    "dialogues_have_three_answers_at_most": Together(_one_answer_too_many),
+    "the_last_of_three_answers_has_no_feedback": Each(
         lambda row: row.round < ANSWERS - 1 or row.satisfaction is None
     ),
-    "nothing_is_said_after_the_end": of_memorybench(lambda domain: Together(_after_the_end)),
+    "nothing_is_said_after_the_end": Together(_after_the_end),
     "feedback_is_on_training_cases": _feedback(lambda domain, rows, probes: _of_test(rows, probes)),
     "scores_are_of_cases_that_a_metric_settles": _feedback(_not_as_measured),
 }
@@ -131,9 +126,12 @@ _SHOULD: dict[str, PerDomain] = {
 }
 """Sentence to rule, for what warns."""
 
-EXPECTED: tuple[Expectation, ...] = (
-    Expectation("feedback.sessions", "noise_stays_on_the_scale", Between("felt", LEAST, MOST)),
-    *(Expectation("feedback.sessions", name, rule) for name, rule in _MUST.items()),
-    *(Expectation("feedback.sessions", name, rule, "warn") for name, rule in _SHOULD.items()),
+EXPECTED = of_benchmark(
+    "memorybench",
+    (
+        Expectation("feedback.sessions", "noise_stays_on_the_scale", Between("felt", LEAST, MOST)),
+        *(Expectation("feedback.sessions", name, rule) for name, rule in _MUST.items()),
+        *(Expectation("feedback.sessions", name, rule, "warn") for name, rule in _SHOULD.items()),
+    ),
 )
 """MemoryBench's own expectations."""

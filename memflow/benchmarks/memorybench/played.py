@@ -11,24 +11,15 @@ from memflow.benchmarks.memorybench.feedback import ANSWERS
 from memflow.benchmarks.memorybench.parameters import Parameters, parameters_of
 from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.protocols import AGAIN
-from memflow.domains import Domain
 from memflow.records import PlayedRound, Said
-from memflow.rules import Across, Expectation, PerDomain, Rule, Together
+from memflow.rules import Across, Expectation, PerDomain, Rule, Together, of_benchmark
 
 _ASKED = "question.probes"
 
 
-def of_memorybench(rule: Callable[[Domain], Rule | None]) -> PerDomain:
-    """A rule of MemoryBench's domains; in other benchmarks' it holds of everything."""
-
-    def of(domain: Domain) -> Rule | None:
-        return rule(domain) if domain.benchmark == "memorybench" else None
-
-    return PerDomain(of)
-
-
-def _where(rule: Rule, applies: Callable[[Parameters], bool] = lambda parameters: True) -> PerDomain:
-    return of_memorybench(lambda domain: rule if applies(parameters_of(domain)) else None)
+def _where(rule: Rule, applies: Callable[[Parameters], bool]) -> PerDomain:
+    """A rule of the domains whose parameters it applies to."""
+    return PerDomain(lambda domain: rule if applies(parameters_of(domain)) else None)
 
 
 def _held_out(parameters: Parameters) -> bool:
@@ -64,30 +55,33 @@ def forgotten(rounds: Sequence[PlayedRound], said: Sequence[Said]) -> Collection
     ]
 
 
-EXPECTED: tuple[Expectation, ...] = (
-    Expectation(
-        "memory.transcripts",
-        "only_training_cases_have_dialogues",
-        _where(Across(("memory.transcripts", _ASKED), leaks.other_dialogues)),
-    ),
-    Expectation(
-        "memory.transcripts", "no_message_holds_the_gold_of_a_test_case", _golds("memory.transcripts")
-    ),
-    Expectation(
-        "memory.indexes",
-        "no_entry_comes_from_a_test_case",
-        _where(Across(("memory.indexes", _ASKED), leaks.other_sources)),
-    ),
-    Expectation("memory.indexes", "no_entry_holds_the_gold_of_a_test_case", _golds("memory.indexes")),
-    Expectation(
-        "memory.feedback",
-        "users_who_want_more_get_another_answer",
-        _where(Together(unanswered), lambda parameters: parameters.follow_ups == "standard"),
-    ),
-    Expectation(
-        "memory.feedback",
-        "every_answer_is_remembered",
-        _where(Across(("memory.feedback", "memory.transcripts"), forgotten)),
+EXPECTED = of_benchmark(
+    "memorybench",
+    (
+        Expectation(
+            "memory.transcripts",
+            "only_training_cases_have_dialogues",
+            Across(("memory.transcripts", _ASKED), leaks.other_dialogues),
+        ),
+        Expectation(
+            "memory.transcripts", "no_message_holds_the_gold_of_a_test_case", _golds("memory.transcripts")
+        ),
+        Expectation(
+            "memory.indexes",
+            "no_entry_comes_from_a_test_case",
+            Across(("memory.indexes", _ASKED), leaks.other_sources),
+        ),
+        Expectation("memory.indexes", "no_entry_holds_the_gold_of_a_test_case", _golds("memory.indexes")),
+        Expectation(
+            "memory.feedback",
+            "users_who_want_more_get_another_answer",
+            _where(Together(unanswered), lambda parameters: parameters.follow_ups == "standard"),
+        ),
+        Expectation(
+            "memory.feedback",
+            "every_answer_is_remembered",
+            Across(("memory.feedback", "memory.transcripts"), forgotten),
+        ),
     ),
 )
 """MemoryBench's own expectations of the tables of stage memory."""

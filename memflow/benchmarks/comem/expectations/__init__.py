@@ -1,4 +1,4 @@
-"""What must hold of CoMem's rows, as data: sentences of its own, passed over for other benchmarks.
+"""What must hold of CoMem's rows, as data: sentences of its own, left out for other benchmarks.
 
 keys.py      what is right at each checkpoint, by itself
 probes.py    what is asked, against what is right and what was said by then
@@ -7,6 +7,7 @@ speakers.py  of whom options are true
 """
 
 from memflow.benchmarks.comem.expectations import guesses, keys, probes, speakers
+from memflow.rules import of_benchmark
 
-EXPECTED = (*keys.EXPECTED, *probes.EXPECTED, *guesses.EXPECTED, *speakers.EXPECTED)
+EXPECTED = of_benchmark("comem", (*keys.EXPECTED, *probes.EXPECTED, *guesses.EXPECTED, *speakers.EXPECTED))
 """CoMem's own expectations."""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from memflow.benchmarks.comem.contexts import unknowing
-from memflow.benchmarks.comem.expectations.rows import PROBES, VERDICTS, of_comem
+from memflow.benchmarks.comem.expectations.rows import PROBES, VERDICTS
 from memflow.records import Probe, Verdict
 from memflow.rules import Across, Expectation, Together
 
@@ -56,7 +56,7 @@ def guessed(verdicts: Sequence[Verdict], probes: Sequence[Probe]) -> list[int]:
 
 
 EXPECTED = (
-    Expectation(PROBES, "no_constant_answer_is_mostly_right", of_comem(Together(always_the_same)), "warn"),
-    Expectation(VERDICTS, "guesses_are_near_chance", of_comem(Across((VERDICTS, PROBES), guessed)), "warn"),
+    Expectation(PROBES, "no_constant_answer_is_mostly_right", Together(always_the_same), "warn"),
+    Expectation(VERDICTS, "guesses_are_near_chance", Across((VERDICTS, PROBES), guessed), "warn"),
 )
 """What is expected of guesses."""

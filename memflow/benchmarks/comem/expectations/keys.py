@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from memflow.benchmarks.comem.curation.keys import by_question
-from memflow.benchmarks.comem.expectations.rows import KEYS, TURNS, Places, of_comem
+from memflow.benchmarks.comem.expectations.rows import KEYS, TURNS, Places, by_parameters
 from memflow.benchmarks.comem.parameters import UNKNOWN, Parameters
 from memflow.records import Key, Turn
 from memflow.rules import Across, Each, Expectation, Rule, Together
@@ -92,14 +92,14 @@ def verifying_itself(keys: Sequence[Key]) -> list[int]:
 
 
 _MUST: dict[str, Rule] = {
-    "keys_have_an_answer_or_say_why_not": of_comem(Each(_says_something)),
-    "keys_are_numbers_of_options_or_unknown": of_comem(Each(_is_an_answer)),
-    "questions_that_are_kept_have_a_key_at_every_checkpoint": of_comem(without_a_key),
-    "later_keys_see_no_less": of_comem(Together(shrinking)),
-    "keys_see_nothing_after_their_checkpoint": of_comem(Across((KEYS, TURNS), seeing_ahead)),
-    "all_hands_saw_the_same": of_comem(Together(seeing_otherwise)),
+    "keys_have_an_answer_or_say_why_not": Each(_says_something),
+    "keys_are_numbers_of_options_or_unknown": Each(_is_an_answer),
+    "questions_that_are_kept_have_a_key_at_every_checkpoint": by_parameters(without_a_key),
+    "later_keys_see_no_less": Together(shrinking),
+    "keys_see_nothing_after_their_checkpoint": Across((KEYS, TURNS), seeing_ahead),
+    "all_hands_saw_the_same": Together(seeing_otherwise),
 }
-_SHOULD: dict[str, Rule] = {"two_models_annotated": of_comem(Together(verifying_itself))}
+_SHOULD: dict[str, Rule] = {"two_models_annotated": Together(verifying_itself)}
 
 EXPECTED = (
     *(Expectation(KEYS, name, rule) for name, rule in _MUST.items()),

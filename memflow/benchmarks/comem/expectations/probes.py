@@ -13,8 +13,8 @@ from memflow.benchmarks.comem.expectations.rows import (
     PROBES,
     TURNS,
     Places,
+    by_parameters,
     dropped,
-    of_comem,
 )
 from memflow.benchmarks.comem.parameters import UNKNOWN, Parameters
 from memflow.records import Key, Probe, Turn
@@ -141,21 +141,19 @@ def _tells_nothing_at_0(probe: Probe) -> bool:
 
 
 _MUST: dict[str, Rule] = {
-    "dropped_questions_are_not_asked": of_comem(Across((PROBES, KEYS), asked_though_dropped)),
-    "questions_that_are_kept_are_asked": of_comem(Across((KEYS, PROBES), not_asked)),
-    "what_is_asked_has_a_key": of_comem(Across((PROBES, KEYS), asked_without_a_key)),
-    "questions_are_asked_at_every_checkpoint": of_comem(not_at_every_checkpoint),
-    "options_stay_the_same_at_every_checkpoint": of_comem(Together(with_other_options)),
-    "gold_is_the_last_word_among_the_keys": of_comem(not_as_keyed),
-    "keys_are_options_that_there_are": of_comem(Across((KEYS, PROBES), naming_no_option)),
-    "questions_are_asked_after_what_their_key_was_made_from": of_comem(
-        Across((PROBES, KEYS, TURNS), asked_at_another_time)
+    "dropped_questions_are_not_asked": Across((PROBES, KEYS), asked_though_dropped),
+    "questions_that_are_kept_are_asked": Across((KEYS, PROBES), not_asked),
+    "what_is_asked_has_a_key": Across((PROBES, KEYS), asked_without_a_key),
+    "questions_are_asked_at_every_checkpoint": by_parameters(not_at_every_checkpoint),
+    "options_stay_the_same_at_every_checkpoint": Together(with_other_options),
+    "gold_is_the_last_word_among_the_keys": by_parameters(not_as_keyed),
+    "keys_are_options_that_there_are": Across((KEYS, PROBES), naming_no_option),
+    "questions_are_asked_after_what_their_key_was_made_from": Across(
+        (PROBES, KEYS, TURNS), asked_at_another_time
     ),
-    "evidence_has_been_said_when_it_is_asked_for": of_comem(
-        Across((PROBES, TURNS), resting_on_what_comes_later)
-    ),
-    "rules_know_nothing_of_nothing": of_comem(Across((KEYS, PROBES), knowing_of_nothing)),
-    "nothing_is_revealed_before_anything_is_said": of_comem(Each(_tells_nothing_at_0)),
+    "evidence_has_been_said_when_it_is_asked_for": Across((PROBES, TURNS), resting_on_what_comes_later),
+    "rules_know_nothing_of_nothing": Across((KEYS, PROBES), knowing_of_nothing),
+    "nothing_is_revealed_before_anything_is_said": Each(_tells_nothing_at_0),
 }
 
 EXPECTED = tuple(Expectation(PROBES, name, rule) for name, rule in _MUST.items())

@@ -4,22 +4,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from memflow.benchmarks.comem.parameters import Parameters, parameters_of
-from memflow.domains import Domain
 from memflow.records import Key, Probe, Turn
 from memflow.rules import PerDomain, Rule
 
 KEYS, PROBES, TURNS, VERDICTS = "question.keys", "question.probes", "utterance.turns", "score.verdicts"
 
 
-def of_comem(rule: Rule | Callable[[Parameters], Rule]) -> PerDomain:
-    """A rule of CoMem's domains, or one that depends on their parameters; in other benchmarks' it holds."""
-
-    def of(domain: Domain) -> Rule | None:
-        if domain.benchmark != "comem":
-            return None
-        return rule(parameters_of(domain)) if callable(rule) else rule
-
-    return PerDomain(of)
+def by_parameters(rule: Callable[[Parameters], Rule | None]) -> PerDomain:
+    """A rule that depends on the domain's parameters."""
+    return PerDomain(lambda domain: rule(parameters_of(domain)))
 
 
 def dropped(keys: Iterable[Key]) -> set[str]:

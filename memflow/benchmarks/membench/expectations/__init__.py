@@ -8,6 +8,10 @@ reflective.py   what is told and asked of likes and moods
 """
 
 from memflow.benchmarks.membench.expectations import generated, graphs, noise, reflective, rows
+from memflow.rules import of_benchmark
 
-EXPECTED = (*rows.EXPECTED, *noise.EXPECTED, *graphs.EXPECTED, *generated.EXPECTED, *reflective.EXPECTED)
+EXPECTED = of_benchmark(
+    "membench",
+    (*rows.EXPECTED, *noise.EXPECTED, *graphs.EXPECTED, *generated.EXPECTED, *reflective.EXPECTED),
+)
 """MemBench's own expectations."""

@@ -30,10 +30,10 @@ RESTS_ON = {
 
 
 def where_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
-    """A rule of generated domains of MemBench; of others it holds."""
+    """A rule of generated domains."""
 
     def of(domain: Domain) -> Rule | None:
-        if domain.benchmark != "membench" or not generated(domain):
+        if not generated(domain):
             return None
         return rule(domain) if callable(rule) else rule
 

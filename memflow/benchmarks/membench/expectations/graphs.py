@@ -9,12 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from datetime import datetime
 
+from memflow.benchmarks.membench.expectations.generated import where_generated
 from memflow.benchmarks.membench.generation.lives import personal, told
 from memflow.benchmarks.membench.generation.lives.graphs import EVENT, ITEM, PLACE, ROLE
 from memflow.benchmarks.membench.generation.lives.preferences import TOPICS
 from memflow.benchmarks.membench.generation.lives.vocabulary import THINGS, Relation, shipped
-from memflow.benchmarks.membench.parameters import Parameters, generated, parameters_of
-from memflow.domains import Domain
+from memflow.benchmarks.membench.parameters import Parameters, parameters_of
 from memflow.errors import BadInput
 from memflow.records import Entity
 from memflow.rules import Expectation, PerDomain, Rule, Together, sound
@@ -42,17 +42,8 @@ _SHARED = {"relative": ("hometown",), "colleague": ("work_location", "education"
 
 
 def _drawn(rule: Callable[[Parameters], Rule]) -> PerDomain:
-    """A rule of generated domains, by their parameters; in others it holds of everything."""
-
-    def of(domain: Domain) -> Rule | None:
-        ours = domain.benchmark == "membench" and generated(domain)
-        return rule(parameters_of(domain)) if ours else None
-
-    return PerDomain(of)
-
-
-def _always(rule: Rule) -> PerDomain:
-    return _drawn(lambda parameters: rule)
+    """A rule of generated domains, by their parameters."""
+    return where_generated(lambda domain: rule(parameters_of(domain)))
 
 
 def _values(row: Entity) -> dict[str, str]:
@@ -209,7 +200,7 @@ _MUST: dict[str, Rule] = {
 }
 
 EXPECTED: tuple[Expectation, ...] = (
-    *(Expectation("state.entities", name, _always(rule)) for name, rule in _MUST.items()),
+    *(Expectation("state.entities", name, where_generated(rule)) for name, rule in _MUST.items()),
     Expectation(
         "state.entities",
         "ages_fit_what_people_are_to_the_user",

@@ -94,23 +94,13 @@ def _by_trajectory(turns: Sequence[Turn]) -> Iterator[Placed]:
 
 
 def _where_woven(rule: Callable[[Domain], Rule]) -> PerDomain:
-    """Of MemBench's domains that are brought to a length; in others it holds of everything."""
-
-    def of(domain: Domain) -> Rule | None:
-        woven = domain.benchmark == "membench" and parameters_of(domain).noise_tokens > 0
-        return rule(domain) if woven else None
-
-    return PerDomain(of)
+    """A rule of domains that are brought to a length with noise."""
+    return PerDomain(lambda domain: rule(domain) if parameters_of(domain).noise_tokens > 0 else None)
 
 
 def _where_published(rule: Rule) -> PerDomain:
-    """Of MemBench's other domains, whose noise, if they have any, is as published."""
-
-    def of(domain: Domain) -> Rule | None:
-        published = domain.benchmark == "membench" and parameters_of(domain).noise_tokens == 0
-        return rule if published else None
-
-    return PerDomain(of)
+    """A rule of the other domains, whose noise, if they have any, is as published."""
+    return PerDomain(lambda domain: rule if parameters_of(domain).noise_tokens == 0 else None)
 
 
 def _turns(at_fault: Callable[[Domain, Sequence[Turn]], Collection[int]]) -> PerDomain:

@@ -14,18 +14,8 @@ from memflow.benchmarks.membench.kinds import KINDS, SCENES
 from memflow.benchmarks.membench.published.questions import OPTIONS
 from memflow.benchmarks.membench.trajectories import is_noise, scenario_of
 from memflow.benchmarks.membench.wording import moment_of
-from memflow.domains import Domain
 from memflow.records import Probe, Turn
-from memflow.rules import Across, Each, Expectation, PerDomain, Rule, Together, sound
-
-
-def of_membench(rule: Rule) -> PerDomain:
-    """A rule of MemBench's domains; in other benchmarks' it holds of everything."""
-
-    def of(domain: Domain) -> Rule | None:
-        return rule if domain.benchmark == "membench" else None
-
-    return PerDomain(of)
+from memflow.rules import Across, Each, Expectation, Rule, Together, sound
 
 
 def _four_options(probe: Probe) -> bool:
@@ -98,13 +88,9 @@ _SHOULD: dict[str, dict[str, Rule]] = {
 """The same, for what warns."""
 
 EXPECTED: tuple[Expectation, ...] = (
+    *(Expectation(table, name, rule) for table, rules in _MUST.items() for name, rule in rules.items()),
     *(
-        Expectation(table, name, of_membench(rule))
-        for table, rules in _MUST.items()
-        for name, rule in rules.items()
-    ),
-    *(
-        Expectation(table, name, of_membench(rule), "warn")
+        Expectation(table, name, rule, "warn")
         for table, rules in _SHOULD.items()
         for name, rule in rules.items()
     ),

@@ -13,6 +13,7 @@ from memflow.checks import RuleResult, check_rows
 from memflow.domains import Domain
 from memflow.expectations import EXPECTATIONS
 from memflow.records import Entity, Probe, Turn
+from memflow.rules import of_benchmark
 
 NAME = "life-7/simple/roles/0"
 LONG = domain(150)
@@ -53,7 +54,7 @@ def outcomes(turns: Sequence[Turn], of: Domain = LONG) -> dict[str, RuleResult]:
     world = {"utterance.turns": turns, "question.probes": [PROBE], "state.entities": [AUNT]}
     found = {}
     for table in ("utterance.turns", "question.probes"):
-        expected = [each for each in EXPECTED if each.table == table]
+        expected = [each for each in of_benchmark("membench", EXPECTED) if each.table == table]
         found |= {one.name: one for one in check_rows(table, world[table], expected, world.__getitem__, of)}
     return found
 

@@ -14,6 +14,7 @@ from memflow.benchmarks.membench.trajectories import is_noise, probes_of, turns_
 from memflow.checks import check_rows
 from memflow.domains import find
 from memflow.records import Probe, Turn
+from memflow.rules import of_benchmark
 
 DOMAIN = find("membench_participation_100k_all")
 SOURCE = "membench/data2test/100k/FirstAgentDataLowLevel_multiple_1.json"
@@ -34,7 +35,7 @@ def rows(tmp_path: Path) -> Rows:
 
 
 def failed(rows: Rows, table: str, domain: str = DOMAIN.name) -> dict[str, int]:
-    expected = [each for each in EXPECTED if each.table == table]
+    expected = [each for each in of_benchmark("membench", EXPECTED) if each.table == table]
     outcomes = check_rows(table, rows[table], expected, rows.__getitem__, find(domain))
     return {outcome.name: outcome.unexpected for outcome in outcomes if not outcome.passed}
 
