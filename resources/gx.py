@@ -48,7 +48,7 @@ class Suite:
     rows: Sequence[Any]
     frame: dict[str, list[Any]]
     tests: list[Any]
-    names: list[str] = field(default_factory=list)
+    rules: list[Expectation] = field(default_factory=list)
     """The rule behind each test; empty for a suite that is declared in Great Expectations' terms."""
 
 
@@ -72,9 +72,8 @@ def validate_rows(
         if isinstance(each, RuleResult):
             found[each.name] = each
             continue
-        by_name = {rule.name: rule for rule in applicable(expectations, domain)}
-        for name, result in zip(each.names, _validate(each), strict=True):
-            found[name] = _result(each, result, by_name[name])
+        for rule, result in zip(each.rules, _validate(each), strict=True):
+            found[rule.name] = _result(each, result, rule)
     return [found[each.name] for each in applicable(expectations, domain)]
 
 
@@ -108,7 +107,7 @@ def suites_of(
         else:
             suite.frame[rule.name] = [at not in column for at in range(len(counted))]
         suite.tests.append(_translated(rule))
-        suite.names.append(rule.name)
+        suite.rules.append(rule)
         if suite is not own:
             yield suite
     if own.tests:

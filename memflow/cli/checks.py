@@ -4,15 +4,15 @@ What a rule is, and how it is evaluated, does not belong here (memflow/rules.py,
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from memflow.checks import Engine, RuleResult
+from memflow.checks import Engine, RuleResult, combined
 from memflow.cli.output import Format, FormatOption, answer, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput, MemflowError
@@ -25,38 +25,29 @@ Target = tuple[str, str]
 """A table and a partition."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class RuleSummary:
-    """The results of one rule over the partitions of a table."""
+    """The result of one rule over the partitions of a table, and the partitions in which it failed."""
 
-    table: str
-    rule: str
-    description: str
-    blocks: bool
-    partitions: int = 0
-    rows: int = 0
-    unexpected: int = 0
-    failed_in: list[str] = field(default_factory=list)
-    offending: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
+    total: RuleResult
+    partitions: int
+    failed_in: list[str]
 
-    def add(self, partition: str, result: RuleResult) -> None:
-        """Add the result of one partition."""
-        self.partitions += 1
-        self.rows += result.total
-        self.unexpected += result.unexpected
-        if not result.passed:
-            self.failed_in.append(partition)
-            self.offending += result.offending
-        if result.error:
-            self.errors.append(result.error)
+    @property
+    def blocks(self) -> bool:
+        """Whether a failure blocks the steps downstream."""
+        return self.total.severity == "error"
 
     @property
     def result(self) -> Text:
         """`passed`, `failed` where it blocks the steps downstream, or `warning`."""
-        if not self.failed_in:
+        if self.total.passed:
             return Text("passed", "green")
         return Text("failed", "red") if self.blocks else Text("warning", "yellow")
+
+    def data(self) -> dict[str, Any]:
+        """Return the summary for JSON."""
+        return {**asdict(self.total), "partitions": self.partitions, "failed_in": self.failed_in}
 
 
 def checks(
@@ -102,7 +93,7 @@ def checks(
         {
             "engine": engine,
             "data_docs": None if page is None else str(page),
-            "rules": [asdict(each) for each in found],
+            "rules": [each.data() for each in found],
             "unchecked": unchecked,
         },
         _rules(found) if of_table else _by_table(found),
@@ -124,15 +115,15 @@ def _targets(
     name = (of_table or "").replace("/", ".")
     if name and name not in TABLES:
         raise BadInput(f"there is no table {of_table!r}; there are {', '.join(TABLES)}")
-    held = [(each, partition) for each in TABLES for partition in lake.partitions(each)]
-    if not any(not name or each == name for each, _ in held):
+    stored = [(each, partition) for each in TABLES for partition in lake.partitions(each)]
+    if not any(not name or each == name for each, _ in stored):
         raise BadInput(
             f"the lake ({lake.root}) has no {name or 'tables'} yet; `memflow run --demo` writes some"
         )
-    parts = [partition.partition("/")[::2] for _, partition in held]
+    parts = [partition.partition("/")[::2] for _, partition in stored]
     _known("domain", domains, {of_domain for of_domain, _ in parts})
     _known("assistant", assistants, {of_assistant for _, of_assistant in parts} - {""})
-    for (each, partition), (of_domain, of_assistant) in zip(held, parts, strict=True):
+    for (each, partition), (of_domain, of_assistant) in zip(stored, parts, strict=True):
         if (
             (not name or each == name)
             and (not domains or of_domain in domains)
@@ -141,8 +132,8 @@ def _targets(
             yield each, partition
 
 
-def _known(what: str, asked: Sequence[str], there: set[str]) -> None:
-    for each in asked:
+def _known(what: str, names: Sequence[str], there: set[str]) -> None:
+    for each in names:
         if each not in there:
             raise BadInput(f"the lake has no {what} {each!r}; it has {', '.join(sorted(there))}")
 
@@ -153,7 +144,7 @@ def _summaries(
     """Evaluate the rules of every partition: results by table and rule, and why partitions could not be checked."""
     from resources.checks import Scope, check_partition
 
-    found: dict[Target, RuleSummary] = {}
+    found: dict[Target, list[tuple[str, RuleResult]]] = {}
     unchecked: list[str] = []
     for name, partition in targets:
         try:
@@ -162,10 +153,14 @@ def _summaries(
             unchecked.append(f"{name} of {partition}: {wrong}")
             continue
         for result in results:
-            blocks = result.severity == "error"
-            summary = RuleSummary(name, result.name, result.description, blocks)
-            found.setdefault((name, result.name), summary).add(partition, result)
-    return list(found.values()), unchecked
+            found.setdefault((name, result.name), []).append((partition, result))
+    return [_summary(name, of_rule) for (name, _), of_rule in found.items()], unchecked
+
+
+def _summary(name: str, of_rule: Sequence[tuple[str, RuleResult]]) -> RuleSummary:
+    # A rule that counts the rows of another table is still one of this table's.
+    [total] = combined(replace(result, table=name) for _, result in of_rule)
+    return RuleSummary(total, len(of_rule), [partition for partition, result in of_rule if not result.passed])
 
 
 def _write_docs(lake: "Lake", settings: "Settings", targets: Sequence[Target], folder: Path) -> Path:
@@ -183,8 +178,8 @@ def _write_docs(lake: "Lake", settings: "Settings", targets: Sequence[Target], f
 def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
     """A line for each table."""
     rows = []
-    for name in dict.fromkeys(each.table for each in found):
-        of_table = [each for each in found if each.table == name]
+    for name in dict.fromkeys(each.total.table for each in found):
+        of_table = [each for each in found if each.total.table == name]
         failed = sum(bool(each.failed_in) for each in of_table if each.blocks)
         warnings = sum(bool(each.failed_in) for each in of_table if not each.blocks)
         partitions = max(each.partitions for each in of_table)
@@ -195,7 +190,7 @@ def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
 
 def _rules(found: Sequence[RuleSummary]) -> RenderableType:
     """A line for each rule."""
-    rows = [(each.result, each.description, each.rows, each.unexpected) for each in found]
+    rows = [(each.result, each.total.description, each.total.total, each.total.unexpected) for each in found]
     return table("", ("result", "property", "rows", "unexpected"), rows, right=("rows", "unexpected"))
 
 
@@ -203,13 +198,15 @@ def _violations(found: Sequence[RuleSummary]) -> Iterator[RenderableType]:
     """The failed rules: where, and the keys of some rows."""
     for each in found:
         if each.failed_in:
-            head = f"{each.table} {each.rule}: {each.unexpected:,} of {each.rows:,} rows"
+            rule = each.total
+            head = f"{rule.table} {rule.name}: {rule.unexpected:,} of {rule.total:,} rows"
             yield Text.assemble("\n", each.result, f"  {head}, in {', '.join(each.failed_in)}")
-            for line in (*each.errors, *each.offending[:3]):
+            for line in (*([rule.error] if rule.error else ()), *rule.offending):
                 yield Text(f"  {line}")
 
 
 def _total(found: Sequence[RuleSummary], partitions: int) -> str:
     failed = sum(bool(each.failed_in) for each in found if each.blocks)
     warnings = sum(bool(each.failed_in) for each in found if not each.blocks)
-    return f"\n{partitions:,} partitions, {len(found):,} rules: {failed} failed, {warnings} with warnings"
+    of = f"{partitions:,} partition" if partitions == 1 else f"{partitions:,} partitions"
+    return f"\n{of}, {len(found):,} rules: {failed} failed, {warnings} with warnings"

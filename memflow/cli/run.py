@@ -83,8 +83,8 @@ def run(
         annotator=annotator,
         verifier=verifier,
     )
-    # Imported after the selection: a misspelled name is refused without them.
     gc.set_threshold(COLLECT_AFTER, 20, 20)
+    # Imported after the selection: a misspelled name is refused without them.
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
     from memflow.cli.walk import Order, walk

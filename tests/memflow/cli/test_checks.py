@@ -42,7 +42,7 @@ def test_a_table_has_a_line_for_each_rule_of_its_benchmark(measured) -> None:
 def test_a_failed_rule_names_partition_and_rows(damaged, engine: str) -> None:
     found = damaged("checks", "question/probes", "--engine", engine, "--format", "json")
     assert found.exit_code == 1
-    failed = {each["rule"]: each for each in json.loads(found.stdout)["rules"] if each["failed_in"]}
+    failed = {each["name"]: each for each in json.loads(found.stdout)["rules"] if each["failed_in"]}
     rule = failed["probes_are_of_a_known_kind"]
     assert (rule["unexpected"], rule["failed_in"]) == (1, ["amemgym_demo"])
     assert "probe_id=" in rule["offending"][0]
