@@ -6,14 +6,14 @@ from time import perf_counter
 import dagster as dg
 
 from assets.automation import when_inputs_settle
+from assets.fingerprints import PLAYED, Fingerprints
 from assets.partitions import Partitions, parts, place
-from assets.recipes import PLAYED, Recipes
 from assets.report import described
 from assets.step import account, keep, probes_of
-from memflow.answer import answer_all
 from memflow.benchmarks import registry
 from memflow.records import Reply
-from memflow.transcripts import pasts_of
+from memflow.run.answer import answer_all
+from memflow.run.transcripts import pasts_of
 from resources.lake import Lake
 from resources.models import Chats, Models
 from resources.settings import Settings
@@ -35,7 +35,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         context: dg.AssetExecutionContext,
         lake: dg.ResourceParam[Lake],
         models: dg.ResourceParam[Models],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> dg.MaterializeResult:
         name, assistant = parts(context)
         domain = settings.domain(name)

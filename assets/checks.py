@@ -1,8 +1,8 @@
-"""Asset checks: one per table and severity, over the rules of memflow.expectations.
+"""Asset checks: one per table and severity, over the rules of memflow.checks.expectations.
 
 A check's metadata is a table of its rules with counts and offending keys. A failed `blocking_rules` stops the steps
 downstream of the table; a failed `warning_rules` stops nothing. Great Expectations validates a suite of its own on what
-enters and leaves the pipeline. Rules are evaluated in memflow/checks.py; what they are does not belong here.
+enters and leaves the pipeline. Rules are evaluated in memflow/checks/evaluation.py; what they are does not belong here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,13 +10,13 @@ from itertools import chain
 
 import dagster as dg
 
+from assets.fingerprints import BY_ASSISTANT, BY_DOMAIN, MEMORY, STATES
 from assets.partitions import Partitions, parts, place
-from assets.recipes import BY_ASSISTANT, BY_DOMAIN, MEMORY, STATES
 from assets.report import rule_table
-from memflow.checks import RuleResult, combined
+from memflow.checks.evaluation import RuleResult, combined
+from memflow.checks.expectations import expectations_of
+from memflow.checks.rules import Severity
 from memflow.errors import MissingData
-from memflow.expectations import expectations_of
-from memflow.rules import Severity
 from resources.checks import Scope, check_partition
 from resources.gx import SUITES, validate_suite
 from resources.lake import Lake

@@ -23,8 +23,8 @@ from assets import (
     states,
     utterances,
 )
+from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
-from assets.recipes import Recipes
 from resources import settings as settings_file
 from resources.lance import LanceIndex
 from resources.ledger import SqlLedger
@@ -33,9 +33,11 @@ from resources.settings import Settings
 from resources.warehouse import Warehouse
 
 
-def outside(settings: Settings, budget: Any = None, recipes: Recipes | None = None) -> dict[str, Any]:
+def build_resources(
+    settings: Settings, budget: Any = None, recipes: Fingerprints | None = None
+) -> dict[str, Any]:
     """The resources of the settings, by name; those of `recipes` where they are built already."""
-    recipes = recipes or Recipes.of(settings)
+    recipes = recipes or Fingerprints.of(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
     return {
         "lake": recipes.lake,
@@ -47,13 +49,13 @@ def outside(settings: Settings, budget: Any = None, recipes: Recipes | None = No
     }
 
 
-def build_defs(settings: Settings, hands: dict[str, Any] | None = None) -> dg.Definitions:
-    """The definitions of the settings. `hands` are the resources, where they are not those of the settings."""
-    hands = hands or outside(settings)
+def build_defs(settings: Settings, resources: dict[str, Any] | None = None) -> dg.Definitions:
+    """The definitions of the settings. `resources` are the resources, where they are not those of the settings."""
+    resources = resources or build_resources(settings)
     partitions = Partitions.of(settings)
     return dg.Definitions(
         assets=[
-            *observed(partitions, settings, hands["recipes"]),
+            *observed(partitions, settings, resources["recipes"]),
             *raw.build(partitions),
             *states.build(partitions, settings),
             *utterances.build(partitions, settings),
@@ -67,13 +69,13 @@ def build_defs(settings: Settings, hands: dict[str, Any] | None = None) -> dg.De
         jobs=jobs.build(),
         schedules=schedules.build(partitions),
         sensors=[automation.regeneration(settings.sensor_seconds)],
-        resources={name: _described(name, hand) for name, hand in hands.items()},
+        resources={name: _described(name, hand) for name, hand in resources.items()},
         # A step costs seconds of start-up in a process of its own, so a run is one process.
         executor=dg.in_process_executor,
     )
 
 
-def observed(partitions: Partitions, settings: Settings, recipes: Recipes) -> list[dg.SourceAsset]:
+def observed(partitions: Partitions, settings: Settings, recipes: Fingerprints) -> list[dg.SourceAsset]:
     """The models, as the graph sees them."""
 
     def simulator(stage: str) -> dg.SourceAsset:

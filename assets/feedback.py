@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import dagster as dg
 
 from assets.automation import when_models_change
+from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
-from assets.recipes import Recipes
 from assets.report import described
 from assets.step import Take, account, keep
 from memflow.benchmarks import registry
@@ -32,7 +32,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         config: Take,
         lake: dg.ResourceParam[Lake],
         models: dg.ResourceParam[Models],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> dg.MaterializeResult:
         domain = settings.domain(context.partition_key).limited(config.limit)
         turns, probes = (lake.read(table, domain.name) for table in ("utterance.turns", "question.probes"))

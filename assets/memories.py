@@ -8,14 +8,14 @@ from typing import Any
 import dagster as dg
 
 from assets.automation import when_inputs_settle
+from assets.fingerprints import MEMORY, STATES, Fingerprints
 from assets.partitions import Partitions, parts
-from assets.recipes import MEMORY, STATES, Recipes
 from assets.report import described
 from assets.step import account, keep, states_of
 from memflow.benchmarks import registry
-from memflow.evolution import Environment, events, live
-from memflow.play import Played
-from memflow.transcripts import entries_of, policies_of, said_of
+from memflow.run.evolution import Environment, events, live
+from memflow.run.play import Played
+from memflow.run.transcripts import entries_of, policies_of, said_of
 from resources.lake import Lake
 from resources.lance import LanceIndex
 from resources.models import Chats, Models
@@ -54,7 +54,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         lake: dg.ResourceParam[Lake],
         index: dg.ResourceParam[LanceIndex],
         models: dg.ResourceParam[Models],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> Iterator[dg.MaterializeResult]:
         name, assistant = parts(context)
         domain = settings.domain(name)
@@ -62,7 +62,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         recipe = settings.memory_of(assistant)
         states = states_of(lake, name)
         turns, feedback = (lake.read(table, name) for table in ("utterance.turns", "feedback.sessions"))
-        probes = lake.read("question.probes", name) if recipes.asking(domain, assistant) else []
+        probes = lake.read("question.probes", name) if recipes.plays_probes(domain, assistant) else []
 
         async def work(chats: Chats) -> list[Played]:
             simulator = await chats.role("simulator")

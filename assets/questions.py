@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import dagster as dg
 
 from assets.automation import when_models_change
+from assets.fingerprints import STATES, Fingerprints
 from assets.partitions import Partitions
-from assets.recipes import STATES, Recipes
 from assets.report import described
 from assets.step import Take, account, keep, records_of, states_of
 from memflow.benchmarks import registry
-from memflow.benchmarks.benchmark import Annotators
-from memflow.records import Key, Probe
+from memflow.benchmarks.api import Annotators
+from memflow.records import GoldLabel, Probe
 from resources.lake import Lake
 from resources.models import Chats, Models
 from resources.settings import Settings
@@ -36,12 +36,12 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         config: Take,
         lake: dg.ResourceParam[Lake],
         models: dg.ResourceParam[Models],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> dg.MaterializeResult:
         domain = settings.domain(context.partition_key).limited(config.limit)
         records, turns = records_of(lake, domain), lake.read("utterance.turns", domain.name)
 
-        async def work(chats: Chats) -> list[Key]:
+        async def work(chats: Chats) -> list[GoldLabel]:
             annotators = None
             if recipes.annotators(domain) is not None:
                 two = await chats.role("annotator"), await chats.role("verifier")
@@ -70,7 +70,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         config: Take,
         lake: dg.ResourceParam[Lake],
         models: dg.ResourceParam[Models],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> dg.MaterializeResult:
         domain = settings.domain(context.partition_key).limited(config.limit)
         records = records_of(lake, domain)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import dagster as dg
 
+from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
-from assets.recipes import Recipes
 from assets.report import described, report
 from memflow.benchmarks import registry
-from memflow.recording import meta_of
+from memflow.run.recording import meta_of
 from resources.lake import Lake
 from resources.library import Library
 
@@ -24,7 +24,7 @@ def build(partitions: Partitions) -> Sequence[dg.AssetsDefinition]:
         context: dg.AssetExecutionContext,
         lake: dg.ResourceParam[Lake],
         library: dg.ResourceParam[Library],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> dg.MaterializeResult:
         name = context.partition_key
         published = library.dataset(name)

@@ -10,7 +10,7 @@ from typing import Any
 
 import dagster as dg
 
-from memflow.checks import RuleResult
+from memflow.checks.evaluation import RuleResult
 from memflow.records import KEYS, TABLES, columns
 from resources.ledger import SqlLedger
 

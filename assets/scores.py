@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import dagster as dg
 
 from assets.automation import when_inputs_settle, when_scores_settle
+from assets.fingerprints import PLAYED, STATES, Fingerprints
 from assets.partitions import Partitions, parts, place
-from assets.recipes import PLAYED, STATES, Recipes
 from assets.report import described, report
 from assets.step import account, keep, probes_of, states_of
-from memflow.attribution import attribute
 from memflow.benchmarks import registry
 from memflow.records import Claim, Verdict
-from memflow.transcripts import held_at, pasts_of
-from resources.instruments import instruments
+from memflow.run.transcripts import held_at, pasts_of
+from memflow.scoring.attribution import attribute
 from resources.lake import Lake
 from resources.leaderboard import leaderboard_rows
+from resources.metric_backends import instruments
 from resources.models import Chats, Models
 from resources.settings import Settings
 from resources.warehouse import Warehouse
@@ -35,7 +35,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         context: dg.AssetExecutionContext,
         lake: dg.ResourceParam[Lake],
         models: dg.ResourceParam[Models],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> dg.MaterializeResult:
         name, assistant = parts(context)
         domain = settings.domain(name)
@@ -71,7 +71,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         context: dg.AssetExecutionContext,
         lake: dg.ResourceParam[Lake],
         models: dg.ResourceParam[Models],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> dg.MaterializeResult:
         name, assistant = parts(context)
         said, entries, replies, verdicts = (
@@ -106,7 +106,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         context: dg.AssetExecutionContext,
         lake: dg.ResourceParam[Lake],
         models: dg.ResourceParam[Models],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> dg.MaterializeResult:
         name, assistant = parts(context)
         domain = settings.domain(name)
@@ -118,7 +118,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         held = held_at(pasts_of(entries, said, rows), rows, system.memory.bookkeeping)
 
         async def work(chats: Chats) -> list[Claim]:
-            return await benchmark.judged(domain, rows, held, await chats.role("judge"))
+            return await benchmark.judge_claims(domain, rows, held, await chats.role("judge"))
 
         rows = models.run(account(context, "score"), work) if rows else []
         recipe = recipes.assistant("score.claims", name, assistant)
@@ -138,7 +138,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
     def leaderboard(
         lake: dg.ResourceParam[Lake],
         warehouse: dg.ResourceParam[Warehouse],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> dg.MaterializeResult:
         rows = leaderboard_rows(settings, lake, warehouse)
         facts = lake.write("score.leaderboard", "all", rows, recipe=recipes.leaderboard())

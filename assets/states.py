@@ -6,12 +6,12 @@ from typing import Any
 import dagster as dg
 
 from assets.automation import when_models_change
+from assets.fingerprints import STATES, Fingerprints
 from assets.partitions import Partitions
-from assets.recipes import STATES, Recipes
 from assets.report import described
 from assets.step import Take, account, keep, records_of
 from memflow.benchmarks import registry
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from resources.lake import Lake
 from resources.models import Chats, Models
 from resources.settings import Settings
@@ -39,7 +39,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         config: Take,
         lake: dg.ResourceParam[Lake],
         models: dg.ResourceParam[Models],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> Iterator[dg.MaterializeResult]:
         domain = settings.domain(context.partition_key).limited(config.limit)
         records = records_of(lake, domain)

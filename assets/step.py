@@ -6,12 +6,12 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from assets.fingerprints import STATES
 from assets.partitions import parts, place
-from assets.recipes import STATES
 from assets.report import booked, report
-from memflow.benchmarks.benchmark import States
-from memflow.chat.ledger import Account
-from memflow.domains import Domain
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import Domain
+from memflow.chat.ledger import RequestContext
 from memflow.records import Probe, Record
 from resources.lake import RUN, Lake
 from resources.models import Models
@@ -30,10 +30,10 @@ class Take(dg.Config):
     )
 
 
-def account(context: dg.AssetExecutionContext, stage: str) -> Account:
+def account(context: dg.AssetExecutionContext, stage: str) -> RequestContext:
     """On whose account a step's requests are booked."""
     domain, assistant = parts(context)
-    return Account(run=context.run.run_id, stage=stage, domain=domain, assistant=assistant)
+    return RequestContext(run=context.run.run_id, stage=stage, domain=domain, assistant=assistant)
 
 
 def keep(

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import dagster as dg
 
 from assets.automation import when_models_change
+from assets.fingerprints import STATES, Fingerprints
 from assets.partitions import Partitions
-from assets.recipes import STATES, Recipes
 from assets.report import described
 from assets.step import Take, account, keep, records_of, states_of
 from memflow.benchmarks import registry
@@ -35,7 +35,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         config: Take,
         lake: dg.ResourceParam[Lake],
         models: dg.ResourceParam[Models],
-        recipes: dg.ResourceParam[Recipes],
+        recipes: dg.ResourceParam[Fingerprints],
     ) -> dg.MaterializeResult:
         domain = settings.domain(context.partition_key).limited(config.limit)
         records = records_of(lake, domain)

@@ -30,20 +30,20 @@ from pathlib import Path
 from typing import Any
 
 from bench.memories_bm25 import drawn
-from memflow.answer import answer_all
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
-from memflow.chat.ledger import Account, LedgeredChat
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
-from memflow.datasets import Dataset
-from memflow.domains import Domain
 from memflow.fingerprint import seeded
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
-from memflow.play import play_all
 from memflow.records import Probe, Turn
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.run.answer import answer_all
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
 from resources.stub import stub_process
@@ -179,7 +179,9 @@ async def once(
     """Play every context once, and ask every question of the memory as it was at its checkpoint."""
     began = time.perf_counter()
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
-        account = Account(run="bench", stage="memory", domain=DOMAIN.name, assistant=memory, model="stub")
+        account = RequestContext(
+            run="bench", stage="memory", domain=DOMAIN.name, assistant=memory, model="stub"
+        )
         writing = Counted(LedgeredChat(served, ledger, account))
         answering = Counted(LedgeredChat(served, ledger, replace(account, stage="answer")))
         await walk(memory, turns, probes, writing, answering)

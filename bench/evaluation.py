@@ -29,17 +29,17 @@ from pathlib import Path
 from typing import Any
 
 from bench.player import users_file
-from memflow.answer import answer_all
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.chat.ledger import Account, LedgeredChat
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import find
+from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Sampling
-from memflow.datasets import dataset
-from memflow.domains import find
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
-from memflow.play import play_all
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.run.answer import answer_all
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
 from resources.stub import stub_process
@@ -71,7 +71,9 @@ async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluated:
     source = dataset("amemgym_v1_base")
     sampling = Sampling(max_tokens=256)
     async with OpenAIChat(url, "stub", "bench", sampling, concurrency=CONCURRENCY) as chat:
-        account = Account(run="bench", stage="memory", domain=domain.name, assistant=MEMORY, model="stub")
+        account = RequestContext(
+            run="bench", stage="memory", domain=domain.name, assistant=MEMORY, model="stub"
+        )
         playing = LedgeredChat(chat, ledger, account)
         asking = LedgeredChat(chat, ledger, replace(account, stage="answer"))
         records = benchmark.records(source, {source.files[0]: users})

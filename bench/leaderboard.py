@@ -20,13 +20,13 @@ from typing import Any
 
 import pandas as pd
 
-from memflow.benchmarks.benchmark import Measured
-from memflow.benchmarks.memorybench.figures import figures
+from memflow.benchmarks.api import AssistantResults
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.scoring import figures
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
-from memflow.domains import Domain
-from memflow.groups import Group, groups_of
-from memflow.records import Figure, Verdict
+from memflow.records import Score, Verdict
+from memflow.scoring.groups import Group, groups_of
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
@@ -43,10 +43,10 @@ def main() -> int:
             lake.write("score.verdicts", f"open/a{number}", verdicts(number), recipe="")
         warehouse = Warehouse(lake, Path(folder) / "memflow.duckdb")
 
-        def ours() -> list[Figure]:
+        def ours() -> list[Score]:
             return made([Group(**row) for row in warehouse.query("verdict_groups", domain="open")])
 
-        def objects() -> list[Figure]:
+        def objects() -> list[Score]:
             return made(groups_of(lake.read_all("score.verdicts", lake.partitions("score.verdicts"))))
 
         def frames() -> pd.DataFrame:
@@ -92,7 +92,7 @@ def main() -> int:
 SCALED = ("min_max", "z_score")
 
 
-def made(groups: list[Group]) -> list[Figure]:
+def made(groups: list[Group]) -> list[Score]:
     """The figures of all assistants."""
     by_assistant: dict[str, list[Group]] = {}
     for group in groups:
@@ -102,7 +102,7 @@ def made(groups: list[Group]) -> list[Figure]:
         for name, held in by_assistant.items()
         for figure in figures(
             OPEN,
-            Measured("open", name, name, "m", [], [], [], [], "s", True, groups=held, pool=groups),
+            AssistantResults("open", name, name, "m", [], [], [], [], "s", True, groups=held, pool=groups),
         )
     ]
 
@@ -147,7 +147,7 @@ def best(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
     return least, found
 
 
-def alike(one: Figure, other: Figure) -> bool:
+def alike(one: Score, other: Score) -> bool:
     """Whether two figures are the same but for the last digits."""
     named = (one.assistant, one.metric, one.variant, one.slice, one.n) == (
         other.assistant, other.metric, other.variant, other.slice, other.n,

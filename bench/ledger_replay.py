@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from memflow.chat.asking import Answer, ask
-from memflow.chat.ledger import Account, LedgeredChat
+from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.prompts import parse
 from memflow.chat.recorded import RecordedChat
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
@@ -67,7 +67,7 @@ async def play(chat: Chat, ledger: SqlLedger) -> list[Answer]:
     """Every item once."""
     context = "Caroline: I went hiking last week and it was great. " * 80
     ledgered = LedgeredChat(
-        chat, ledger, Account(run="bench", stage="answer", role="assistant", model="bench")
+        chat, ledger, RequestContext(run="bench", stage="answer", role="assistant", model="bench")
     )
     return await asyncio.gather(
         *(ask(ledgered, PROMPT, {"item": f"{number}", "context": context}) for number in range(ITEMS))

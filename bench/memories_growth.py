@@ -30,8 +30,8 @@ from itertools import pairwise
 from typing import Any
 
 from bench.memories_bm25 import DIALOGUE, K, drawn, whoosh
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Tools
 from memflow.memories.registry import remember
 from memflow.words import search_words

@@ -25,20 +25,20 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from assets.recipes import Recipes
+from assets.fingerprints import Fingerprints
 from bench.player import users_file
-from memflow.answer import answer_all
-from memflow.attribution import attribute
 from memflow.benchmarks import registry
-from memflow.benchmarks.benchmark import Benchmark, States
-from memflow.chat.ledger import Account
+from memflow.benchmarks.api import Benchmark, States
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain
+from memflow.chat.ledger import RequestContext
 from memflow.cli.run import COLLECT_AFTER
 from memflow.cli.selection import DEMO, DEMO_MEMORIES
-from memflow.datasets import dataset
-from memflow.domains import Domain
-from memflow.evolution import Environment, live
-from memflow.metrics.instruments import Instruments
-from memflow.transcripts import entries_of, held_at, pasts_of, policies_of, said_of
+from memflow.metrics.backends import MetricBackends
+from memflow.run.answer import answer_all
+from memflow.run.evolution import Environment, live
+from memflow.run.transcripts import entries_of, held_at, pasts_of, policies_of, said_of
+from memflow.scoring.attribution import attribute
 from resources.checks import Scope, check_partition
 from resources.gx import SUITES, validate_suite
 from resources.lake import Lake
@@ -62,7 +62,9 @@ class Store:
         self.settings = settings
         self.lake = Lake(settings.lake_root) if stored else None
         self.index = LanceIndex(str(settings.home / "lance"))
-        self.recipes = Recipes(settings, Lake(settings.lake_root), Library(settings.data, settings.datasets))
+        self.recipes = Fingerprints(
+            settings, Lake(settings.lake_root), Library(settings.data, settings.datasets)
+        )
 
     def write(
         self, table: str, partition: str, rows: Sequence[Any], meta: Mapping[str, str] | None = None
@@ -154,8 +156,8 @@ class Work:
 
         async def score(chats: Chats) -> Any:
             judge = await chats.role("judge")
-            found = await benchmark.verdicts(domain, asked, replies, Instruments(judge))
-            return found, await benchmark.judged(domain, claims, held, judge) if claims else []
+            found = await benchmark.verdicts(domain, asked, replies, MetricBackends(judge))
+            return found, await benchmark.judge_claims(domain, claims, held, judge) if claims else []
 
         played = self._stage(domain, "memory", assistant, play) if recipe.system.plays else []
         said, entries = said_of(name, assistant, played), entries_of(name, assistant, played)
@@ -192,7 +194,7 @@ class Work:
             self.store.write(table, f"{name}/{assistant}", rows, meta)
 
     def _stage(self, domain: Domain, stage: str, assistant: str, work: Any) -> Any:
-        return self.models.run(Account("bench", stage, domain.name, assistant), work)
+        return self.models.run(RequestContext("bench", stage, domain.name, assistant), work)
 
 
 def work(size: str, home: Path, stored: bool) -> None:

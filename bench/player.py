@@ -27,15 +27,15 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.chat.ledger import Account, LedgeredChat
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import find
+from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Sampling
-from memflow.datasets import dataset
-from memflow.domains import find
 from memflow.fingerprint import seeded
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
-from memflow.play import Played, play_all
+from memflow.run.play import Played, play_all
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
 from resources.stub import stub_process
@@ -108,7 +108,9 @@ async def play_users(url: str, users: Path, ledger: SqlLedger) -> tuple[list[Pla
     benchmark, domain = AMemGym(), find("amemgym_base").limited(USERS)
     source = dataset("amemgym_v1_base")
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=256), concurrency=CONCURRENCY) as chat:
-        account = Account(run="bench", stage="memory", domain=domain.name, assistant=MEMORY, model="stub")
+        account = RequestContext(
+            run="bench", stage="memory", domain=domain.name, assistant=MEMORY, model="stub"
+        )
         ledgered = LedgeredChat(chat, ledger, account)
         records = benchmark.records(source, {source.files[0]: users})
         states = await benchmark.states(domain, records, ledgered)

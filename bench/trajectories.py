@@ -34,18 +34,18 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from bench.memories_bm25 import drawn
-from memflow.answer import answer_all
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.kinds import kind
 from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory, probes_of, turns_of
-from memflow.chat.ledger import Account, LedgeredChat
+from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Sampling
-from memflow.domains import find
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
-from memflow.play import play_all
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.run.answer import answer_all
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder
 from resources.ledger import SqlLedger
@@ -143,7 +143,9 @@ async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], le
         OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served,
         EndpointEmbedder(url, "stub", ledger) as embedder,
     ):
-        account = Account(run="bench", stage="answer", domain=domain.name, assistant=memory, model="stub")
+        account = RequestContext(
+            run="bench", stage="answer", domain=domain.name, assistant=memory, model="stub"
+        )
         chat = LedgeredChat(served, ledger, account)
         remembered = remember(memory, Tools(chat, embedder))
         played = await play_all(benchmark.episodes(domain, States([]), turns, [], chat), remembered, None)

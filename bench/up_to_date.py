@@ -1,8 +1,8 @@
 """`memflow run` where every partition is up to date: 20, 200 and 2,000 partitions of two domains and many assistants.
 
 The lake is written without playing anything: tables without rows under the recipes that a run would write, and a
-leaderboard of as many scores as the demo has for each assistant. Recipes look at no rows, so a run finds all of it up
-to date. The first run reads the footer of every file, later ones find the facts in the cache. CPU seconds of the
+leaderboard of as many scores as the demo has for each assistant. Fingerprints look at no rows, so a run finds all of
+it up to date. The first run reads the footer of every file, later ones find the facts in the cache. CPU seconds of the
 command, user and system; growth is seconds for each partition, by those at the smallest size.
 
     python -m bench.up_to_date
@@ -20,8 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from assets.recipes import BY_ASSISTANT, BY_DOMAIN, Recipes
-from memflow.records import Figure
+from assets.fingerprints import BY_ASSISTANT, BY_DOMAIN, Fingerprints
+from memflow.records import Score
 from resources.lake import Lake
 from resources.settings import load
 
@@ -83,7 +83,7 @@ def write_settings(folder: Path, size: int) -> Path:
 def build_lake(path: Path) -> int:
     """Write every partition as if a run of today's code had written it. Return the number of files."""
     settings = load(path)
-    recipes = Recipes.of(settings)
+    recipes = Fingerprints.of(settings)
     lake = recipes.lake
     domains = [settings.domain(name) for name in settings.domains]
     for name in {name for domain in domains for name in domain.datasets}:
@@ -115,11 +115,11 @@ def _age(lake: Lake) -> int:
     return len(files)
 
 
-def score(domain: str, assistant: str, number: int) -> Figure:
+def score(domain: str, assistant: str, number: int) -> Score:
     """One score of an assistant in a domain; the first of each metric is over all probes."""
     rows, metrics = DOMAINS[domain]
     slices, metric = divmod(number, len(metrics))
-    return Figure(
+    return Score(
         domain=domain,
         assistant=assistant,
         memory=assistant,

@@ -115,7 +115,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class GoldLabel:
     """One row per question, checkpoint and hand that said what is right there (CoMem, section 3.2)."""
 
     domain: Domain
@@ -225,7 +225,7 @@ class PlayedRound(FeedbackRound):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class TranscriptMessage:
     """One row per message of an episode as it was played."""
 
     domain: Domain
@@ -344,7 +344,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attributed:
+class FailureAttribution:
     """One row per scored probe of an assistant: where its evidence was lost, and what that cost."""
 
     domain: Domain
@@ -390,7 +390,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class Score:
     """One row per domain, assistant, metric, variant and slice."""
 
     domain: Domain
@@ -431,18 +431,18 @@ TABLES: dict[str, type] = {
     "state.changes": Change,
     "state.entities": Entity,
     "utterance.turns": Turn,
-    "question.keys": Key,
+    "question.keys": GoldLabel,
     "question.probes": Probe,
     "feedback.sessions": FeedbackRound,
-    "memory.transcripts": Said,
+    "memory.transcripts": TranscriptMessage,
     "memory.indexes": Entry,
     "memory.policies": Policy,
     "memory.feedback": PlayedRound,
     "answer.replies": Reply,
     "score.verdicts": Verdict,
-    "score.attributions": Attributed,
+    "score.attributions": FailureAttribution,
     "score.claims": Claim,
-    "score.leaderboard": Figure,
+    "score.leaderboard": Score,
 }
 
 KEYS: dict[str, tuple[str, ...]] = {

@@ -1,7 +1,7 @@
 """Checks of a partition of the lake: reads its rows and those of the tables that its rules refer to.
 
-memflow/checks.py evaluates rules over rows, resources/gx.py does so with Great Expectations. What a failed check blocks
-is decided in assets/checks.py.
+memflow/checks/evaluation.py evaluates rules over rows, resources/gx.py does so with Great Expectations. What a failed
+check blocks is decided in assets/checks.py.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from memflow.checks import Engine, OtherRows, RuleResult, check_rows
-from memflow.domains import Domain
-from memflow.expectations import expectations_of
+from memflow.benchmarks.domains import Domain
+from memflow.checks.evaluation import Engine, OtherRows, RuleResult, check_rows
+from memflow.checks.expectations import expectations_of
 from memflow.records import columns
 from resources.gx import Suite, suites_of, validate_rows
 from resources.lake import Lake
@@ -40,7 +40,7 @@ class Scope:
 def check_partition(
     table: str, partition: str, lake: Lake, scope: Scope, engine: Engine = Engine.memflow
 ) -> list[RuleResult]:
-    """Return the result of every rule of `table` that applies to a partition, in the order of memflow.expectations.
+    """Return the result of every rule of `table` that applies to a partition, in the order of its table.
 
     Raises MissingData where the partition, or one of a table that a rule refers to, is not in the lake.
     """

@@ -1,7 +1,7 @@
 """Embedders of the outside world, each keeping memflow.memories.memory.Embedder: an endpoint, or a folder of
 weights.
 
-The hashing embedder, which needs nothing, is memflow/hashing.py.
+The hashing embedder, which needs nothing, is memflow/memories/hashing_embedder.py.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import numpy as np
 from memflow.errors import BadInput, BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
-from memflow.timing import took
+from memflow.run.timing import took
 from resources.endpoint import Endpoint
 from resources.folders import sums
 from resources.gathering import Gathering, Have

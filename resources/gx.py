@@ -3,7 +3,7 @@
 SUITES declares what holds of raw/records and score/leaderboard in Great Expectations' own terms; assets/checks.py
 validates them in every run. `suite_of` translates the rules of any table, for `memflow checks --engine gx`: what Great
 Expectations has no expectation for (a reference to another table, a property of a whole row) becomes a column of true
-and false. Rules are evaluated without Great Expectations in memflow/checks.py.
+and false. Rules are evaluated without Great Expectations in memflow/checks/evaluation.py.
 
 Importing Great Expectations takes 5 CPU seconds, so it is imported when first used, once per process. It is not safe
 for threads: validations of one process run one after another.
@@ -17,7 +17,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from memflow.checks import (
+from memflow.benchmarks.domains import Domain
+from memflow.checks.evaluation import (
     OFFENDING_KEYS,
     OtherRows,
     RuleError,
@@ -30,9 +31,8 @@ from memflow.checks import (
     rows_under,
     violations,
 )
-from memflow.domains import Domain
+from memflow.checks.rules import Between, Each, Expectation, OneOf, Rows, Severity, Together, Unique
 from memflow.records import KEYS, columns
-from memflow.rules import Between, Each, Expectation, OneOf, Rows, Severity, Together, Unique
 
 SUITES = ("raw.records", "score.leaderboard")
 """The tables that a suite of Great Expectations validates in every run: what enters, and what leaves."""
@@ -66,7 +66,7 @@ def validate_rows(
     other: OtherRows,
     domain: Domain | None = None,
 ) -> list[RuleResult]:
-    """Evaluate expectations as memflow.checks.check_rows does, by Great Expectations."""
+    """Evaluate expectations as memflow.checks.evaluation.check_rows does, by Great Expectations."""
     found: dict[str, RuleResult] = {}
     for each in suites_of(table, rows, expectations, other, domain):
         if isinstance(each, RuleResult):

@@ -1,7 +1,6 @@
 """The rows of score/leaderboard, from what the lake holds of every assistant in every domain.
 
-How scores are computed does not belong here: each benchmark's figures, and memflow/board.py, continual.py and
-efficiency.py.
+How scores are computed does not belong here: each benchmark's figures, and memflow/scoring.
 """
 
 from collections.abc import Collection, Mapping
@@ -9,23 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.benchmark import Measured
-from memflow.board import Terms, evidence_figures, on_terms
-from memflow.continual import Followed, continual_figures
-from memflow.efficiency import Operations, efficiency_figures
-from memflow.groups import Group
-from memflow.records import Figure, Verdict
+from memflow.benchmarks.api import AssistantResults
+from memflow.records import Score, Verdict
+from memflow.scoring.comparability import Terms, evidence_figures, on_terms
+from memflow.scoring.continual import Followed, continual_figures
+from memflow.scoring.efficiency import Operations, efficiency_figures
+from memflow.scoring.groups import Group
 from resources.lake import Facts, Lake
 from resources.settings import Settings
 from resources.warehouse import Warehouse
 
 
-def leaderboard_rows(settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Figure]:
+def leaderboard_rows(settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Score]:
     """Return the figures of every assistant measured in every domain of the settings."""
     return [figure for name in settings.domains for figure in figures_of(name, settings, lake, warehouse)]
 
 
-def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Figure]:
+def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Score]:
     """The figures of every assistant measured in one domain, each beside the bounds of its own model, and on its terms.
 
     Verdicts on probes that have been made anew since are left out: they are of another domain by now.
@@ -41,19 +40,21 @@ def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) 
         facts = lake.facts("score.verdicts", partition)
         of_domain, _, assistant = partition.partition("/")
         if of_domain == name and facts is not None and facts.meta.get("probes") == asked.digest:
-            verdicts[assistant] = lake.read("score.verdicts", partition) if benchmark.counts_rows else []
+            verdicts[assistant] = (
+                lake.read("score.verdicts", partition) if not benchmark.aggregates_in_sql else []
+            )
             behind[assistant] = facts.meta
-    groups = [] if benchmark.counts_rows else _groups(name, warehouse, behind)
+    groups = [] if not benchmark.aggregates_in_sql else _groups(name, warehouse, behind)
     operations = [Operations(**row) for row in warehouse.query("operations", domain=name)]
     probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
     followed = _followed(name, warehouse) if any(probe.question_id for probe in probes) else []
     slices = benchmark.parts(domain, probes)
-    figures: list[Figure] = []
+    figures: list[Score] = []
     terms: dict[str, Terms] = {}
     for assistant, rows in verdicts.items():
         memory, at, model = assistant.partition("@")
         bound = {other: verdicts.get(f"{other}{at}{model}", []) for other in ("oracle", "none")}
-        measured = Measured(
+        measured = AssistantResults(
             domain=name,
             assistant=assistant,
             memory=memory,

@@ -21,10 +21,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from memflow.chat.ledger import Account
+from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, schema_digest
 from memflow.errors import BadSettings, StoreBusy
-from resources.accounts import AccountRow, failed_by, needed_by, used_by
 from resources.embedder import Embedded
 from resources.ledger_tables import (
     BOOKED,
@@ -40,6 +39,7 @@ from resources.ledger_tables import (
     tables,
     uses,
 )
+from resources.usage import AccountRow, failed_by, needed_by, used_by
 
 BULK = 500
 """Uses and failures that are held back at most, to be written in one transaction."""
@@ -64,7 +64,9 @@ class SqlLedger:
     the database cannot be opened, StoreBusy when others hold it for too long.
     """
 
-    def __init__(self, url: str, on_use: Callable[[Event, ChatRequest, Account], None] | None = None) -> None:
+    def __init__(
+        self, url: str, on_use: Callable[[Event, ChatRequest, RequestContext], None] | None = None
+    ) -> None:
         self.url = url
         self.on_use = on_use
         self._lock = threading.RLock()
@@ -88,7 +90,7 @@ class SqlLedger:
             rows = self._read(statement, (digest,) if by_place else {"key": digest})
         return Completion(*rows[0]) if rows else None
 
-    def put(self, digest: str, request: ChatRequest, completion: Completion, account: Account) -> None:
+    def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
         """Keep an answered request and book its use, in one transaction. The first answer under a digest
         stays."""
         now = time.time()
@@ -114,12 +116,12 @@ class SqlLedger:
             self._keep(connection, uses, [use])
         self._tell("asked", request, account)
 
-    def used(self, digest: str, request: ChatRequest, account: Account) -> None:
+    def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
         """Book that a kept completion was used once more. Written in bulk."""
         self._book(uses, {**_line(request, account, time.time()), "digest": digest, "kept": True})
         self._tell("kept", request, account)
 
-    def failed(self, request: ChatRequest, account: Account, reason: str) -> None:
+    def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
         """Book that a request was given up. Written in bulk."""
         self._book(failures, {**_line(request, account, time.time()), "reason": reason})
         self._tell("failed", request, account)
@@ -214,7 +216,7 @@ class SqlLedger:
                     found.setdefault(names, {}).update(numbers)
         return [AccountRow(dict(zip(by, names, strict=True)), **found[names]) for names in sorted(found)]
 
-    def _tell(self, event: Event, request: ChatRequest, account: Account) -> None:
+    def _tell(self, event: Event, request: ChatRequest, account: RequestContext) -> None:
         if self.on_use is not None:
             self.on_use(event, request, account)
 
@@ -289,5 +291,5 @@ def _packed(messages: Iterable[ChatMessage]) -> bytes:
     return zlib.compress(json.dumps(said, separators=(",", ":")).encode(), 1)
 
 
-def _line(request: ChatRequest, account: Account, at: float) -> dict[str, Any]:
+def _line(request: ChatRequest, account: RequestContext, at: float) -> dict[str, Any]:
     return {**{name: getattr(account, name) for name in BOOKED}, "prompt": request.prompt, "at": at}

@@ -1,6 +1,6 @@
 """The library: where the files of a data set are, and whether they are the published ones.
 
-What data sets there are is memflow/datasets.py; reading them is the benchmark's. Nothing is downloaded here.
+What data sets there are is memflow/benchmarks/datasets.py; reading them is the benchmark's. Nothing is downloaded here.
 """
 
 import hashlib
@@ -10,9 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from memflow.datasets import DATASETS, Dataset
-from memflow.datasets import dataset as named
-from memflow.domains import Domain
+from memflow.benchmarks.datasets import DATASETS, Dataset
+from memflow.benchmarks.datasets import dataset as named
+from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput, MissingData
 from resources.file_cache import FileCache, FileState
 

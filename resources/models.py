@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from memflow.chat.ledger import Account, LedgeredChat
+from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
-from memflow.handlers import handlers
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
+from memflow.run.handlers import handlers
 from resources.adapter import served
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder, FolderEmbedder
@@ -26,7 +26,7 @@ from resources.settings import Model, Settings
 from resources.vllm import Adapter, VllmServer
 
 T = TypeVar("T")
-Watch = Callable[[Account, int, int], None]
+Watch = Callable[[RequestContext, int, int], None]
 """Told how many of how many items of a step are done: the account says which step."""
 
 
@@ -35,7 +35,7 @@ class Chats:
     """The chats of one event loop. A role's chat is opened when it is first asked for."""
 
     models: "Models"
-    account: Account
+    account: RequestContext
     stack: AsyncExitStack
     opened: dict[str, Chat] = field(default_factory=dict)
     ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Models:
         self._urls: dict[str, str] = {}
         self._answers: dict[str, bool] = {}
 
-    def run(self, account: Account, work: Callable[[Chats], Awaitable[T]]) -> T:
+    def run(self, account: RequestContext, work: Callable[[Chats], Awaitable[T]]) -> T:
         """The result of `work`, run in an event loop of its own; its clients are closed and the accounts written."""
 
         async def session() -> T:

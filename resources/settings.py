@@ -20,9 +20,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from memflow.benchmarks.datasets import DATASETS, Dataset
+from memflow.benchmarks.domains import Domain, built_in
 from memflow.chat.requests import Sampling
-from memflow.datasets import DATASETS, Dataset
-from memflow.domains import Domain, built_in
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 from memflow.memories.own import Own, installed
@@ -30,7 +30,7 @@ from memflow.memories.own import Own, installed
 KEY = re.compile(r"[a-z0-9_]+")
 
 if TYPE_CHECKING:
-    from memflow.memories.registry import Recipe
+    from memflow.memories.registry import MemoryConfig
 
 
 class _Strict(BaseModel):
@@ -325,7 +325,7 @@ class Settings(BaseSettings):
         """The name of the chat model that answers for an assistant."""
         return assistant.partition("@")[2] or self.roles.assistant
 
-    def memory_of(self, assistant: str) -> "Recipe":
+    def memory_of(self, assistant: str) -> "MemoryConfig":
         """The memory of an assistant. Raises BadSettings saying what there is."""
         from memflow.memories.registry import find  # noqa: PLC0415  (a second of imports, for those who need it)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.comem import CoMem
-from memflow.datasets import dataset
+from memflow.benchmarks.datasets import dataset
 from memflow.records import Record
 
 COLUMNS = (

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from memflow.chat.ledger import Account
+from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from resources.ledger import SqlLedger
 
@@ -16,7 +16,9 @@ class Choice(BaseModel):
     answer: Annotated[int, Field(ge=1, le=4)]
 
 
-ACCOUNT = Account(run="run 1", stage="answer", role="assistant", domain="d", assistant="full", model="m")
+ACCOUNT = RequestContext(
+    run="run 1", stage="answer", role="assistant", domain="d", assistant="full", model="m"
+)
 
 
 def request(text: str, prompt: str = "a/prompt") -> ChatRequest:

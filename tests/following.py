@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from memflow.continual import Followed, continual_figures
-from memflow.records import Figure, Probe, Verdict
+from memflow.records import Probe, Score, Verdict
+from memflow.scoring.continual import Followed, continual_figures
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
@@ -13,7 +13,7 @@ Says = Callable[[Probe], float | None]
 
 def followed(
     folder: Path, domain: str, probes: Sequence[Probe], answers: Mapping[str, Says]
-) -> dict[str, dict[tuple[str, str], Figure]]:
+) -> dict[str, dict[tuple[str, str], Score]]:
     """By assistant, the figures by metric and slice. `answers` says what an assistant's answer to a probe is worth."""
     lake = Lake(folder / "lake")
     lake.write("question.probes", domain, probes, recipe="")
@@ -24,7 +24,7 @@ def followed(
         Followed(**row)
         for row in Warehouse(lake, folder / "memflow.duckdb").query("continual", domain=domain)
     ]
-    like = Figure(
+    like = Score(
         domain=domain, assistant="", memory="", model="m", metric="", n=0, n_episodes=0, coverage=1.0, simulator="s",
         scripted=True,
     )  # fmt: skip
@@ -39,7 +39,7 @@ def followed(
     }
 
 
-def curve(figures: Mapping[tuple[str, str], Figure], metric: str) -> list[float | None]:
+def curve(figures: Mapping[tuple[str, str], Score], metric: str) -> list[float | None]:
     """A metric's values by checkpoint, in order, to 6 places."""
     found = [(name, figure) for (each, name), figure in figures.items() if each == metric and name != "all"]
     ordered = sorted(found, key=lambda one: int(one[0].removeprefix("checkpoint ")))

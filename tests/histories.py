@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from memflow.metrics.continual import summary
-from memflow.records import Figure
+from memflow.records import Score
 
-FIGURE = Figure(
+FIGURE = Score(
     domain="d",
     assistant="full",
     memory="full",
@@ -25,7 +25,7 @@ FIGURE = Figure(
 
 def board(
     answers: Mapping[str, Sequence[Sequence[int]]], half: float = 0.1, first: int = 0, **given: object
-) -> list[Figure]:
+) -> list[Score]:
     """The rows of each assistant's answers, by `memory` or `memory@model`; intervals are `half` wide on either side.
 
     `first` is the number of the checkpoint at which the histories begin.
@@ -35,12 +35,12 @@ def board(
 
 def _rows(
     name: str, correct: Sequence[Sequence[int]], half: float, first: int, given: Mapping[str, object]
-) -> Iterator[Figure]:
+) -> Iterator[Score]:
     found, last = summary(np.array(correct)), len(correct[0]) - 1
     memory, _, model = name.partition("@")
     like = replace(FIGURE, assistant=name, memory=memory, model=model or "m", n=found.n, **given)
 
-    def row(metric: str, value: float | None, at: int | None, variant: str = "standard") -> Figure:
+    def row(metric: str, value: float | None, at: int | None, variant: str = "standard") -> Score:
         slice_ = "all" if at is None else f"checkpoint {first + at}"
         ends = (None, None) if value is None else (value - half, value + half)
         return replace(

@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Mapping
 
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.scores import make_verdicts
 from memflow.benchmarks.amemgym.states import History, histories
-from memflow.benchmarks.benchmark import Measured
-from memflow.records import Figure, Probe, Reply, Verdict
+from memflow.benchmarks.amemgym.verdicts import make_verdicts
+from memflow.benchmarks.api import AssistantResults
+from memflow.records import Probe, Reply, Score, Verdict
 
 Knows = Callable[[History, int, str], str | None]
 """The value that an agent takes a variable to have in a period; None where it has no idea."""
@@ -78,8 +78,8 @@ def reply(made, probe: Probe, parsed: str | None, reason: str | None = None) -> 
 
 def figures(
     made, verdicts: list[Verdict], oracle: list[Verdict] | None = None
-) -> Mapping[tuple[str, str, str], Figure]:
-    measured = Measured(
+) -> Mapping[tuple[str, str, str], Score]:
+    measured = AssistantResults(
         domain=made.domain.name,
         assistant="agent",
         memory="agent",

@@ -3,12 +3,12 @@
 import random
 from typing import Any
 
+from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.lives import preferences, vocabulary
 from memflow.benchmarks.membench.generation.lives.graphs import Graph, Node
 from memflow.benchmarks.membench.generation.lives.vocabulary import Language
 from memflow.benchmarks.membench.generation.tasks import Task
 from memflow.benchmarks.membench.kinds import KINDS
-from memflow.benchmarks.membench.parameters import Parameters
 
 LIKED = {
     "en": {"movie": "Comedy", "food": "Sour", "book": "Poetry"},

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import memflow
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.lives import preferences, vocabulary
 from memflow.benchmarks.membench.generation.lives.graphs import Graph
 from memflow.benchmarks.membench.generation.lives.sampling import sample
 from memflow.benchmarks.membench.generation.tasks import Task
 from memflow.benchmarks.membench.kinds import KINDS
-from memflow.benchmarks.membench.parameters import Parameters
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import dataset
-from memflow.domains import Domain
 from memflow.records import Probe, Record, Turn
 
 

@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
 from memflow.benchmarks.membench.wording import written
-from memflow.datasets import dataset
 from memflow.records import Record
 
 AGENTS: dict[Scene, str] = {"participation": "FirstAgent", "observation": "ThirdAgent"}

@@ -1,22 +1,22 @@
 """A row or more of every table, in which every rule holds: a start for tests that damage one of them."""
 
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
 from memflow.records import (
-    Attributed,
     Change,
     Claim,
     Entity,
     Entry,
+    FailureAttribution,
     FeedbackRound,
-    Figure,
-    Key,
+    GoldLabel,
     PlayedRound,
     Policy,
     Probe,
     Profile,
     Record,
     Reply,
-    Said,
+    Score,
+    TranscriptMessage,
     Turn,
     Variable,
     Verdict,
@@ -108,7 +108,15 @@ def valid_rows():
             for n, exposes in enumerate(('{"drink": "tea"}', '{"drink": "water"}'))
         ],
         "question.keys": [
-            Key(domain="d", question_id="q1", episode_id="u1", checkpoint=n, made_by="rule", visible=n, answer="1")
+            GoldLabel(
+                domain="d",
+                question_id="q1",
+                episode_id="u1",
+                checkpoint=n,
+                made_by="rule",
+                visible=n,
+                answer="1",
+            )
             for n in (1, 2)
         ],
         "question.probes": probes,
@@ -117,9 +125,9 @@ def valid_rows():
             FeedbackRound(**round_, case_id="p7", round=1, satisfaction=8, liked=True, ended=True),
         ],
         "memory.transcripts": [
-            *(Said(**said, position=n, message_id=f"m{n}", tick=n) for n in range(1, 3)),
+            *(TranscriptMessage(**said, position=n, message_id=f"m{n}", tick=n) for n in range(1, 3)),
             *(
-                Said(
+                TranscriptMessage(
                     **{**said, "role": "assistant", "origin": "assistant", "text": "Rome", "checkpoint": 1},
                     position=n, message_id=f"feedback/p7/{n}", tick=3 + n,
                 )
@@ -151,9 +159,9 @@ def valid_rows():
             Verdict(**PLAYED, probe_id=each.probe_id, dataset="set", metric="f1", value=1.0) for each in asked
         ],
         "score.attributions": [
-            Attributed(**PLAYED, probe_id="p1", evidence=2, held=2, recalled=1, entries=3, relevant=1, loss=1.0,
+            FailureAttribution(**PLAYED, probe_id="p1", evidence=2, held=2, recalled=1, entries=3, relevant=1, loss=1.0,
                        write=0.0, read=1.0, utilisation=0.0),
-            Attributed(**PLAYED, probe_id="p5", evidence=0, reason="no evidence"),
+            FailureAttribution(**PLAYED, probe_id="p5", evidence=0, reason="no evidence"),
         ],
         "score.claims": [
             Claim(**PLAYED, claim_id="c1", text="drink: tea", value=1.0),
@@ -164,7 +172,7 @@ def valid_rows():
             Claim(**PLAYED, claim_id="c12", text="drink: tea", reason="no message of the period tells it"),
         ],
         "score.leaderboard": [
-            Figure(**figure, assistant="full", memory="full", value=0.5, low=0.25, high=0.75),
-            Figure(**figure, assistant="x", memory="x", value=None, reason="too few verdicts"),
+            Score(**figure, assistant="full", memory="full", value=0.5, low=0.25, high=0.75),
+            Score(**figure, assistant="x", memory="x", value=None, reason="too few verdicts"),
         ],
     }  # fmt: skip

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.noise.weaving import Unit
 from memflow.benchmarks.membench.trajectories import Step, is_noise, session_of
-from memflow.domains import Domain
 from memflow.records import Turn
 from memflow.tokens import estimate
 

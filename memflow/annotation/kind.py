@@ -10,9 +10,9 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from memflow.annotation.sampling import Candidate, draw
 from memflow.annotation.sheet import Header, Label, Line, Name, Sheet, Strict, Text
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.errors import BadInput
-from memflow.records import Probe, Said, Turn
+from memflow.records import Probe, TranscriptMessage, Turn
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Tables:
     states: States
     turns: Sequence[Turn]
     probes: Sequence[Probe]
-    said: Sequence[Said] = ()
+    said: Sequence[TranscriptMessage] = ()
 
 
 class Telling(Strict):

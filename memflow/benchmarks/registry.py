@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from memflow.benchmarks.amemgym.domains import DOMAINS as OF_AMEMGYM
 from memflow.benchmarks.comem.domains import DOMAINS as OF_COMEM
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.domains import DOMAINS as OF_MEMBENCH
 from memflow.benchmarks.memorybench.domains import DOMAINS as OF_MEMORYBENCH
-from memflow.domains import Domain
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.benchmark import Benchmark
+    from memflow.benchmarks.api import Benchmark
     from memflow.chat.scripted import Handler
 
 CLASSES: dict[str, str] = {

@@ -2,13 +2,13 @@
 
 An answer that does not parse, and a probe that could not be asked, are verdicts without a value and with the reason;
 the published code counts them as wrong. Which of the two it is, the verdict `unparsed` says. What verdicts add up to is
-means.py and the benchmark's figures.py; how much of the evidence was recalled, memflow/attribution.py.
+means.py and the benchmark's figures.py; how much of the evidence was recalled, memflow/scoring/attribution.py.
 """
 
 from collections.abc import Iterator, Sequence
 
-from memflow.benchmarks.choices import graded
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.multiple_choice import graded
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Verdict
 

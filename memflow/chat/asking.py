@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
 from memflow.errors import BudgetSpent, ChatError, EndpointDown
-from memflow.timing import asked
+from memflow.run.timing import asked
 
 T = TypeVar("T")
 

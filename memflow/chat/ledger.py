@@ -15,7 +15,7 @@ from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class RequestContext:
     """On whose account a request is booked."""
 
     run: str = ""
@@ -33,16 +33,16 @@ class Ledger(Protocol):
         """The completion under `digest`, or None."""
         ...
 
-    def put(self, digest: str, request: ChatRequest, completion: Completion, account: Account) -> None:
+    def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
         """Keep an answered request; when this returns, no end of this process loses it. The first answer
         stays."""
         ...
 
-    def used(self, digest: str, request: ChatRequest, account: Account) -> None:
+    def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
         """Book that a kept completion was used once more. May be written later, in bulk."""
         ...
 
-    def failed(self, request: ChatRequest, account: Account, reason: str) -> None:
+    def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
         """Book that a request was given up."""
         ...
 
@@ -53,7 +53,7 @@ class LedgeredChat:
     Identical requests in flight at once are asked once. Raises what the inner chat raises.
     """
 
-    def __init__(self, inner: Chat, ledger: Ledger, account: Account) -> None:
+    def __init__(self, inner: Chat, ledger: Ledger, account: RequestContext) -> None:
         self.inner = inner
         self.ledger = ledger
         self.account = replace(account, model=account.model or inner.fingerprint)
@@ -109,12 +109,12 @@ class MemoryLedger:
     def get(self, digest: str) -> Completion | None:
         return self.kept.get(digest)
 
-    def put(self, digest: str, request: ChatRequest, completion: Completion, account: Account) -> None:
+    def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
         self.asked[digest] += 1
         self.kept.setdefault(digest, completion)
 
-    def used(self, digest: str, request: ChatRequest, account: Account) -> None:
+    def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
         self.uses[digest] += 1
 
-    def failed(self, request: ChatRequest, account: Account, reason: str) -> None:
+    def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
         self.failures.append((request.prompt, reason))

@@ -21,7 +21,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from memflow.cli.accounts import accounts
 from memflow.cli.annotate import annotate
 from memflow.cli.catalogue import data, domains
 from memflow.cli.checks import checks
@@ -37,6 +36,7 @@ from memflow.cli.run import run
 from memflow.cli.selection import Front
 from memflow.cli.setup import doctor, init
 from memflow.cli.show import show
+from memflow.cli.usage import accounts
 from memflow.errors import MemflowError
 
 

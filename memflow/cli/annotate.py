@@ -130,7 +130,7 @@ def judge(
     from memflow.annotation.annotations import write_annotations
     from memflow.annotation.judge import annotate as label
     from memflow.annotation.sheet import read_sheet
-    from memflow.chat.ledger import Account
+    from memflow.chat.ledger import RequestContext
     from resources.ledger import SqlLedger
     from resources.models import Chats, Models
 
@@ -147,7 +147,7 @@ def judge(
                 chat = await chats.role("judge")
                 return await label(sheet, chat, name, chats.expect(len(sheet.items)))
 
-            account = Account(run="annotate", stage="annotation", domain=sheet.header.domain)
+            account = RequestContext(run="annotate", stage="annotation", domain=sheet.header.domain)
             made = models.run(account, work)
             path = folder / f"annotations-{sheet.header.kind}-judge-{slug}.jsonl"
             write_annotations(path, sheet, made)
@@ -281,7 +281,7 @@ def _differing(made: "Report") -> Iterator[RenderableType]:
 def _tables(lake: "Lake", domain: str, assistant: str | None) -> "Tables":
     """The domain's rows. Raises BadInput saying what was not run yet."""
     from memflow.annotation.kind import Tables
-    from memflow.benchmarks.benchmark import States
+    from memflow.benchmarks.api import States
 
     for name in ("state.profiles", "utterance.turns", "question.probes"):
         if domain not in lake.partitions(name):
@@ -311,7 +311,7 @@ def _scripted(
     from memflow.benchmarks.registry import benchmark
     from memflow.chat.scripted import LABEL
 
-    if stage not in benchmark(settings.domain(domain).benchmark).simulated(settings.domain(domain)):
+    if stage not in benchmark(settings.domain(domain).benchmark).simulator_stages(settings.domain(domain)):
         return None
     told = [
         facts.meta["scripted"]

@@ -14,7 +14,7 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from memflow.records import Figure
+    from memflow.records import Score
 
 
 def capacity(
@@ -60,7 +60,7 @@ def capacity(
     )
 
 
-def _rows(figures: Sequence["Figure"]) -> list[dict[str, Any]]:
+def _rows(figures: Sequence["Score"]) -> list[dict[str, Any]]:
     """A row for each domain, way of counting and assistant, as they stand in the leaderboard."""
     from memflow.benchmarks.membench.capacity import BEFORE, BEYOND, CAPACITY, IN_ALL
 

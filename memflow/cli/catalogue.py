@@ -13,7 +13,7 @@ from memflow.cli.output import Format, FormatOption, answer, note, table
 from memflow.cli.selection import front_of
 
 if TYPE_CHECKING:
-    from memflow.datasets import Dataset
+    from memflow.benchmarks.datasets import Dataset
     from resources.library import Library
 
 
@@ -26,7 +26,7 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
     A domain is a benchmark's testbed, and a partition of the graph.
     """
-    from memflow.domains import built_in
+    from memflow.benchmarks.domains import built_in
 
     settings = front_of(ctx).load()
     known = {**built_in(), **{name: settings.domain(name) for name in settings.own_domains}}

@@ -1,5 +1,5 @@
 """`show checkpoints`: how answers change over checkpoints, as in CoMem's tables 2 to 15. What a history is,
-memflow/checkpoints.py; what CoMem's paper says is comem.py beside this.
+memflow/scoring/histories.py; what CoMem's paper says is comem.py beside this.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,9 +15,9 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.comem.reference import Row
-    from memflow.checkpoints import History
-    from memflow.records import Figure
+    from memflow.benchmarks.comem.paper import Row
+    from memflow.records import Score
+    from memflow.scoring.histories import History
 
 NONE, AT_FLOOR = "–", "*"
 START = "before"
@@ -62,8 +62,8 @@ def checkpoints(
 
 def _wanted(ctx: typer.Context, wanted: Sequence[str] | None) -> "dict[str, list[History]]":
     """The histories of the domains wanted. Raises BadInput where there are none, or not of those."""
-    from memflow.benchmarks.comem.reference import order
-    from memflow.checkpoints import histories
+    from memflow.benchmarks.comem.paper import order
+    from memflow.scoring.histories import histories
     from resources.lake import Lake
 
     lake = Lake(front_of(ctx).load().lake_root)
@@ -131,7 +131,7 @@ def _columns(told: Sequence[int]) -> dict[str, dict[str, Cell]]:
     }
 
 
-def _number(figure: "Figure | None", wide: bool, mark: str = " ") -> str:
+def _number(figure: "Score | None", wide: bool, mark: str = " ") -> str:
     if figure is None or figure.value is None:
         return f"{NONE} "
     interval = f" [{figure.low:.2f} {figure.high:.2f}]" if wide and figure.low is not None else ""
@@ -154,7 +154,7 @@ def _by_model(mine: "Sequence[History]") -> "Iterator[tuple[str, History | None]
 
 def _floors(mine: "Sequence[History]", told: Sequence[int]) -> Iterator[list[str]]:
     """A line for each floor, which is the same for all assistants."""
-    from memflow.checkpoints import FLOORS
+    from memflow.scoring.histories import FLOORS
 
     for metric, name in FLOORS.items():
         cells = []
@@ -176,8 +176,8 @@ def _lacking(mine: "Sequence[History]") -> Iterator[RenderableType]:
         yield note(f"{NONE} {reason}: {', '.join(dict.fromkeys(whose))}.")
 
 
-def _is_shown(figure: "Figure") -> bool:
-    from memflow.checkpoints import ACCURACY, BACK, FORGETTING, LEARNT, START
+def _is_shown(figure: "Score") -> bool:
+    from memflow.scoring.histories import ACCURACY, BACK, FORGETTING, LEARNT, START
 
     if figure.metric in (FORGETTING, LEARNT, BACK, *OVER_ALL):
         return True
@@ -193,7 +193,7 @@ def _answer(
     asked: bool,
 ) -> None:
     """Print what is shown, and below it what its marks mean. `asked`: whether the paper's figures were asked for."""
-    from memflow.benchmarks.comem.reference import doubts
+    from memflow.benchmarks.comem.paper import doubts
     from memflow.chat.scripted import LABEL
 
     every = [history for mine in found.values() for history in mine]

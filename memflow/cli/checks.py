@@ -1,6 +1,6 @@
 """`checks`: evaluate the rules of what is in the lake, and name the rows that violate them.
 
-What a rule is, and how it is evaluated, does not belong here (memflow/rules.py, memflow/checks.py).
+What a rule is, and how it is evaluated, does not belong here (memflow/checks/rules.py, memflow/checks/evaluation.py).
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from memflow.checks import Engine, RuleResult, combined
+from memflow.checks.evaluation import Engine, RuleResult, combined
 from memflow.cli.output import Format, FormatOption, answer, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput, MemflowError

@@ -8,7 +8,7 @@ from rich.text import Text
 from memflow.cli.times import known
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.comem.reference import Row
+    from memflow.benchmarks.comem.paper import Row
     from resources.settings import Settings
 
 DOUBTED = "?"
@@ -23,7 +23,7 @@ NOT_LIKE = "The paper has no figures of these domains."
 
 def published_for(settings: "Settings", found: Iterable[str]) -> "dict[str, list[Row]]":
     """The paper's rows for each domain that is like one of its data sets."""
-    from memflow.benchmarks.comem.reference import published, stands_for
+    from memflow.benchmarks.comem.paper import published, stands_for
 
     like = {one.name: stands_for(one) for one in known(settings, found) if one.benchmark == "comem"}
     return {
@@ -35,7 +35,7 @@ def published_for(settings: "Settings", found: Iterable[str]) -> "dict[str, list
 
 def their_lines(title: str, theirs: "Sequence[Row]", told: Sequence[int], cells: int) -> Iterator[list[Any]]:
     """The paper's lines of a table, model by model; none where ours has other checkpoints."""
-    from memflow.benchmarks.comem.reference import memories
+    from memflow.benchmarks.comem.paper import memories
 
     if not theirs or len(told) != len(theirs[0].forgetting):
         return
@@ -68,7 +68,7 @@ def _their_cells(title: str, row: "Row") -> list[str]:
 
 def plain_of(domain: str, row: "Row") -> Iterator[dict[str, Any]]:
     """A row of the paper's with the names that ours have."""
-    from memflow.benchmarks.comem.reference import memories, sources
+    from memflow.benchmarks.comem.paper import memories, sources
 
     source = sources()[row.dataset]
     for name, value in row.plain().items():

@@ -16,9 +16,9 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.accounts import AccountRow
     from resources.lake import Lake
     from resources.ledger import SqlLedger
+    from resources.usage import AccountRow
 
 
 class Per(StrEnum):

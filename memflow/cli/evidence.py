@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from memflow.cli.output import cut, note, table
-from memflow.records import BY_EVIDENCE, RECALL_AT_10, Figure
+from memflow.records import BY_EVIDENCE, RECALL_AT_10, Score
 
 TITLES = {
     "evidence_recall": "evidence\nrecall",
@@ -20,18 +20,18 @@ TITLES = {
 LONGEST_REASON = 50
 
 
-def told_by_evidence(figure: Figure) -> bool:
+def told_by_evidence(figure: Score) -> bool:
     """Whether a figure is one of this table's, and of no benchmark's board."""
     evident = figure.metric.startswith("evidence_") or figure.metric == RECALL_AT_10
     return evident or figure.variant == BY_EVIDENCE
 
 
-def evidence(figures: Sequence[Figure]) -> Iterator[RenderableType]:
+def evidence(figures: Sequence[Score]) -> Iterator[RenderableType]:
     """The table of one domain's assistants; nothing where no figure is there. Failures are parts of all loss."""
     whole = [figure for figure in figures if figure.slice == "all" and told_by_evidence(figure)]
     if not whole:
         return
-    by_assistant: dict[str, dict[str, Figure]] = {}
+    by_assistant: dict[str, dict[str, Score]] = {}
     for figure in whole:
         by_assistant.setdefault(figure.assistant, {})[figure.metric] = figure
     rows = [_row(assistant, found) for assistant, found in by_assistant.items()]
@@ -43,7 +43,7 @@ def evidence(figures: Sequence[Figure]) -> Iterator[RenderableType]:
         yield note("Not on equal terms: " + "; ".join(said))
 
 
-def _row(assistant: str, found: dict[str, Figure]) -> list[Any]:
+def _row(assistant: str, found: dict[str, Score]) -> list[Any]:
     one = next(iter(found.values()))
     values = [found[metric].value if metric in found else None for metric in TITLES]
     tokens = None if one.injected_tokens is None else round(one.injected_tokens)

@@ -30,7 +30,7 @@ def keys(
     from collections import Counter
 
     from memflow.benchmarks.comem.curation.key_file import written
-    from memflow.benchmarks.comem.records import contexts_of
+    from memflow.benchmarks.comem.load import contexts_of
     from resources.lake import Lake
 
     settings = front_of(ctx).load()

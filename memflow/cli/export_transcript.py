@@ -1,6 +1,6 @@
 """`export transcript`: the dialogues of one domain and assistant as a file, to be given to other memories off-policy.
 
-The file's form is memflow/recording.py; what is written here is put together from the lake.
+The file's form is memflow/run/recording.py; what is written here is put together from the lake.
 """
 
 from pathlib import Path
@@ -13,8 +13,8 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from memflow.domains import Domain
-    from memflow.recording import Made, Source
+    from memflow.benchmarks.domains import Domain
+    from memflow.run.recording import Made, Source
     from resources.lake import Lake
 
 PLAYED = "memory.transcripts"
@@ -34,7 +34,7 @@ def transcript(
 
     One message a line, after a header that says who spoke, with which models and from which data.
     """
-    from memflow.recording import file_of, read
+    from memflow.run.recording import file_of, read
     from resources.lake import Lake
 
     settings = front_of(ctx).load()
@@ -61,7 +61,7 @@ def transcript(
 
 def _made(lake: "Lake", domain: "Domain", assistant: str) -> "Made":
     """What the run was made with, as it was kept when it was played. Raises BadInput saying what there is."""
-    from memflow.recording import SCRIPTED, Made
+    from memflow.run.recording import SCRIPTED, Made
 
     partition = f"{domain.name}/{assistant}"
     facts = lake.facts(PLAYED, partition)
@@ -90,7 +90,7 @@ def _made(lake: "Lake", domain: "Domain", assistant: str) -> "Made":
 
 
 def _source(lake: "Lake", dataset: str) -> "Source":
-    from memflow.recording import Source
+    from memflow.run.recording import Source
 
     records = lake.read("raw.records", dataset)
     first = records[0]

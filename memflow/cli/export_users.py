@@ -28,7 +28,7 @@ def users(
     from dataclasses import asdict
 
     from memflow.benchmarks.amemgym.export import export_users
-    from memflow.benchmarks.benchmark import States
+    from memflow.benchmarks.api import States
     from resources.lake import Lake
 
     settings = front_of(ctx).load()

@@ -1,20 +1,20 @@
 """What a run would do: which partitions it would run, and what each would ask, by rehearsal.
 
-Counting is memflow/rehearsal.py; prices and print are plan.py. Nothing is written, and no model is asked.
+Counting is memflow/run/dry_run.py; prices and print are plan.py. Nothing is written, and no model is asked.
 """
 
 from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from assets.recipes import STATES, Recipes
+from assets.fingerprints import STATES, Fingerprints
 from memflow.benchmarks import registry
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
 from memflow.cli.selection import Selection
-from memflow.datasets import Dataset
-from memflow.domains import Domain
-from memflow.handlers import handlers
-from memflow.rehearsal import Act, Cast, Part, Rehearsal, Users
+from memflow.run.dry_run import Act, Cast, Part, Rehearsal, Users
+from memflow.run.handlers import handlers
 from resources.lake import Lake
 from resources.library import Library
 from resources.settings import Settings
@@ -45,7 +45,7 @@ def forecast(selection: Selection, latency: float, again: bool) -> Forecast:
     """
     settings = selection.settings
     lake, library = Lake(settings.lake_root), Library(settings.data, settings.datasets)
-    recipes = Recipes(settings, lake, library)
+    recipes = Fingerprints(settings, lake, library)
     rehearsal = Rehearsal(
         _cast(settings), handlers(settings.own_memories()), own=settings.own_memories(), latency=latency
     )

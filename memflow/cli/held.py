@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from memflow.answer import Past
     from memflow.memories.entries import Item
     from memflow.records import Probe
+    from memflow.run.answer import Past
     from resources.lake import Lake
 
 
@@ -110,7 +110,7 @@ class Held:
 
 def held_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> Held:
     """The past of an episode; without a name of the only one. Raises BadInput saying what there is."""
-    from memflow.transcripts import pasts_of
+    from memflow.run.transcripts import pasts_of
 
     partition = f"{domain}/{assistant}"
     there = lake.partitions("memory.indexes")

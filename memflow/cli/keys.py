@@ -28,9 +28,9 @@ def keys(
     others were dropped, how keys change as the dialogue grows, and how many are as published; by category.
     """
     from memflow.benchmarks.comem.curation.survey import surveys
-    from memflow.benchmarks.comem.records import contexts_of
+    from memflow.benchmarks.comem.load import contexts_of
     from memflow.chat.scripted import LABEL
-    from memflow.recording import SCRIPTED
+    from memflow.run.recording import SCRIPTED
     from resources.lake import Lake
 
     settings = front_of(ctx).load()

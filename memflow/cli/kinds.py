@@ -92,7 +92,7 @@ def _asked(rows: Sequence["Row"]) -> str:
 
 
 def _published(beside: Sequence[Beside], slices: Sequence[str]) -> Iterator[list[Any]]:
-    from memflow.benchmarks.membench.reference import mechanisms as titles
+    from memflow.benchmarks.membench.paper import mechanisms as titles
 
     held: Mapping[tuple[str, str], Any] = {(one.mechanism, slice_): one for _, slice_, one in beside}
     for model in dict.fromkeys(one.model for one in held.values()):

@@ -129,7 +129,7 @@ def _short(value: float | None) -> str:
 
 def _published(published: Sequence[Beside], domains: Sequence[str]) -> Iterator[list[Any]]:
     """The paper's lines: model by model, a mechanism each."""
-    from memflow.benchmarks.membench.reference import mechanisms as titles
+    from memflow.benchmarks.membench.paper import mechanisms as titles
 
     held = {
         (one.model, one.mechanism, name, one.measure): one for name, _, one in published if name in domains

@@ -13,9 +13,9 @@ from memflow.cli.times import known
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.membench.reference import Published
+    from memflow.benchmarks.domains import Domain
+    from memflow.benchmarks.membench.paper import Published
     from memflow.benchmarks.membench.tables import Row
-    from memflow.domains import Domain
 
 Beside = tuple[str, str, "Published"]
 """A domain and a slice of it, and what the paper says in its place."""
@@ -69,7 +69,7 @@ def measured_rows(
 
 def paper_beside(domains: Iterable["Domain"], found: Sequence["Row"]) -> list[Beside]:
     """What the paper says in the place of rows."""
-    from memflow.benchmarks.membench.reference import published
+    from memflow.benchmarks.membench.paper import published
     from memflow.benchmarks.membench.tables import stands_for
 
     there = {(row.domain, row.slice) for row in found}
@@ -91,7 +91,7 @@ def answer_tables(
     asked: bool,
 ) -> None:
     """Print what is shown, and below it what its marks mean. `asked`: whether the paper's figures were asked for."""
-    from memflow.benchmarks.membench.reference import doubts
+    from memflow.benchmarks.membench.paper import doubts
     from memflow.chat.scripted import LABEL
 
     scripted = any(row.scripted for row in found)
@@ -119,7 +119,7 @@ def answer_tables(
 
 def _plain(beside: Beside) -> dict[str, Any]:
     """A published figure with the names that a row's values have."""
-    from memflow.benchmarks.membench.reference import mechanisms
+    from memflow.benchmarks.membench.paper import mechanisms
 
     domain, slice_, one = beside
     return {

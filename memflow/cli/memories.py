@@ -18,7 +18,7 @@ from memflow.cli.selection import front_of, own_of
 if TYPE_CHECKING:
     from memflow.memories.memory import Calls
     from memflow.memories.own import Own
-    from memflow.memories.registry import Recipe
+    from memflow.memories.registry import MemoryConfig
     from memflow.memories.system import System
 
 LONGEST_VALUE = 24
@@ -68,7 +68,7 @@ def memories(
     )
 
 
-def _row(recipe: "Recipe", mine: "Own | None" = None) -> dict[str, Any]:
+def _row(recipe: "MemoryConfig", mine: "Own | None" = None) -> dict[str, Any]:
     system = recipe.system
     memory, calls = system.memory, system.calls
     return {

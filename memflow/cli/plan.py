@@ -31,7 +31,7 @@ from memflow.records import TABLES
 
 if TYPE_CHECKING:
     from memflow.cli.forecast import Forecast
-    from memflow.rehearsal import Act
+    from memflow.run.dry_run import Act
     from resources.settings import Settings
 
 LatencyOption = Annotated[

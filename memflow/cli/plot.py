@@ -14,7 +14,7 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.plots.shapes import Drawable
-    from memflow.records import Figure
+    from memflow.records import Score
     from resources.lake import Lake
     from resources.settings import Settings
 
@@ -85,9 +85,9 @@ def plot(
 
 
 def _of_domain(
-    settings: "Settings", lake: "Lake", figures: Sequence["Figure"], domain: str, metric: list[str] | None
+    settings: "Settings", lake: "Lake", figures: Sequence["Score"], domain: str, metric: list[str] | None
 ) -> dict[str, "Drawable"]:
-    from memflow.benchmarks.comem.reference import order
+    from memflow.benchmarks.comem.paper import order
     from memflow.benchmarks.membench.plots import capacity_charts
     from memflow.plots.charts import chart, charts
     from memflow.plots.checkpoints import checkpoint_pictures
@@ -110,10 +110,10 @@ def _of_domain(
     return wanted
 
 
-def _over_domains(settings: "Settings", lake: "Lake", figures: Sequence["Figure"]) -> dict[str, "Drawable"]:
+def _over_domains(settings: "Settings", lake: "Lake", figures: Sequence["Score"]) -> dict[str, "Drawable"]:
     """What is drawn over several domains of MemoryBench, by name."""
+    from memflow.benchmarks.memorybench.config import parameters_of
     from memflow.benchmarks.memorybench.domains import FORMATS
-    from memflow.benchmarks.memorybench.parameters import parameters_of
     from memflow.benchmarks.memorybench.partitions import cells, partitions
     from memflow.benchmarks.memorybench.plots import noise_charts, partition_columns
 
@@ -127,7 +127,7 @@ def _over_domains(settings: "Settings", lake: "Lake", figures: Sequence["Figure"
     }
 
 
-def _membench(settings: "Settings", figures: Sequence["Figure"], name: str) -> dict[str, "Drawable"]:
+def _membench(settings: "Settings", figures: Sequence["Score"], name: str) -> dict[str, "Drawable"]:
     """The pictures of a MemBench domain, by name; none of another's."""
     from memflow.benchmarks.membench.pictures import pictures
 
@@ -136,7 +136,7 @@ def _membench(settings: "Settings", figures: Sequence["Figure"], name: str) -> d
     }
 
 
-def _over_membench(settings: "Settings", lake: "Lake", figures: Sequence["Figure"]) -> dict[str, "Drawable"]:
+def _over_membench(settings: "Settings", lake: "Lake", figures: Sequence["Score"]) -> dict[str, "Drawable"]:
     """What is drawn over several domains of MemBench, by name."""
     from memflow.benchmarks.membench.pictures import pictures_over
 

@@ -14,9 +14,9 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.benchmarks.amemgym.policies import Compared, Side
-    from memflow.domains import Domain
+    from memflow.benchmarks.domains import Domain
     from memflow.metrics.intervals import Interval
-    from memflow.recording import Header
+    from memflow.run.recording import Header
     from resources.lake import Lake
 
 
@@ -116,7 +116,7 @@ def _facts(lake: "Lake", domain: str, assistant: str) -> dict[str, str]:
 
 def _run(lake: "Lake", domain: "Domain") -> "Header | None":
     """The header of the recorded run that an off-policy domain gives; None where it has none."""
-    from memflow.recording import header_of
+    from memflow.run.recording import header_of
 
     for name in domain.datasets:
         if lake.facts("raw.records", name) is not None:

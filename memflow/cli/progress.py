@@ -18,7 +18,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from memflow.cli.walk import LEFT_OUT, Leg
+from memflow.cli.pipeline import LEFT_OUT, Leg
 
 STEPS = {
     "question": "keys annotated",

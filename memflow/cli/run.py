@@ -85,9 +85,9 @@ def run(
     )
     gc.set_threshold(COLLECT_AFTER, 20, 20)
     # Imported after the selection: a misspelled name is refused without them.
+    from memflow.cli.pipeline import Order, walk
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
-    from memflow.cli.walk import Order, walk
     from resources.limits import Budget
 
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)

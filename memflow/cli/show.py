@@ -27,7 +27,7 @@ from memflow.errors import BadInput
 from memflow.records import EFFICIENCY
 
 if TYPE_CHECKING:
-    from memflow.records import Figure
+    from memflow.records import Score
     from resources.lake import Lake
 
 LONGEST_REASON, LONGEST_ANSWER = 60, 30
@@ -161,7 +161,7 @@ def verdicts(
     )
 
 
-def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
+def _boards(figures: Sequence["Score"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
     """Two tables for each domain: metrics in their order, best assistants first; then what failures are due to."""
     for domain in dict.fromkeys(figure.domain for figure in figures):
         of_domain = [figure for figure in figures if figure.domain == domain]
@@ -203,14 +203,14 @@ def _boards(figures: Sequence["Figure"], *, slices: bool, variants: bool) -> Ite
         yield from beside
 
 
-def _number(figure: "Figure", value: float | None) -> str | None:
+def _number(figure: "Score", value: float | None) -> str | None:
     """Three decimals; of seconds three digits, since those of a memory's own computing are small."""
     if value is None:
         return None
     return f"{value:.3g}" if figure.metric in EFFICIENCY else f"{value:,.3f}"
 
 
-def _rest(figure: "Figure") -> list[Any]:
+def _rest(figure: "Score") -> list[Any]:
     ends = _number(figure, figure.low), _number(figure, figure.high)
     interval = "" if None in ends else f"{ends[0]} – {ends[1]}"
     return [

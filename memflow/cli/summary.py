@@ -9,16 +9,16 @@ from rich.table import Table
 from rich.text import Text
 
 from memflow.benchmarks import registry
+from memflow.benchmarks.datasets import Dataset
 from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import evidence, told_by_evidence
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import heading, table
+from memflow.cli.pipeline import Outcome
 from memflow.cli.progress import name_of
 from memflow.cli.selection import Selection
-from memflow.cli.walk import Outcome
-from memflow.datasets import Dataset
 from memflow.metrics.ranges import TOKENS, range_of
-from memflow.records import EFFICIENCY, Figure
+from memflow.records import EFFICIENCY, Score
 
 MEANING = "Its figures show that the chain works; they say nothing of any model."
 
@@ -27,8 +27,8 @@ MEANING = "Its figures show that the chain works; they say nothing of any model.
 class Summary:
     """The end of a run."""
 
-    figures: list[Figure]
-    headlines: list[Figure]
+    figures: list[Score]
+    headlines: list[Score]
     """Those that stand in the table; the others are left to `memflow show leaderboard`."""
     accounts: list[dict[str, Any]]
     failed: list[tuple[str, str]]
@@ -119,7 +119,7 @@ class Summary:
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
 
-def board(figures: Sequence[Figure]) -> Table:
+def board(figures: Sequence[Score]) -> Table:
     """The figures over all: an assistant a row, a metric a column, with the interval of the main ones."""
     whole = [
         figure
@@ -127,7 +127,7 @@ def board(figures: Sequence[Figure]) -> Table:
         if (figure.slice, figure.variant) == ("all", "standard") and not told_by_evidence(figure)
     ]
     metrics = list(dict.fromkeys(figure.metric for figure in whole))
-    by_assistant: dict[str, dict[str, Figure]] = {}
+    by_assistant: dict[str, dict[str, Score]] = {}
     for figure in whole:
         by_assistant.setdefault(figure.assistant, {})[figure.metric] = figure
     ranked = sorted(by_assistant.items(), key=lambda item: _rank(item[1].get(metrics[0])))
@@ -139,7 +139,7 @@ def board(figures: Sequence[Figure]) -> Table:
     return table("", ["assistant", *names, "n", "covered"], rows, right=[*names, "n", "covered"])
 
 
-def _counted(row: Mapping[str, Figure]) -> tuple[str, str]:
+def _counted(row: Mapping[str, Score]) -> tuple[str, str]:
     counted = dict.fromkeys(str(figure.n) for figure in row.values())
     return "/".join(counted), f"{min(figure.coverage for figure in row.values()):.0%}"
 
@@ -148,7 +148,7 @@ def _why(each: Dataset) -> str:
     return each.how if each.readable else f"memflow has no reader for it yet. {each.how}"
 
 
-def cell(figure: Figure | None) -> str:
+def cell(figure: Score | None) -> str:
     """`0.43` and its interval, or whole tokens; a figure that may not be shown says so."""
     if figure is None:
         return "-"
@@ -162,7 +162,7 @@ def cell(figure: Figure | None) -> str:
     return f"{figure.value:{value}} [{figure.low:{ends}} {figure.high:{ends}}]"
 
 
-def _rank(figure: Figure | None) -> float:
+def _rank(figure: Score | None) -> float:
     return float("inf") if figure is None or figure.value is None else -figure.value
 
 

@@ -13,8 +13,8 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
+    from memflow.benchmarks.domains import Domain
     from memflow.benchmarks.memorybench.times import Times
-    from memflow.domains import Domain
     from resources.lake import Lake
     from resources.settings import Settings
 
@@ -62,7 +62,7 @@ def answered(lake: "Lake", settings: "Settings") -> list["Domain"]:
 
 def known(settings: "Settings", names: Iterable[str]) -> list["Domain"]:
     """The domains of those names that the settings know."""
-    from memflow.domains import built_in
+    from memflow.benchmarks.domains import built_in
 
     return [settings.domain(name) for name in names if name in settings.own_domains or name in built_in()]
 

@@ -23,7 +23,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class MemoryConfig:
     """What a name stands for: a system, and every parameter's value."""
 
     name: str
@@ -67,7 +67,7 @@ def handlers(own: Mapping[str, Own] | None = None) -> dict[str, Handler]:
     """
     systems = [
         *describe(),
-        *(mine.system for mine in looked_up(own or {}).values() if isinstance(mine, Recipe)),
+        *(mine.system for mine in looked_up(own or {}).values() if isinstance(mine, MemoryConfig)),
     ]
     return {prompt: handler for system in systems for prompt, handler in system.memory.handlers().items()}
 
@@ -77,7 +77,7 @@ def describe() -> list[System]:
     return list(SYSTEMS.values())
 
 
-def find(name: str, own: Mapping[str, Own] | None = None) -> Recipe:
+def find(name: str, own: Mapping[str, Own] | None = None) -> MemoryConfig:
     """What `name` stands for: ours, or one of a user's own. Raises BadSettings saying what there is.
 
     An installed package cannot take the name of one of ours: that still stands for ours.
@@ -93,9 +93,9 @@ def find(name: str, own: Mapping[str, Own] | None = None) -> Recipe:
     raise BadSettings(f"there is no memory {name!r}; there are {known}")
 
 
-def looked_up(own: Mapping[str, Own]) -> dict[str, Recipe | BadSettings]:
+def looked_up(own: Mapping[str, Own]) -> dict[str, MemoryConfig | BadSettings]:
     """What each of a user's own stands for, or why it cannot be had: one that is broken hides no other."""
-    found: dict[str, Recipe | BadSettings] = {}
+    found: dict[str, MemoryConfig | BadSettings] = {}
     for name, mine in own.items():
         try:
             _well_formed(name)
@@ -115,7 +115,7 @@ def fingerprint(name: str, own: Mapping[str, Own] | None = None) -> str:
     return find(name, own).fingerprint()
 
 
-def _ours(name: str) -> Recipe | None:
+def _ours(name: str) -> MemoryConfig | None:
     for system in SYSTEMS.values():
         given = re.fullmatch(rf"{system.name}((?:_(?:0|[1-9]\d*))*)", name)
         if given is None:
@@ -130,7 +130,7 @@ def _ours(name: str) -> Recipe | None:
     return None
 
 
-def _own(name: str, mine: Own, own: Mapping[str, Own]) -> Recipe:
+def _own(name: str, mine: Own, own: Mapping[str, Own]) -> MemoryConfig:
     what = f"the memory {name}" + (f" of the package {mine.package}" if mine.package else "")
     if _ours(name) is not None:
         raise BadSettings(f"{what} has the name of one of ours; give it another in memflow.toml")
@@ -156,7 +156,7 @@ def _well_formed(name: str) -> None:
         raise BadSettings(f"a memory's name is small letters, digits and _, a letter first; {name!r} is not")
 
 
-def _recipe(name: str, system: System, given: Mapping[str, Any]) -> Recipe:
+def _recipe(name: str, system: System, given: Mapping[str, Any]) -> MemoryConfig:
     known = {parameter.name: parameter for parameter in system.parameters}
     values = {parameter.name: parameter.default for parameter in known.values()}
     for key, value in given.items():
@@ -164,7 +164,7 @@ def _recipe(name: str, system: System, given: Mapping[str, Any]) -> Recipe:
             takes = ", ".join(known) or "none"
             raise BadSettings(f"the memory {name} has no parameter {key!r}; it takes {takes}")
         values[key] = _checked(f"the memory {name}: {key}", value, known[key])
-    return Recipe(name, system, {**values, **system.fixed})
+    return MemoryConfig(name, system, {**values, **system.fixed})
 
 
 def _checked(what: str, value: Any, known: Parameter) -> Any:

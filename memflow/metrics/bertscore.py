@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from memflow.metrics.score import Score
+from memflow.metrics.score import MetricResult
 
 BERTSCORE = "bertscore"
 NO_ENCODER = (
@@ -72,17 +72,17 @@ def bertscore(said: Vectors, wanted: Vectors) -> BertScore:
 
 async def bertscores(
     encoder: Encoder | None, pairs: Sequence[tuple[str, str]], language: str = "en"
-) -> list[Score]:
+) -> list[MetricResult]:
     """The F of each (answer, gold), in order; without an encoder no value, with the reason.
 
     `language` is the texts', for the reason. A text that comes twice among neighbours is encoded once.
     """
     if encoder is None:
-        return [Score(None, NO_ENCODER.format(language=language))] * len(pairs)
+        return [MetricResult(None, NO_ENCODER.format(language=language))] * len(pairs)
     scores = []
     for start in range(0, len(pairs), AT_ONCE):
         some = pairs[start : start + AT_ONCE]
         texts = list(dict.fromkeys(text for pair in some for text in pair))
         vectors = dict(zip(texts, await encoder.encode(texts), strict=True))
-        scores += [Score(bertscore(vectors[said], vectors[wanted]).f1) for said, wanted in some]
+        scores += [MetricResult(bertscore(vectors[said], vectors[wanted]).f1) for said, wanted in some]
     return scores

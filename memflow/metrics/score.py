@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Score(NamedTuple):
+class MetricResult(NamedTuple):
     """A number, or None with its reason: never a number that stands for a missing one."""
 
     value: float | None

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 
 from memflow.errors import BadInput
 from memflow.plots.shapes import Bars, Chart, Curve, Panel, Point, best_first
-from memflow.records import Figure
+from memflow.records import Score
 
 SLICE = re.compile(r"(period|checkpoint|cycle) (\d+)")
 CYCLE = "cycle"
@@ -47,7 +47,7 @@ BOUNDS = {"random": "chance", "upper_bound": "upper bound"}
 """Figures that stand beside the accuracy as dashed lines: those that are the same for all memories of a model."""
 
 
-def charts(figures: Sequence[Figure], domain: str) -> dict[str, Chart | Bars]:
+def charts(figures: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
     """What the paper plots, of one domain, by metric: as far as its figures go over several checkpoints."""
     mine = [figure for figure in figures if figure.domain == domain]
     found: dict[str, Chart | Bars] = {}
@@ -57,7 +57,7 @@ def charts(figures: Sequence[Figure], domain: str) -> dict[str, Chart | Bars]:
     return found
 
 
-def chart(figures: Iterable[Figure], domain: str, metric: str) -> Chart | Bars:
+def chart(figures: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
     """The chart of one metric, of `failures` or of `cycles`, in a domain: its standard variant by checkpoint.
 
     Raises BadInput where no figure of the metric has a value at a checkpoint, naming the metrics that do.
@@ -91,13 +91,13 @@ def _drawn(metric: str) -> tuple[Collection[str], bool]:
     return (tuple(FAILURES) if metric == "failures" else (metric,)), False
 
 
-def _is_of(figure: Figure, cycles: bool) -> bool:
+def _is_of(figure: Score, cycles: bool) -> bool:
     """Whether a figure is of a checkpoint, or of a cycle."""
     place = SLICE.fullmatch(figure.slice)
     return place is not None and (place[1] == CYCLE) == cycles
 
 
-def _shown(figures: Iterable[Figure], metrics: Iterable[str] | None, cycles: bool = False) -> list[Figure]:
+def _shown(figures: Iterable[Score], metrics: Iterable[str] | None, cycles: bool = False) -> list[Score]:
     """The figures of one variant that have a value at a checkpoint, or at a cycle."""
     wanted = None if metrics is None else set(metrics)
     found = [
@@ -111,18 +111,18 @@ def _shown(figures: Iterable[Figure], metrics: Iterable[str] | None, cycles: boo
     return []
 
 
-def _place(figure: Figure) -> tuple[str, int]:
+def _place(figure: Score) -> tuple[str, int]:
     kind, number = figure.slice.rsplit(" ", 1)
     return kind, int(number)
 
 
-def _point(figure: Figure) -> Point:
+def _point(figure: Score) -> Point:
     return Point(_place(figure)[1], figure.value or 0.0, figure.low, figure.high)
 
 
-def _curves(figures: Iterable[Figure]) -> list[Curve]:
+def _curves(figures: Iterable[Score]) -> list[Curve]:
     """A curve for each assistant, the best on average first."""
-    by_assistant: dict[str, list[Figure]] = {}
+    by_assistant: dict[str, list[Score]] = {}
     for figure in figures:
         by_assistant.setdefault(figure.assistant, []).append(figure)
     return best_first(
@@ -131,7 +131,7 @@ def _curves(figures: Iterable[Figure]) -> list[Curve]:
     )
 
 
-def _beside(figures: Sequence[Figure]) -> tuple[Curve, ...]:
+def _beside(figures: Sequence[Score]) -> tuple[Curve, ...]:
     """Chance, and the upper bound of each model."""
     found = []
     models = list(dict.fromkeys(figure.model for figure in figures))
@@ -145,7 +145,7 @@ def _beside(figures: Sequence[Figure]) -> tuple[Curve, ...]:
     return tuple(found)
 
 
-def _panels(figures: Iterable[Figure]) -> list[Panel]:
+def _panels(figures: Iterable[Score]) -> list[Panel]:
     """A panel for each assistant, the fewest failures first."""
     panels: dict[str, tuple[bool, dict[str, dict[int, float]]]] = {}
     for figure in figures:
@@ -157,7 +157,7 @@ def _panels(figures: Iterable[Figure]) -> list[Panel]:
     return sorted(found, key=lambda panel: sum(sum(part.values()) for part in panel.parts.values()))
 
 
-def _caption(figures: Sequence[Figure], kind: str, at: AbstractSet[int], *, drawn: bool, what: str) -> str:
+def _caption(figures: Sequence[Score], kind: str, at: AbstractSet[int], *, drawn: bool, what: str) -> str:
     """On how much the figures rest, what their intervals are (and where they are not drawn, how wide), and at which
     checkpoints there is none."""
     said = f"{resting(figures, what)} a {kind}; {intervals(figures, drawn=drawn)}"
@@ -166,13 +166,13 @@ def _caption(figures: Sequence[Figure], kind: str, at: AbstractSet[int], *, draw
     return f"{said}; no figure at {kind} {', '.join(map(str, lacking))}" if lacking else said
 
 
-def resting(figures: Sequence[Figure], what: str = "probes") -> str:
+def resting(figures: Sequence[Score], what: str = "probes") -> str:
     """On how many probes and episodes each of the figures rests."""
     probes, episodes = ({each.n for each in figures}, {each.n_episodes for each in figures})
     return f"{_range(probes)} {what} of {_range(episodes)} episode{'' if episodes == {1} else 's'}"
 
 
-def intervals(figures: Sequence[Figure], *, drawn: bool = True) -> str:
+def intervals(figures: Sequence[Score], *, drawn: bool = True) -> str:
     """What the intervals of the figures are; where they are not drawn, how wide."""
     widths = [each.high - each.low for each in figures if each.low is not None and each.high is not None]
     by_variance = any(each.deviation is not None for each in figures)  # who tells it has intervals of it

@@ -5,10 +5,10 @@ right throughout, at times, or never. Forgetting and forward transfer are curves
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from memflow.checkpoints import FLOORS, History, histories
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Bars, Chart, Curve, Panel, Point, best_first
-from memflow.records import Figure
+from memflow.records import Score
+from memflow.scoring.histories import FLOORS, History, histories
 
 START = "before"
 """What the place is called at which nothing was told yet."""
@@ -17,7 +17,7 @@ STABILITY = {"all_wrong": "always wrong", "wavering": "wavering", "all_correct":
 
 
 def checkpoint_pictures(
-    figures: Iterable[Figure], domain: str, order: Callable[[str], Any] = str
+    figures: Iterable[Score], domain: str, order: Callable[[str], Any] = str
 ) -> dict[str, Chart | Bars]:
     """What there is to draw of a domain, by name: `checkpoints`, and `stability` with memories in their order."""
     mine = histories([figure for figure in figures if figure.domain == domain], order).get(domain, [])

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from memflow.cli.pipeline import Leg, Order, Outcome, walk
 from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
-from memflow.cli.walk import Leg, Order, Outcome, walk
 from memflow.errors import MissingData
-from memflow.records import Figure
+from memflow.records import Score
 from resources.settings import Settings, load
 from resources.stub import stub_process
 
@@ -96,7 +96,7 @@ def told(settings: Settings, outcome: Outcome, *domains: str) -> str:
     return "\n".join(str(each) for each in summary.shown())
 
 
-def overall(figures: list[Figure], assistant: str) -> Figure:
+def overall(figures: list[Score], assistant: str) -> Score:
     """Return an assistant's accuracy over all probes."""
     wanted = (assistant, "accuracy", "standard", "all")
     (found,) = [each for each in figures if (each.assistant, each.metric, each.variant, each.slice) == wanted]

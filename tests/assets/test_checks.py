@@ -10,11 +10,11 @@ import dagster as dg
 import pytest
 
 from assets.checks import BLOCKING, WARNING
-from assets.definitions import build_defs, outside
+from assets.definitions import build_defs, build_resources
 from assets.partitions import pair
-from memflow.cli.walk import QUIET
-from memflow.domains import find
-from memflow.expectations import expectations_of
+from memflow.benchmarks.domains import find
+from memflow.checks.expectations import expectations_of
+from memflow.cli.pipeline import QUIET
 from resources.lake import Lake
 from resources.settings import Settings
 
@@ -64,14 +64,14 @@ DAMAGES = {
 def build(home: Path, damage: Damage) -> dg.ExecuteInProcessResult:
     """The job build_users on a lake that damages the probes."""
     settings = Settings(home=home)
-    hands = outside(settings)
+    resources = build_resources(settings)
     try:
         with dg.DagsterInstance.ephemeral() as instance:
             for job, partition, lake in (
-                ("read_datasets", "memorybench_sample", hands["lake"]),
+                ("read_datasets", "memorybench_sample", resources["lake"]),
                 ("build_users", DOMAIN, Damaged(home / "lake", damage)),
             ):
-                definitions = build_defs(settings, {**hands, "lake": lake})
+                definitions = build_defs(settings, {**resources, "lake": lake})
                 result = definitions.resolve_job_def(job).execute_in_process(
                     partition_key=partition,
                     instance=instance,
@@ -80,7 +80,7 @@ def build(home: Path, damage: Damage) -> dg.ExecuteInProcessResult:
                 )
             return result
     finally:
-        hands["models"].close()
+        resources["models"].close()
 
 
 def failed(result: dg.ExecuteInProcessResult) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -184,19 +184,19 @@ def test_a_check_lists_the_rules_of_its_benchmark_alone(tmp_path: Path) -> None:
 
 def test_a_check_that_is_executed_without_a_partition_covers_all(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    hands = outside(settings)
+    resources = build_resources(settings)
     build(tmp_path, list)
-    lake: Lake = hands["lake"]
+    lake: Lake = resources["lake"]
     rows = lake.read("question.probes", DOMAIN)
     lake.write("question.probes", DOMAIN, unknown_kind(rows), recipe="test")
     key = dg.AssetCheckKey(KEYS["question.probes"], BLOCKING)
     try:
         with dg.DagsterInstance.ephemeral() as instance:
-            job = build_defs(settings, hands).resolve_implicit_global_asset_job_def()
+            job = build_defs(settings, resources).resolve_implicit_global_asset_job_def()
             alone = job.get_subset(asset_selection=set(), asset_check_selection={key})
             result = alone.execute_in_process(instance=instance, raise_on_error=False)
     finally:
-        hands["models"].close()
+        resources["models"].close()
     [check] = result.get_asset_check_evaluations()
     assert (check.asset_check_key, check.passed) == (key, False)
     assert failed(result)["probes_are_of_a_known_kind"][1]["unexpected"] == 1
@@ -204,31 +204,31 @@ def test_a_check_that_is_executed_without_a_partition_covers_all(tmp_path: Path)
 
 def test_a_check_without_anything_to_check_does_not_pass(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    hands = outside(settings)
+    resources = build_resources(settings)
     key = dg.AssetCheckKey(KEYS["question.probes"], BLOCKING)
     try:
         with dg.DagsterInstance.ephemeral() as instance:
-            job = build_defs(settings, hands).resolve_implicit_global_asset_job_def()
+            job = build_defs(settings, resources).resolve_implicit_global_asset_job_def()
             alone = job.get_subset(asset_selection=set(), asset_check_selection={key})
             result = alone.execute_in_process(instance=instance, raise_on_error=False)
     finally:
-        hands["models"].close()
+        resources["models"].close()
     assert not result.success
     assert result.get_asset_check_evaluations() == []
 
 
 def test_an_asset_that_is_materialized_alone_has_its_own_checks_alone(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    hands = outside(settings)
+    resources = build_resources(settings)
     key = dg.AssetKey(["score", "attributions"])
     try:
         with dg.DagsterInstance.ephemeral() as instance:
             build(tmp_path, list)
-            job = build_defs(settings, hands).resolve_job_def("measure_memories")
+            job = build_defs(settings, resources).resolve_job_def("measure_memories")
             for each in (job, job.get_subset(asset_selection={key})):
                 result = each.execute_in_process(partition_key=pair(DOMAIN, "none"), instance=instance)
     finally:
-        hands["models"].close()
+        resources["models"].close()
     assert [check.asset_check_key for check in result.get_asset_check_evaluations()] == [
         dg.AssetCheckKey(key, BLOCKING)
     ]
@@ -236,16 +236,16 @@ def test_an_asset_that_is_materialized_alone_has_its_own_checks_alone(tmp_path: 
 
 def test_great_expectations_blocks_what_enters_damaged(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    hands = outside(settings)
+    resources = build_resources(settings)
     damage = Damaged(tmp_path / "lake", lambda rows: [replace(rows[0], sha256="?"), *rows[1:]])
     damage.table = "raw.records"
     try:
         with dg.DagsterInstance.ephemeral() as instance:
-            job = build_defs(settings, {**hands, "lake": damage}).resolve_job_def("read_datasets")
+            job = build_defs(settings, {**resources, "lake": damage}).resolve_job_def("read_datasets")
             result = job.execute_in_process(
                 partition_key="memorybench_sample", instance=instance, raise_on_error=False
             )
     finally:
-        hands["models"].close()
+        resources["models"].close()
     table, rule = failed(result)["expect_column_values_to_match_regex sha256"]
     assert (table, rule["unexpected"]) == ("raw/records", 1)

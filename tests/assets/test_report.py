@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from assets.report import preview, report, rule_table
-from memflow.checks import RuleResult
+from memflow.checks.evaluation import RuleResult
 from memflow.records import Verdict
 
 

@@ -13,7 +13,7 @@ import pytest
 from served import wait
 
 from assets.jobs import OBSERVE
-from memflow.cli.walk import Leg, Order, walk
+from memflow.cli.pipeline import Leg, Order, walk
 from resources.lake import Lake
 from resources.settings import load
 

@@ -13,22 +13,22 @@ from itertools import groupby
 import pytest
 from remembering import case
 
-from memflow.answer import answer_all
-from memflow.benchmarks.benchmark import Benchmark
+from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.registry import benchmark
 from memflow.chat.requests import Sampling
 from memflow.chat.scripted import ScriptedChat
-from memflow.domains import Domain, find
-from memflow.handlers import handlers
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Memory, Recall, Tools
 from memflow.memories.registry import remember
 from memflow.memories.systems import SYSTEMS
-from memflow.play import Episode, Played, play
 from memflow.records import Probe
-from memflow.rehearsal import Cast, Part, Rehearsal, Users
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.run.answer import answer_all
+from memflow.run.dry_run import Cast, Part, Rehearsal, Users
+from memflow.run.handlers import handlers
+from memflow.run.play import Episode, Played, play
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 from resources.library import Library
 
 DEMOS = ("amemgym_demo", "memorybench_demo")

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from memflow.chat.asking import ask
-from memflow.chat.ledger import Account, LedgeredChat, MemoryLedger
+from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.prompts import Prompt, parse
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BudgetSpent, ChatError, EndpointDown, RequestRefused
@@ -240,7 +240,7 @@ def test_the_key_is_sent_and_seen_nowhere(
 
     async def session(ledger: SqlLedger) -> None:
         async with Stub() as stub, chat_at(stub.url) as chat:
-            await LedgeredChat(chat, ledger, Account(run="r")).complete(request())
+            await LedgeredChat(chat, ledger, RequestContext(run="r")).complete(request())
             assert stub.headers[0]["Authorization"] == f"Bearer {KEY}"
             assert KEY not in repr(vars(chat)) + repr(chat.endpoint)
 
@@ -276,7 +276,7 @@ async def test_with_a_server_at_its_worst_every_item_ends_and_nothing_is_asked_t
     behaviour = Behaviour(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
     ledger = SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite")
     async with Stub(behaviour) as stub, chat_at(stub.url, concurrency=16) as inner:
-        chat = LedgeredChat(inner, ledger, Account(run="r"))
+        chat = LedgeredChat(inner, ledger, RequestContext(run="r"))
         answers = await asyncio.gather(*(ask(chat, PROMPT, {"item": f"{n}"}) for n in range(200)))
         asked = stub.counts.asked
         again = await asyncio.gather(*(ask(chat, PROMPT, {"item": f"{n}"}) for n in range(200)))
@@ -296,7 +296,7 @@ async def test_with_a_server_at_its_worst_every_item_ends_and_nothing_is_asked_t
 
 async def test_items_that_are_lost_have_reasons() -> None:
     async with Stub(Behaviour(garble=1.0)) as stub, chat_at(stub.url) as inner:
-        chat = LedgeredChat(inner, MemoryLedger(), Account())
+        chat = LedgeredChat(inner, MemoryLedger(), RequestContext())
         answer = await ask(chat, PROMPT, {"item": "one"})
     assert answer.value is None
     assert "no usable answer in 3 attempts" in (answer.reason or "")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from valid_rows import DOMAIN, valid_rows
 
-from memflow.checks import Engine
+from memflow.checks.evaluation import Engine
 from memflow.errors import BadInput, MissingData
 from resources.checks import Scope, check_partition
 from resources.lake import Lake

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memflow.errors import BadInput, BadSettings, MissingData
-from memflow.timing import measured
+from memflow.run.timing import measured
 from resources.embedder import BATCH, EndpointEmbedder, FolderEmbedder
 from resources.ledger import SqlLedger
 from resources.stub import Behaviour, Stub

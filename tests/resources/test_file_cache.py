@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memflow.datasets import Dataset
+from memflow.benchmarks.datasets import Dataset
 from memflow.errors import BadInput
 from resources import file_cache
 from resources.file_cache import FileCache, FileState

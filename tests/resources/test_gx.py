@@ -9,11 +9,11 @@ import pytest
 from valid_rows import probe, valid_rows
 
 from memflow.benchmarks import registry
-from memflow.checks import check_rows
-from memflow.domains import Domain, find
-from memflow.expectations import EXPECTATIONS, Between, Each, Expectation, Together, expectations_of
+from memflow.benchmarks.domains import Domain, find
+from memflow.checks.evaluation import check_rows
+from memflow.checks.expectations import EXPECTATIONS, Between, Each, Expectation, Together, expectations_of
 from memflow.records import TABLES, columns
-from memflow.rehearsal import Cast, Part, Rehearsal
+from memflow.run.dry_run import Cast, Part, Rehearsal
 from resources.gx import SUITES, suites_of, validate_rows, validate_suite, write_data_docs
 from resources.library import Library
 

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from filling import ACCOUNT, Choice, completion, fill, request
 
-from memflow.chat.ledger import Account
+from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings
-from resources.accounts import AccountRow, cost
 from resources.embedder import Embedded
 from resources.ledger import SqlLedger
 from resources.limits import Prices
+from resources.usage import AccountRow, cost
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def test_another_reads_what_was_put_at_once(url: str) -> None:
 
 def test_the_accounts_add_up(url: str) -> None:
     with SqlLedger(url) as ledger:
-        judge = Account("run 1", "score", "judge", "d", "full", "j")
-        later = Account("run 2", "answer", "assistant", "d", "full", "m")
+        judge = RequestContext("run 1", "score", "judge", "d", "full", "j")
+        later = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
         ledger.put("a", request("a"), completion(), ACCOUNT)
         ledger.put("b", request("b"), completion(), ACCOUNT)
         ledger.put("c", request("c"), completion(), judge)
@@ -80,7 +80,7 @@ def test_the_accounts_add_up(url: str) -> None:
 def test_a_replay_costs_nothing_and_has_the_latency_of_the_first_time(url: str) -> None:
     with SqlLedger(url) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
-        ledger.used("a", request("a"), Account(run="run 2", model="m"))
+        ledger.used("a", request("a"), RequestContext(run="run 2", model="m"))
         (row,) = ledger.accounts(by=("model",), run="run 2")
         assert row.latency_s == 0.25
         assert cost(row, {"m": Prices(prompt=1.0, completion=1.0)}) == 0
@@ -88,7 +88,7 @@ def test_a_replay_costs_nothing_and_has_the_latency_of_the_first_time(url: str) 
 
 def test_what_a_run_needs_is_the_same_for_a_replay(url: str) -> None:
     """Each answer once, whether it was asked, asked for twice, or held already."""
-    replay = Account("run 2", "answer", "assistant", "d", "full", "m")
+    replay = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
     with SqlLedger(url) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
         ledger.put("b", request("b"), completion(), ACCOUNT)
@@ -184,7 +184,7 @@ def test_a_fork_leaves_the_connections_to_its_parent(url: str) -> None:
 
 WRITER = """
 import sys
-from memflow.chat.ledger import Account
+from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from resources.embedder import Embedded
 from resources.ledger import SqlLedger
@@ -192,7 +192,7 @@ from resources.ledger import SqlLedger
 ledger = SqlLedger(sys.argv[1])
 said = (ChatMessage("user", "x" * 500),)
 for n in range(100000):
-    ledger.put(f"k{n}", ChatRequest("p", {}, said), Completion("y" * 500), Account())
+    ledger.put(f"k{n}", ChatRequest("p", {}, said), Completion("y" * 500), RequestContext())
     print(n, flush=True)
 """
 

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from memflow.datasets import DATASETS, Dataset
-from memflow.domains import Domain
+from memflow.benchmarks.datasets import DATASETS, Dataset
+from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput, MissingData
 from resources.library import Library
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from memflow.chat.ledger import Account, LedgeredChat
+from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Message, Tools
 from memflow.memories.registry import remember
-from memflow.play import Episode, Event, play_all
-from memflow.timing import measured
+from memflow.run.play import Episode, Event, play_all
+from memflow.run.timing import measured
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder
 from resources.ledger import SqlLedger
 from resources.stub import Behaviour, Stub
 
-ACCOUNT = Account(run="r", stage="memory", domain="d", assistant="a", model="stub")
+ACCOUNT = RequestContext(run="r", stage="memory", domain="d", assistant="a", model="stub")
 EPISODES = [
     Episode(
         f"e{number}",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memflow.datasets import DATASETS
-from memflow.domains import built_in
+from memflow.benchmarks.datasets import DATASETS
+from memflow.benchmarks.domains import built_in
 from memflow.errors import BadSettings
 from resources.settings import Model, Settings, example, load
 

@@ -10,7 +10,7 @@ from pyarrow._fs import _MockFileSystem
 
 import resources.warehouse
 from memflow.errors import BadInput, StoreBusy
-from memflow.records import TABLES, Entry, Figure, Probe, Reply, Verdict, columns
+from memflow.records import TABLES, Entry, Probe, Reply, Score, Verdict, columns
 from resources.lake import Lake
 from resources.warehouse import VIEWS, Warehouse
 
@@ -59,7 +59,7 @@ def entry(number):
 
 
 def figure(memory, value, **given):
-    return Figure(
+    return Score(
         domain="d",
         assistant=memory,
         memory=memory,

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from memflow.efficiency import Operations
-from memflow.records import Probe, Reply, Said
+from memflow.records import Probe, Reply, TranscriptMessage
+from memflow.scoring.efficiency import Operations
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
-LINE = Said(
+LINE = TranscriptMessage(
     domain="d", assistant="rag", episode_id="e", checkpoint=0, event=0, position=0, message_id="m0", role="user",
     text="hello", tick=0, origin="given",
 )  # fmt: skip

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.groups import Group, groups_of
 from memflow.records import Verdict
+from memflow.scoring.groups import Group, groups_of
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 

@@ -14,16 +14,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.continual import Followed, continual_figures
 from memflow.metrics.continual import complete, summary
 from memflow.metrics.ranges import _RANGES
-from memflow.records import Figure, Probe, Verdict
+from memflow.records import Probe, Score, Verdict
+from memflow.scoring.continual import Followed, continual_figures
 from resources.lake import Lake
 from resources.warehouse import VIEWS, Warehouse
 
 SQL = Path(__file__).parents[2] / "sql" / "views"
 ASSISTANTS = ("none", "rag", "rag@big", "none@big")
-FIGURE = Figure(
+FIGURE = Score(
     domain="d", assistant="a", memory="rag", model="m", metric="accuracy", n=4, n_episodes=2, coverage=1.0,
     simulator="s", scripted=False,
 )  # fmt: skip

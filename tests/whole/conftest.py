@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import memflow
-from memflow.cli.walk import Leg, Order, Outcome, walk
+from memflow.cli.pipeline import Leg, Order, Outcome, walk
 from memflow.records import TABLES
 from resources.lake import Lake
 from resources.settings import load

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from memflow.cli.walk import Order, walk
+from memflow.cli.pipeline import Order, walk
 from resources.lake import Lake
 from resources.limits import Budget
 from resources.settings import Settings, load

@@ -9,7 +9,7 @@ import pytest
 from served import ROOT, Served, alone, served
 
 from assets.definitions import build_defs
-from memflow.domains import find
+from memflow.benchmarks.domains import find
 from resources.instance import open_instance
 from resources.settings import load
 

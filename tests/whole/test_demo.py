@@ -18,13 +18,13 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.recipes import BY_ASSISTANT
-from memflow.attribution import NO_EVIDENCE
-from memflow.board import BY_EVIDENCE, RECALL_AT_10
+from assets.fingerprints import BY_ASSISTANT
 from memflow.chat.scripted import LABEL
+from memflow.cli.pipeline import Outcome
 from memflow.cli.selection import DEMO, DEMO_MEMORIES
-from memflow.cli.walk import Outcome
 from memflow.records import EFFICIENCY, TABLES
+from memflow.scoring.attribution import NO_EVIDENCE
+from memflow.scoring.comparability import BY_EVIDENCE, RECALL_AT_10
 from resources.instance import open_instance
 from resources.lake import Lake
 

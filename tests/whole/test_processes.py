@@ -13,8 +13,8 @@ import dagster as dg
 import duckdb
 import pytest
 
-from assets.recipes import BY_ASSISTANT
-from memflow.cli.walk import Outcome
+from assets.fingerprints import BY_ASSISTANT
+from memflow.cli.pipeline import Outcome
 from resources.instance import dagster_home, open_instance
 from resources.lake import Lake
 from resources.warehouse import Warehouse
@@ -34,16 +34,16 @@ WORKER = textwrap.dedent(
     """
     import sys
     from pathlib import Path
-    from assets.definitions import build_defs, outside
+    from assets.definitions import build_defs, build_resources
     from assets.partitions import pair
-    from memflow.cli.walk import QUIET
+    from memflow.cli.pipeline import QUIET
     from resources.instance import open_instance
     from resources.settings import load
 
     home, domain, assistant, times, publishes = sys.argv[1:]
     settings = load(over={"home": Path(home)})
-    hands = outside(settings)
-    definitions = build_defs(settings, hands)
+    resources = build_resources(settings)
+    definitions = build_defs(settings, resources)
 
     def run(job, opened, partition=None):
         result = definitions.resolve_job_def(job).execute_in_process(
@@ -56,7 +56,7 @@ WORKER = textwrap.dedent(
             run("measure_memories", opened, pair(domain, assistant))
             if publishes == "yes" and time % 5 == 4:
                 run("publish_scores", opened)
-    hands["models"].close()
+    resources["models"].close()
     """
 )
 

@@ -19,7 +19,7 @@ from memflow.annotation.sampling import Candidate
 from memflow.annotation.sheet import Item, Label, Part, Unit, language_of
 from memflow.benchmarks.amemgym.states import History, histories
 from memflow.fingerprint import seeded
-from memflow.records import Said, Turn
+from memflow.records import TranscriptMessage, Turn
 
 
 def _exposure(telling: Telling, tables: Tables) -> Iterator[Candidate]:
@@ -63,7 +63,7 @@ def _exposure_blind(telling: Telling, tables: Tables) -> Iterator[Candidate]:
 def _integrity(telling: Telling, tables: Tables) -> Iterator[Candidate]:
     """Sessions in which the user speaks more than once, each with every state of the user at that time."""
     lives = histories(tables.states)
-    sessions: dict[tuple[str, int], list[Said]] = {}
+    sessions: dict[tuple[str, int], list[TranscriptMessage]] = {}
     for said in tables.said:
         sessions.setdefault((said.episode_id, said.event), []).append(said)
     for (episode, event), lines in sessions.items():
@@ -170,7 +170,7 @@ def _named(options: Iterable[Label], text: str) -> str:
     return next(option.name for option in options if option.says == text)
 
 
-def _bare(message: Turn | Said) -> str:
+def _bare(message: Turn | TranscriptMessage) -> str:
     """What is said, without the line that tells the assistant the time."""
     return message.text.removeprefix(f"[Current Time: {message.sent_at}]\n")
 

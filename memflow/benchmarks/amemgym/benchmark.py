@@ -4,37 +4,37 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
+from memflow.benchmarks.amemgym.config import generated, sizes_of
 from memflow.benchmarks.amemgym.curves import make_curves
 from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier, parsed, put
+from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
-from memflow.benchmarks.amemgym.figures import make_figures
-from memflow.benchmarks.amemgym.lessons import make_lesson
+from memflow.benchmarks.amemgym.load import read_records
 from memflow.benchmarks.amemgym.probes import make_probes
-from memflow.benchmarks.amemgym.records import read_records
-from memflow.benchmarks.amemgym.scores import make_verdicts
+from memflow.benchmarks.amemgym.scoring import make_figures
 from memflow.benchmarks.amemgym.scripted import HANDLERS
-from memflow.benchmarks.amemgym.sizes import generated, sizes_of
 from memflow.benchmarks.amemgym.states import make_states
-from memflow.benchmarks.amemgym.utterances import make_turns
+from memflow.benchmarks.amemgym.turns import make_turns
+from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
-from memflow.benchmarks.benchmark import Benchmark, Held, Measured, Question, States
+from memflow.benchmarks.api import AssistantResults, Benchmark, Held, Question, States
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
-from memflow.continual import CONTINUAL
-from memflow.datasets import Dataset
-from memflow.domains import Domain
 from memflow.memories.memory import Recall
-from memflow.metrics.instruments import Instruments
-from memflow.play import Episode, Replier
-from memflow.records import Claim, FeedbackRound, Figure, Key, Probe, Record, Reply, Turn, Verdict
+from memflow.metrics.backends import MetricBackends
+from memflow.records import Claim, FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.run.play import Episode, Replier
+from memflow.scoring.continual import CONTINUAL
 
 
 class AMemGym(Benchmark):
     """AMemGym, by the modules of this folder."""
 
     name = "amemgym"
-    teaches = True
+    provides_feedback = True
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)
@@ -54,7 +54,7 @@ class AMemGym(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[Key] = (),
+        keys: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         return await make_probes(domain, records, states, turns, simulator)
 
@@ -79,18 +79,18 @@ class AMemGym(Benchmark):
         return parsed(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
     ) -> list[Verdict]:
         return make_verdicts(domain, probes, replies)
 
-    def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
+    def figures(self, domain: Domain, measured: AssistantResults) -> list[Score]:
         overall = make_figures(domain, measured)
         return [*overall, *make_curves(domain, measured, overall)]
 
     def headline(self, metric: str) -> bool:
         return metric not in ("state_match", "unparsed", "state_unparsed", *CONTINUAL)
 
-    def lesson(
+    def build_evolution_feedback(
         self,
         domain: Domain,
         feedback: str,
@@ -98,18 +98,20 @@ class AMemGym(Benchmark):
         replies: Sequence[Reply],
         turns: Sequence[Turn],
     ) -> str:
-        return make_lesson(feedback, probes, replies, turns)
+        return make_evolution_feedback(feedback, probes, replies, turns)
 
     def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
         return make_claims(domain, assistant, states, turns)
 
-    async def judged(self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
+    async def judge_claims(
+        self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat
+    ) -> list[Claim]:
         return await judge_claims(claims, held, judge)
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
 
-    def simulated(self, domain: Domain) -> frozenset[str]:
+    def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Published users only need the simulator to answer back, and off-policy not even for that; generated ones
         for everything else."""
         made = {"state", "utterance", "question"} if generated(domain) else set()

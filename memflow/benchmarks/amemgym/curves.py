@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from memflow.benchmarks.amemgym.factual import METRIC
-from memflow.benchmarks.amemgym.figures import MIN_COVERAGE
-from memflow.benchmarks.benchmark import Measured
-from memflow.domains import Domain
+from memflow.benchmarks.amemgym.scoring import MIN_COVERAGE
+from memflow.benchmarks.api import AssistantResults
+from memflow.benchmarks.domains import Domain
 from memflow.metrics.intervals import Interval, mean_interval
-from memflow.records import Figure
+from memflow.records import Score
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class _Count:
     total: float
 
 
-def make_curves(domain: Domain, measured: Measured, overall: Iterable[Figure]) -> list[Figure]:
+def make_curves(domain: Domain, measured: AssistantResults, overall: Iterable[Score]) -> list[Score]:
     """Factual recall for all periods and for each, and accuracy by cycle. `overall` are the main figures."""
     like = next(figure for figure in overall if (figure.metric, figure.slice) == ("accuracy", "all"))
     return [*_recall(domain, measured, like), *_cycles(domain, measured, like)]
 
 
-def _recall(domain: Domain, measured: Measured, like: Figure) -> list[Figure]:
+def _recall(domain: Domain, measured: AssistantResults, like: Score) -> list[Score]:
     claims = measured.claims
     like = replace(like, metric=METRIC, scripted=measured.scripted or measured.scripted_judge)
     slices = {"all": claims}
@@ -52,7 +52,7 @@ def _recall(domain: Domain, measured: Measured, like: Figure) -> list[Figure]:
     ]
 
 
-def _cycles(domain: Domain, measured: Measured, like: Figure) -> list[Figure]:
+def _cycles(domain: Domain, measured: AssistantResults, like: Score) -> list[Score]:
     """The accuracy of each cycle; the last is the one that everything else is measured in."""
     learnt = [step for step in measured.policies if step.cycle > 0]
     cycles = sorted({step.cycle for step in learnt})
@@ -74,7 +74,7 @@ def _cycles(domain: Domain, measured: Measured, like: Figure) -> list[Figure]:
     return [*found, replace(like, slice=f"cycle {cycles[-1]}")]
 
 
-def _mean(domain: Domain, like: Figure, what: str, counts: Iterable[_Count]) -> Figure:
+def _mean(domain: Domain, like: Score, what: str, counts: Iterable[_Count]) -> Score:
     by_user: dict[str, _Count] = {}
     for one in counts:
         so_far = by_user.get(one.user_id, _Count(one.user_id, 0, 0, 0.0))

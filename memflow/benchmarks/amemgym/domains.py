@@ -1,6 +1,6 @@
 """AMemGym's domains: the demo, the published users, and generated ones of the paper's sizes."""
 
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
 
 DOMAINS = (
     Domain(

@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values, choice_of, values_of
-from memflow.benchmarks.amemgym.sizes import Sizes, sizes_of
+from memflow.benchmarks.amemgym.config import Sizes, sizes_of
 from memflow.benchmarks.amemgym.states import History, histories
 from memflow.benchmarks.amemgym.user import user_model
 from memflow.benchmarks.amemgym.wording import numbered, prompt
-from memflow.benchmarks.benchmark import Question, States
-from memflow.benchmarks.given import message_of
+from memflow.benchmarks.api import Question, States
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import message_of
 from memflow.chat.requests import Chat
-from memflow.domains import Domain
 from memflow.memories.memory import Message, Recall
-from memflow.play import Episode, Event, Replier
 from memflow.records import Probe, Turn
+from memflow.run.play import Episode, Event, Replier
 
 ROUND = 2
 """Messages of a round: the user's and the reply."""

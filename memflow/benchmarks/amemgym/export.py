@@ -16,7 +16,7 @@ from typing import Any
 
 from memflow.benchmarks.amemgym.states import History, histories
 from memflow.benchmarks.amemgym.wording import dated
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.errors import BadInput
 from memflow.records import Probe, Turn
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 from memflow.benchmarks.amemgym.answers import findings_of
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.amemgym.wording import numbered, prompt
-from memflow.benchmarks.benchmark import Held, States
+from memflow.benchmarks.api import Held, States
+from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
-from memflow.domains import Domain
 from memflow.records import Claim, Turn
 from memflow.tokens import estimate
 

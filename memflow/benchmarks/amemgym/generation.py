@@ -18,13 +18,13 @@ from memflow.benchmarks.amemgym.answers import (
     values_of,
 )
 from memflow.benchmarks.amemgym.asker import Asker, GivenUp
+from memflow.benchmarks.amemgym.config import Sizes
 from memflow.benchmarks.amemgym.personas import Persona
 from memflow.benchmarks.amemgym.schema import Schema, make_schema
-from memflow.benchmarks.amemgym.sizes import Sizes
 from memflow.benchmarks.amemgym.wording import written
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat
-from memflow.domains import Domain
 from memflow.records import Change, Profile, Variable
 
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from memflow.benchmarks.amemgym.invented import Traits
 from memflow.benchmarks.amemgym.personas import TRAITS, persona_of
-from memflow.datasets import Dataset
+from memflow.benchmarks.datasets import Dataset
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memflow.benchmarks.amemgym.config import Sizes, sizes_of
 from memflow.benchmarks.amemgym.invented import Traits, invent
-from memflow.benchmarks.amemgym.sizes import Sizes, sizes_of
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
 from memflow.records import Record

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from memflow.benchmarks.amemgym.figures import MIN_COVERAGE, NO_ORACLE
-from memflow.benchmarks.amemgym.sizes import sizes_of
-from memflow.domains import Domain
+from memflow.benchmarks.amemgym.config import sizes_of
+from memflow.benchmarks.amemgym.scoring import MIN_COVERAGE, NO_ORACLE
+from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.metrics.intervals import Interval
 from memflow.metrics.policies import Answers, Pair, paired, ranks, rises

@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of
+from memflow.benchmarks.amemgym.config import Sizes, generated, sizes_of
 from memflow.benchmarks.amemgym.personas import people
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.recorded import users_of
-from memflow.benchmarks.amemgym.sizes import Sizes, generated, sizes_of
 from memflow.benchmarks.amemgym.states import History, histories, taken
 from memflow.benchmarks.amemgym.wording import numbered, prompt, written
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
-from memflow.domains import Domain
 from memflow.fingerprint import digest
 from memflow.records import Probe, Record, Turn
 

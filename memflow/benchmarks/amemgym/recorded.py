@@ -2,7 +2,7 @@
 
 A run is read as a record for each user and period, beside its header where it has one, and is then compared with
 the users of the domain: every session of theirs has to be in it, begin as theirs and be as long as the domain says.
-How a transcript becomes a file is memflow/recording.py; how a dialogue is played, episodes.py.
+How a transcript becomes a file is memflow/run/recording.py; how a dialogue is played, episodes.py.
 """
 
 import json
@@ -13,13 +13,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from memflow import recording
+from memflow.benchmarks.amemgym.config import Sizes, generated, sizes_of
 from memflow.benchmarks.amemgym.personas import people
-from memflow.benchmarks.amemgym.sizes import Sizes, generated, sizes_of
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
-from memflow.recording import HEADER
 from memflow.records import Record, Turn
+from memflow.run import recording
+from memflow.run.recording import HEADER
 
 PREFIX = "run:"
 """Begins the id of every record of a recorded run."""

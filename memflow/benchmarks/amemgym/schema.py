@@ -17,7 +17,7 @@ from memflow.benchmarks.amemgym.answers import (
     refinement_of,
 )
 from memflow.benchmarks.amemgym.asker import Asker
-from memflow.benchmarks.amemgym.sizes import Sizes
+from memflow.benchmarks.amemgym.config import Sizes
 from memflow.benchmarks.amemgym.wording import written
 
 

@@ -8,14 +8,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from memflow.benchmarks.amemgym.config import generated, sizes_of
 from memflow.benchmarks.amemgym.generation import make_user
 from memflow.benchmarks.amemgym.personas import people
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.recorded import users_of
-from memflow.benchmarks.amemgym.sizes import generated, sizes_of
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat
-from memflow.domains import Domain
 from memflow.records import Change, Profile, Record, Variable
 
 

@@ -7,14 +7,14 @@ a message exposes, what comes later) is in neither. When the user speaks, the pl
 
 from collections.abc import Mapping, Sequence
 
-from memflow.benchmarks.amemgym.sizes import Sizes
+from memflow.benchmarks.amemgym.config import Sizes
 from memflow.benchmarks.amemgym.states import History
 from memflow.benchmarks.amemgym.wording import prompt, written
 from memflow.chat.asking import Answer, ask
 from memflow.chat.requests import Chat
 from memflow.memories.memory import Message
-from memflow.play import FollowUp
 from memflow.records import Turn
+from memflow.run.play import FollowUp
 
 DAY = len("2020-10-01")
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, create_model
 
-from memflow.benchmarks.choices import LETTERS, Choice
+from memflow.benchmarks.multiple_choice import LETTERS, Choice
 
 __all__ = ["LONGEST_GROUNDS", "UNTOLD", "Choice", "Finding", "Review", "narrowed"]
 

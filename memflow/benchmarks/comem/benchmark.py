@@ -3,32 +3,32 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from memflow.benchmarks.benchmark import Annotators, Benchmark, Measured, Question, States
-from memflow.benchmarks.choices import Choice, number_of
+from memflow.benchmarks.api import Annotators, AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.comem.config import parameters_of
 from memflow.benchmarks.comem.curation.annotation import annotated, annotation_prompts
 from memflow.benchmarks.comem.curation.imported import imported
 from memflow.benchmarks.comem.curation.keys import keys_by, left_out
-from memflow.benchmarks.comem.figures import SHOWN, make_figures, slices
-from memflow.benchmarks.comem.parameters import parameters_of
+from memflow.benchmarks.comem.load import contexts_of, read
 from memflow.benchmarks.comem.probes import probes_of
 from memflow.benchmarks.comem.question import put
-from memflow.benchmarks.comem.records import contexts_of, read
+from memflow.benchmarks.comem.scoring import SHOWN, make_figures, slices
 from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.speakers import speaker_figures, speaker_verdicts
 from memflow.benchmarks.comem.turns import turns_of
-from memflow.benchmarks.given import given_episodes
-from memflow.benchmarks.means import asked_of
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import given_episodes
+from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
-from memflow.datasets import Dataset
-from memflow.domains import Domain
 from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
-from memflow.metrics.instruments import Instruments
-from memflow.play import Episode
-from memflow.records import FeedbackRound, Figure, Key, Probe, Record, Reply, Turn, Verdict
+from memflow.metrics.backends import MetricBackends
+from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.run.play import Episode
+from memflow.scoring.estimate import asked_of
 
 
 class CoMem(Benchmark):
@@ -55,7 +55,7 @@ class CoMem(Benchmark):
         records: Sequence[Record],
         turns: Sequence[Turn],
         annotators: Annotators | None,
-    ) -> list[Key]:
+    ) -> list[GoldLabel]:
         parameters, contexts = parameters_of(domain), contexts_of(domain, records)
         if parameters.keys == "imported":
             made = imported(domain, records, parameters)
@@ -74,7 +74,7 @@ class CoMem(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[Key] = (),
+        keys: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         return list(probes_of(domain.name, contexts_of(domain, records), keys, parameters_of(domain)))
 
@@ -96,12 +96,12 @@ class CoMem(Benchmark):
         return number_of(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
     ) -> list[Verdict]:
         judged = choice_verdicts(domain, probes, replies)
         return [*judged, *speaker_verdicts(probes, replies, judged)]
 
-    def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
+    def figures(self, domain: Domain, measured: AssistantResults) -> list[Score]:
         by_speaker = speaker_figures(domain, measured, slices(asked_of(measured)))
         return [*make_figures(domain, measured), *by_speaker]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memflow.benchmarks.comem.parameters import UNKNOWN
+from memflow.benchmarks.comem.config import UNKNOWN
 
 UNKNOWING = frozenset(
     {"i don't know", "i do not know", "unknown", "cannot be answered", "not mentioned", "我不知道", "不知道"}

@@ -1,6 +1,6 @@
 """CoMem's domains: what the paper curates, as far as its sources can be had, and dialogues to try things with."""
 
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
 
 DOMAINS = (
     *(

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from memflow.benchmarks.comem.config import UNKNOWN, Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context
 from memflow.benchmarks.comem.curation.keys import by_question, final
-from memflow.benchmarks.comem.parameters import UNKNOWN, Parameters
 from memflow.benchmarks.comem.truncation import indices, visible
 from memflow.benchmarks.comem.wording import UNKNOWING
-from memflow.records import Key, Probe
+from memflow.records import GoldLabel, Probe
 
 
 def probes_of(
-    domain: str, contexts: Sequence[Context], keys: Sequence[Key], parameters: Parameters
+    domain: str, contexts: Sequence[Context], keys: Sequence[GoldLabel], parameters: Parameters
 ) -> Iterator[Probe]:
     """By context, question and checkpoint. A question that was dropped is not asked; one that a hand failed at is a
     probe with its reason."""
@@ -26,7 +26,7 @@ def probes_of(
 
 
 def _of(
-    domain: str, context: Context, asked: Asked, keys: Mapping[int, Key], parameters: Parameters
+    domain: str, context: Context, asked: Asked, keys: Mapping[int, GoldLabel], parameters: Parameters
 ) -> Iterator[Probe]:
     right = {number: key.answer for number, key in keys.items()}
     if UNKNOWN in right.values() and asked.unknowing is None:

@@ -1,8 +1,8 @@
 """How a probe is put to an assistant. Contexts are given as they stand: nobody replies (given.py of the benchmarks)."""
 
-from memflow.benchmarks.benchmark import Question
-from memflow.benchmarks.choices import choice_of, lettered
+from memflow.benchmarks.api import Question
 from memflow.benchmarks.comem.wording import prompt
+from memflow.benchmarks.multiple_choice import choice_of, lettered
 from memflow.memories.memory import Recall
 from memflow.records import Probe
 

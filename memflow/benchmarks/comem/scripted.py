@@ -7,11 +7,11 @@ finds nothing where options are level; verifying, it reads otherwise than annota
 
 import random
 
-from memflow.benchmarks.choices import LETTERS, Choice, unlettered
 from memflow.benchmarks.comem.answers import LONGEST_GROUNDS, UNTOLD, Finding, Review
 from memflow.benchmarks.comem.contexts import unknowing
 from memflow.benchmarks.comem.wording import twins
-from memflow.benchmarks.reading import best_options, near
+from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
+from memflow.benchmarks.scripted_reader import best_options, near
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded

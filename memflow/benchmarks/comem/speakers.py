@@ -2,7 +2,7 @@
 
 The paper finds that a memory's extraction lays to one speaker what another said, and counts nothing; here such errors
 are counted for every multiple choice whose options say of whom they are true. Where the evidence of an answer was lost
-is memflow/attribution.py, and another matter.
+is memflow/scoring/attribution.py, and another matter.
 
 An error counts where both the right option and the one that was chosen are true of somebody named: who says that there
 is no telling, or takes what nobody said, mixes nobody up. A wrong option that is true of the right speaker, such as
@@ -12,10 +12,10 @@ what once was so, is an error of another kind: the metric is 0.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from memflow.benchmarks.benchmark import Measured
-from memflow.benchmarks.means import Figured, asked_of, figure_of
-from memflow.domains import Domain
-from memflow.records import Figure, Probe, Reply, Verdict
+from memflow.benchmarks.api import AssistantResults
+from memflow.benchmarks.domains import Domain
+from memflow.records import Probe, Reply, Score, Verdict
+from memflow.scoring.estimate import Figured, asked_of, figure_of
 
 OTHER_SPEAKER = "other_speaker"
 """The share of errors that are true of another speaker; of one error, 1 or 0."""
@@ -53,8 +53,8 @@ def by_chance(probe: Probe) -> float | None:
 
 
 def speaker_figures(
-    domain: Domain, measured: Measured, slices: Mapping[str, Sequence[Probe]]
-) -> list[Figure]:
+    domain: Domain, measured: AssistantResults, slices: Mapping[str, Sequence[Probe]]
+) -> list[Score]:
     """The share of errors that are another speaker's in every slice, what it would be by chance, and the share of all
     answers; none in a domain whose options are true of nobody named.
 
@@ -87,7 +87,7 @@ def _of_errors(
     asked: Sequence[Probe],
     values: Mapping[str, float],
     answered: Mapping[str, float],
-) -> Figure:
+) -> Score:
     """The mean of `values` over the errors that have one; without value and with the reason where answers are."""
     answers = _of_answers(of, metric, name, asked, answered)
     errors = [probe for probe in asked if probe.probe_id in values]
@@ -100,14 +100,14 @@ def _of_errors(
 
 def _of_answers(
     of: Figured, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
-) -> Figure:
+) -> Score:
     """The mean of `values` over the questions asked."""
     figure = figure_of(of, metric, name, asked, values)
     nobody = "no question here has a right answer that is true of somebody named"
     return figure if asked else replace(figure, reason=nobody)
 
 
-def _values(measured: Measured, metric: str) -> dict[str, float]:
+def _values(measured: AssistantResults, metric: str) -> dict[str, float]:
     return {
         row.probe_id: row.value for row in measured.verdicts if row.metric == metric and row.value is not None
     }

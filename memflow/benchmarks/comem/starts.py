@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 
-from memflow.benchmarks.comem.reference import Claim, Row, count, published
+from memflow.benchmarks.comem.paper import Claim, Row, count, published
 
 
 @dataclass(frozen=True, slots=True)

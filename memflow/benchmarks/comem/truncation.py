@@ -6,8 +6,8 @@ nothing that came after it (`ends`).
 
 import math
 
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.parameters import Parameters
 
 
 def indices(context: Context, parameters: Parameters) -> tuple[int, ...]:

@@ -5,8 +5,8 @@ What arrives together is never cut by a checkpoint, nor by the place at which a 
 
 from collections.abc import Iterator, Sequence
 
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Context, Line
-from memflow.benchmarks.comem.parameters import Parameters
 from memflow.benchmarks.comem.truncation import indices, visible
 from memflow.records import Turn
 from memflow.tokens import estimate

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
-from memflow.benchmarks.choices import Choice
+from memflow.benchmarks.multiple_choice import Choice
 
 __all__ = ["Choice"]
 

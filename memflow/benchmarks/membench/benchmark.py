@@ -3,32 +3,32 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from memflow.benchmarks.benchmark import Benchmark, Measured, Question, States
-from memflow.benchmarks.choices import Choice, number_of
-from memflow.benchmarks.given import given_episodes
-from memflow.benchmarks.membench import records as files_of
+from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import given_episodes
+from memflow.benchmarks.membench import load as files_of
 from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_figures, placed
-from memflow.benchmarks.membench.figures import levels, make_figures
+from memflow.benchmarks.membench.config import generated, parameters_of
 from memflow.benchmarks.membench.generated import make_probes, make_turns
 from memflow.benchmarks.membench.generation.lives.states import make_states
 from memflow.benchmarks.membench.noise.lengths import lengthened
-from memflow.benchmarks.membench.parameters import generated, parameters_of
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.question import put
+from memflow.benchmarks.membench.scoring import levels, make_figures
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.trajectories import probes_of, turns_of
 from memflow.benchmarks.membench.wording import simulator_prompts
+from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.verdicts import UNPARSED, choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
-from memflow.datasets import Dataset
-from memflow.domains import Domain
 from memflow.memories.memory import Recall
-from memflow.metrics.instruments import Instruments
-from memflow.play import Episode
-from memflow.records import FeedbackRound, Figure, Key, Probe, Record, Reply, Turn, Verdict
+from memflow.metrics.backends import MetricBackends
+from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.run.play import Episode
 
 
 class MemBench(Benchmark):
@@ -62,7 +62,7 @@ class MemBench(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[Key] = (),
+        keys: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         if generated(domain):
             asked = await make_probes(domain, records, states, turns, simulator)
@@ -89,11 +89,11 @@ class MemBench(Benchmark):
         return number_of(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
     ) -> list[Verdict]:
         return choice_verdicts(domain, probes, replies)
 
-    def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
+    def figures(self, domain: Domain, measured: AssistantResults) -> list[Score]:
         return [*make_figures(domain, measured), *capacity_figures(domain, measured)]
 
     def parts(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
@@ -105,7 +105,7 @@ class MemBench(Benchmark):
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)
 
-    def simulated(self, domain: Domain) -> frozenset[str]:
+    def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Generated users' lives are drawn; the simulator words what they say and what is asked of them."""
         return frozenset({"utterance", "question"} if generated(domain) else ())
 

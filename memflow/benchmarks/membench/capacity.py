@@ -15,13 +15,13 @@ When a question is asked, and its figures over tokens, are here; accuracy over a
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memflow.benchmarks.benchmark import Measured
-from memflow.benchmarks.means import Figured, asked_of, figure_of, values_of
-from memflow.benchmarks.membench.parameters import parameters_of
-from memflow.domains import Domain
+from memflow.benchmarks.api import AssistantResults
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.config import parameters_of
 from memflow.fingerprint import seeded
 from memflow.metrics.knee import knee
-from memflow.records import Figure, Probe, Turn
+from memflow.records import Probe, Score, Turn
+from memflow.scoring.estimate import Figured, asked_of, figure_of, values_of
 from memflow.tokens import estimate
 
 CAPACITY = "capacity"
@@ -69,7 +69,7 @@ def asked_at_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
     return [stream.counted(probe, stream.last) for probe, stream in found]
 
 
-def capacity_figures(domain: Domain, measured: Measured) -> list[Figure]:
+def capacity_figures(domain: Domain, measured: AssistantResults) -> list[Score]:
     """The curve with chance beside it, the knee, and the accuracy on either side of it, in both ways of counting.
 
     None, where questions are asked at the end alone.
@@ -84,12 +84,12 @@ def capacity_figures(domain: Domain, measured: Measured) -> list[Figure]:
     ]
 
 
-def is_curve(figure: Figure) -> bool:
+def is_curve(figure: Score) -> bool:
     """Whether a figure is a point of a curve over tokens."""
     return figure.slice.startswith(f"{TOKENS} ")
 
 
-def tokens_of(figure: Figure) -> int:
+def tokens_of(figure: Score) -> int:
     """Where a figure stands on its curve: the upper end of its bin, in tokens."""
     return int(figure.slice.partition(" ")[2])
 
@@ -121,10 +121,10 @@ class _Curve:
     places: Mapping[str, int]
     values: Mapping[str, Mapping[str, float]]
 
-    def mean(self, metric: str, name: str, part: Sequence[Probe]) -> Figure:
+    def mean(self, metric: str, name: str, part: Sequence[Probe]) -> Score:
         return replace(figure_of(self.of, metric, name, part, self.values[metric]), variant=self.variant)
 
-    def knee(self, asked: Sequence[Probe]) -> Figure:
+    def knee(self, asked: Sequence[Probe]) -> Score:
         like = replace(self.mean("accuracy", "all", asked), metric=CAPACITY, value=None, low=None, high=None)
         if like.reason is not None:
             return like
@@ -141,7 +141,7 @@ class _Curve:
         return replace(like, value=found.place, low=found.low, high=found.high, reason=found.reason)
 
 
-def _along(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Figure]:
+def _along(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
     places = curve.places
     asked = [one for one in probes if one.probe_id in places]
     width = width_of(max(places.values(), default=0))

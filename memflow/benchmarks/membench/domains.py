@@ -7,8 +7,8 @@ where `noisy` is counted in, and emotion is not (docs/fidelity.md).
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import Scene
-from memflow.domains import Domain
 
 _SAMPLES: tuple[tuple[Scene, str, str, int, int], ...] = (
     ("participation", "", "sub-dataset 1: 360 factual and 120 reflective", 20, 20),

@@ -3,17 +3,17 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.layout import Frame, framed
 from memflow.benchmarks.membench.generation.lives.graphs import graphs_of
 from memflow.benchmarks.membench.generation.planning import plans
 from memflow.benchmarks.membench.generation.plans import Plan
 from memflow.benchmarks.membench.generation.questions import put
 from memflow.benchmarks.membench.generation.sessions import tell
-from memflow.benchmarks.membench.parameters import parameters_of
 from memflow.benchmarks.membench.trajectories import Trajectory, probes_of, turns_of
 from memflow.chat.requests import Chat
-from memflow.domains import Domain
 from memflow.records import Probe, Record, Turn
 
 

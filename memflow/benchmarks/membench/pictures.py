@@ -4,12 +4,12 @@ reads and writes. Plain data; rows are tables.py's. How accuracy falls with what
 
 from collections.abc import Callable, Iterable, Sequence
 
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import COLUMNS
 from memflow.benchmarks.membench.tables import CHANCE, KIND_SLICES, LEVEL_SLICES, Row, rows, tabled
-from memflow.domains import Domain
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Columns, Curve, Point
-from memflow.records import Figure
+from memflow.records import Score
 
 TIMES = {"read_time": "read", "write_time": "write"}
 """The figures of seconds, and what they are called in a legend."""
@@ -17,7 +17,7 @@ BOUNDS = ("none", "oracle")
 """Memories that take in nothing: no time is shown of them, and by kind they would stand in the way of the others."""
 
 
-def pictures(figures: Sequence[Figure], domain: Domain) -> dict[str, Columns]:
+def pictures(figures: Sequence[Score], domain: Domain) -> dict[str, Columns]:
     """What there is to draw of a domain, by name: mechanisms, kinds, models (where several answer), times."""
     if not tabled([domain]):
         return {}
@@ -42,7 +42,7 @@ def pictures(figures: Sequence[Figure], domain: Domain) -> dict[str, Columns]:
     return {name: columns for name, columns in found.items() if columns is not None}
 
 
-def pictures_over(figures: Sequence[Figure], domains: Iterable[Domain]) -> dict[str, Columns]:
+def pictures_over(figures: Sequence[Score], domains: Iterable[Domain]) -> dict[str, Columns]:
     """What there is to draw over several domains, by name: mechanisms at each level, a column for each domain."""
     there = tabled(domains)
     found = {
@@ -136,7 +136,7 @@ def _chance(
     return tuple(Curve(f"chance, {each.name}", each.points) for each in found)
 
 
-def _point(at: float, figure: Figure) -> Point:
+def _point(at: float, figure: Score) -> Point:
     return Point(at, figure.value or 0.0, figure.low, figure.high)
 
 

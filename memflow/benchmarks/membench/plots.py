@@ -7,7 +7,7 @@ from memflow.benchmarks.membench.capacity import CAPACITY, IN_ALL, is_curve, tok
 from memflow.metrics.knee import GROUPS
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Chart, Curve, Point, best_first
-from memflow.records import Figure
+from memflow.records import Score
 
 FEWEST = GROUPS
 """Trajectories that a point rests on, at least: fewer say nothing of a fall."""
@@ -18,7 +18,7 @@ AXES = {
 """The ways of counting tokens: the picture's name, and what its axis and its title say."""
 
 
-def capacity_charts(figures: Sequence[Figure], domain: str) -> dict[str, Chart]:
+def capacity_charts(figures: Sequence[Score], domain: str) -> dict[str, Chart]:
     """A chart for each way of counting tokens, by name; none, where the domain has no curve over tokens."""
     found = {}
     for variant, (name, axis, title) in AXES.items():
@@ -29,7 +29,7 @@ def capacity_charts(figures: Sequence[Figure], domain: str) -> dict[str, Chart]:
     return found
 
 
-def _chart(figures: Sequence[Figure], axis: str, title: str) -> Chart | None:
+def _chart(figures: Sequence[Score], axis: str, title: str) -> Chart | None:
     curve = [one for one in figures if is_curve(one) and one.n_episodes >= FEWEST and one.value is not None]
     shown = [one for one in curve if one.metric == "accuracy"]
     if not shown:
@@ -47,12 +47,12 @@ def _chart(figures: Sequence[Figure], axis: str, title: str) -> Chart | None:
     return Chart(title, axis, "accuracy", at, tuple(best_first(curves)), caption, beside)
 
 
-def _curve(name: str, figures: Sequence[Figure]) -> Curve:
+def _curve(name: str, figures: Sequence[Score]) -> Curve:
     points = [Point(tokens_of(one), one.value or 0.0, one.low, one.high) for one in figures]
     return Curve(name, tuple(sorted(points, key=lambda point: point.at)), figures[0].scripted)
 
 
-def _told(knees: Sequence[Figure]) -> str:
+def _told(knees: Sequence[Score]) -> str:
     """Where the knees are, and who has none."""
     there = [
         f"{one.assistant} at {one.value:,.0f} ({one.low:,.0f} to {one.high:,.0f})"

@@ -4,9 +4,9 @@ Nobody replies while a trajectory is played: what the assistant says is given (p
 measured and not what stands around it (given.py of the benchmarks).
 """
 
-from memflow.benchmarks.benchmark import Question
-from memflow.benchmarks.choices import choice_of, lettered
+from memflow.benchmarks.api import Question
 from memflow.benchmarks.membench.wording import prompt
+from memflow.benchmarks.multiple_choice import choice_of, lettered
 from memflow.memories.memory import Recall
 from memflow.records import Probe
 

@@ -6,10 +6,10 @@ oracle is told), and where that says nothing it picks by digest, so at chance. H
 
 import random
 
-from memflow.benchmarks.choices import LETTERS, Choice
 from memflow.benchmarks.membench.generation import scripted as generation
 from memflow.benchmarks.membench.wording import twins
-from memflow.benchmarks.reading import best_options
+from memflow.benchmarks.multiple_choice import LETTERS, Choice
+from memflow.benchmarks.scripted_reader import best_options
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded

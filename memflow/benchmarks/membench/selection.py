@@ -3,11 +3,11 @@
 import random
 from collections.abc import Sequence
 
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.config import Parameters, parameters_of
 from memflow.benchmarks.membench.kinds import EMOTION, KINDS
-from memflow.benchmarks.membench.parameters import Parameters, parameters_of
-from memflow.benchmarks.membench.records import trajectory
+from memflow.benchmarks.membench.load import trajectory
 from memflow.benchmarks.membench.trajectories import Trajectory
-from memflow.domains import Domain
 from memflow.fingerprint import seeded
 from memflow.records import Record
 

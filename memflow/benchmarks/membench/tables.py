@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.kinds import COLUMNS, LEVELS
-from memflow.benchmarks.membench.parameters import parameters_of
-from memflow.benchmarks.membench.reference import order
-from memflow.domains import Domain
-from memflow.records import Figure
+from memflow.benchmarks.membench.paper import order
+from memflow.records import Score
 
 MEASURES = (
     "accuracy",
@@ -44,7 +44,7 @@ class Row:
     assistant: str
     memory: str
     model: str
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, Score]
 
     def value(self, metric: str) -> float | None:
         """The figure's value; None where there is none, which `reason` explains."""
@@ -108,11 +108,11 @@ def stands_for(domain: Domain) -> tuple[str, int] | None:
     return None if parameters.language != "en" else (parameters.scene, 2 if long else 1)
 
 
-def rows(figures: Iterable[Figure], domains: Sequence[Domain], slices: Sequence[str]) -> list[Row]:
+def rows(figures: Iterable[Score], domains: Sequence[Domain], slices: Sequence[str]) -> list[Row]:
     """A row for each domain, slice of it, and assistant: domains and slices as given, memories as the paper has them,
     model by model."""
     names = [domain.name for domain in domains]
-    held: dict[tuple[str, str], dict[str, list[Figure]]] = {}
+    held: dict[tuple[str, str], dict[str, list[Score]]] = {}
     for figure in figures:
         if figure.domain in names and figure.slice in slices and figure.variant == "standard":
             held.setdefault((figure.domain, figure.slice), {}).setdefault(figure.assistant, []).append(figure)
@@ -124,5 +124,5 @@ def rows(figures: Iterable[Figure], domains: Sequence[Domain], slices: Sequence[
     ]
 
 
-def _place(figure: Figure) -> tuple[str, tuple[int, int, str]]:
+def _place(figure: Score) -> tuple[str, tuple[int, int, str]]:
     return figure.model, order(figure.memory)

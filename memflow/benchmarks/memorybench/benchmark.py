@@ -4,52 +4,52 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memflow.benchmarks.benchmark import Benchmark, Measured, Question, States
+from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
-    figures,
+    load,
     onpolicy,
     probes,
     protocols,
-    questions,
-    records,
+    question,
+    scoring,
     scripted,
     selection,
-    utterances,
+    turns,
 )
-from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.scores.registry import needs_of, prompts_of
-from memflow.benchmarks.memorybench.scores.scripted import HANDLERS as JUDGING
-from memflow.benchmarks.memorybench.scores.verdicts import make_verdicts
+from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.scorers.registry import needs_of, prompts_of
+from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
+from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
 from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY
 from memflow.benchmarks.memorybench.users import reactions
 from memflow.benchmarks.memorybench.users.scripted import HANDLERS as USING
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
-from memflow.datasets import Dataset
-from memflow.domains import Domain
 from memflow.memories.memory import Recall, Tools
-from memflow.metrics.instruments import Instruments
-from memflow.play import Episode, Played, Replier
-from memflow.records import FeedbackRound, Figure, Key, PlayedRound, Probe, Record, Reply, Turn, Verdict
+from memflow.metrics.backends import MetricBackends
+from memflow.records import FeedbackRound, GoldLabel, PlayedRound, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.run.play import Episode, Played, Replier
 
 
 class MemoryBench(Benchmark):
     """MemoryBench, by the modules of this folder. It has no structured states."""
 
     name = "memorybench"
-    counts_rows = False
+    aggregates_in_sql = True
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return records.read(dataset, files)
+        return load.read(dataset, files)
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
-        return protocols.placed(domain, utterances.turns(domain.name, selection.select(domain, records)))
+        return protocols.placed(domain, turns.turns(domain.name, selection.select(domain, records)))
 
     async def probes(
         self,
@@ -58,7 +58,7 @@ class MemoryBench(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[Key] = (),
+        keys: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         return protocols.asked(domain, probes.probes(domain.name, selection.select(domain, records)))
 
@@ -87,7 +87,7 @@ class MemoryBench(Benchmark):
     ) -> list[Episode]:
         return episodes.episodes(domain, turns, feedback, probes, simulator)
 
-    def asking(self, domain: Domain) -> bool:
+    def plays_probes(self, domain: Domain) -> bool:
         return parameters_of(domain).protocol in ("on_policy", "same")
 
     def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
@@ -99,28 +99,28 @@ class MemoryBench(Benchmark):
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
         """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""
-        prompt, fields = questions.put(probe, recall.notes if told is None else told)
-        return Question(prompt, fields, questions.query(probe, parameters_of(domain).query == "prompt"))
+        prompt, fields = question.put(probe, recall.notes if told is None else told)
+        return Question(prompt, fields, question.query(probe, parameters_of(domain).query == "prompt"))
 
     def parse(self, probe: Probe, value: Any) -> str:
-        return questions.written(value)
+        return question.written(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: Instruments
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
     ) -> list[Verdict]:
         return await make_verdicts(domain, probes, replies, instruments)
 
-    def figures(self, domain: Domain, measured: Measured) -> list[Figure]:
-        return figures.figures(domain, measured)
+    def figures(self, domain: Domain, measured: AssistantResults) -> list[Score]:
+        return scoring.figures(domain, measured)
 
     def headline(self, metric: str) -> bool:
         """What scores cases, and all of it on one scale; measures of a case beside its score do not."""
-        return metric in PRIMARY or metric in figures.SCALES
+        return metric in PRIMARY or metric in scoring.SCALES
 
     def handlers(self) -> dict[str, Handler]:
         return {**scripted.handlers(), **USING, **JUDGING}
 
-    def simulated(self, domain: Domain) -> frozenset[str]:
+    def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Users react to training cases; what they say of LoCoMo's, the metric decides, and no model."""
         return frozenset({"memory" if parameters_of(domain).protocol == "on_policy" else "feedback"})
 

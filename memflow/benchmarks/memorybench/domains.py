@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from memflow.benchmarks.datasets import DATASETS
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
-from memflow.datasets import DATASETS
-from memflow.domains import Domain
 
 DEMO = Domain(
     "memorybench_demo",

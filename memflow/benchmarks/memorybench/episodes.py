@@ -8,17 +8,17 @@ where and when, is protocols.py.
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from memflow.benchmarks.given import message_of
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import message_of
 from memflow.benchmarks.memorybench import onpolicy, steps
-from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.protocols import alone
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.sessions import messages
 from memflow.chat.requests import Chat
-from memflow.domains import Domain
 from memflow.memories.memory import Message
-from memflow.play import Episode, Event
 from memflow.records import FeedbackRound, Probe, Turn
+from memflow.run.play import Episode, Event
 
 T = TypeVar("T")
 Arrivals = list[Sequence[Message]]

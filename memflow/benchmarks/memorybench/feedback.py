@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.questions import put, retry, spoken, written
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.question import put, retry, spoken, written
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.users.actions import action_probabilities
 from memflow.benchmarks.memorybench.users.presses import pressed
 from memflow.benchmarks.memorybench.users.reactions import react, satisfaction
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat, ChatMessage
-from memflow.domains import Domain
 from memflow.memories.entries import EntryStore
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Memory, Message, Recall, Tools

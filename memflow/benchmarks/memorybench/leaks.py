@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from memflow.benchmarks.memorybench.probes import case_of
-from memflow.records import Entry, Probe, Said, Turn
+from memflow.records import Entry, Probe, TranscriptMessage, Turn
 
 LONG = 16
 """Characters from which on a text is taken to be one that nobody says by chance."""
 
 
-def other_dialogues(said: Sequence[Said], probes: Sequence[Probe]) -> list[int]:
+def other_dialogues(said: Sequence[TranscriptMessage], probes: Sequence[Probe]) -> list[int]:
     """Messages of dialogues about anything but a training case."""
     train = _training(probes)
     return [at for at, line in enumerate(said) if not train.issuperset(_cases((line.message_id,)))]

@@ -8,17 +8,17 @@ recalled for its question. The user's gold stays here: a memory is given the wor
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
-from memflow.benchmarks.memorybench import feedback, questions, sessions
-from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench import feedback, question, sessions
+from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.steps import draws
 from memflow.benchmarks.memorybench.users.presses import pressed
 from memflow.chat.prompts import load
 from memflow.chat.requests import Chat
-from memflow.domains import Domain
 from memflow.errors import RecallFailed
-from memflow.play import Event, Lead, Led, Played, Read, Replier
 from memflow.records import FeedbackRound, PlayedRound, Probe
+from memflow.run.play import Event, Lead, Led, Played, Read, Replier
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def events(domain: Domain, train: Sequence[Probe], simulator: Chat, first: int) 
 
 def replier(chat: Chat) -> Replier:
     """The model that leads the dialogues; a message outside of one would be put to it as a plain question."""
-    prompt = load(questions.PACKAGE, "answer_en")
+    prompt = load(question.PACKAGE, "answer_en")
     return Replier(chat, prompt, lambda recall, said: {"notes": recall.notes, "question": said.text})
 
 
@@ -62,7 +62,7 @@ def _row(row: FeedbackRound, assistant: str, step: int) -> PlayedRound:
 
 
 def _lead(domain: Domain, probe: Probe, step: int, again: bool, simulator: Chat) -> Lead:
-    query = questions.query(probe, parameters_of(domain).query == "prompt")
+    query = question.query(probe, parameters_of(domain).query == "prompt")
 
     async def lead(read: Read, chat: Chat) -> Led:
         try:
@@ -83,7 +83,7 @@ def _unanswered(domain: Domain, probe: Probe, reason: str) -> FeedbackRound:
         case_id=probe.probe_id,
         episode_id=DIALOGUES,
         round=0,
-        user_text=questions.spoken(probe),
+        user_text=question.spoken(probe),
         answer="",
         reason=f"recall: {reason}",
     )

@@ -7,9 +7,9 @@ whole dialogues; what is drawn of them is plots.py.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.domains import Domain
-from memflow.records import Figure
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.records import Score
 
 SCALES = ("min_max", "z_score")
 MICRO, MACRO = "all", "macro"
@@ -24,8 +24,8 @@ class Cell:
     partition: str
     domain: str
     assistant: str
-    min_max: Figure | None
-    z_score: Figure | None
+    min_max: Score | None
+    z_score: Score | None
 
     @property
     def reason(self) -> str | None:
@@ -52,7 +52,7 @@ def _is_one(domain: Domain) -> bool:
 
 
 def cells(
-    figures: Iterable[Figure], domains: Sequence[Domain], *, variant: str = "standard", slice_: str = MICRO
+    figures: Iterable[Score], domains: Sequence[Domain], *, variant: str = "standard", slice_: str = MICRO
 ) -> list[Cell]:
     """A cell for each assistant of any of `domains`, in each of them."""
     names = {domain.name for domain in domains}

@@ -7,12 +7,12 @@ was learnt from, so that their golds may well have been said.
 from collections.abc import Callable, Collection, Sequence
 
 from memflow.benchmarks.memorybench import leaks
+from memflow.benchmarks.memorybench.config import Parameters, parameters_of
 from memflow.benchmarks.memorybench.feedback import ANSWERS
-from memflow.benchmarks.memorybench.parameters import Parameters, parameters_of
 from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.protocols import AGAIN
-from memflow.records import PlayedRound, Said
-from memflow.rules import Across, Expectation, PerDomain, Rule, Together, of_benchmark
+from memflow.checks.rules import Across, Expectation, PerDomain, Rule, Together, of_benchmark
+from memflow.records import PlayedRound, TranscriptMessage
 
 _ASKED = "question.probes"
 
@@ -41,7 +41,7 @@ def unanswered(rounds: Sequence[PlayedRound]) -> list[int]:
     ]
 
 
-def forgotten(rounds: Sequence[PlayedRound], said: Sequence[Said]) -> Collection[int]:
+def forgotten(rounds: Sequence[PlayedRound], said: Sequence[TranscriptMessage]) -> Collection[int]:
     """Rounds whose answer the memory was never given."""
     given = {
         (line.checkpoint, case_of(line.message_id), line.text)

@@ -1,17 +1,17 @@
-"""What MemoryBench's paper plots beyond curves over checkpoints: times (Figure 4), scores by partition, noise (Figures
+"""What MemoryBench's paper plots beyond curves over checkpoints: times (Score 4), scores by partition, noise (Figures
 13 and 14), as plain data. Curves over steps are memflow/plots/charts.py's.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.partitions import Cell
 from memflow.benchmarks.memorybench.times import Times
-from memflow.domains import Domain
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point, best_first
-from memflow.records import Figure
+from memflow.records import Score
 
 NOISES = {
     "noise": "standard deviation of the noise on satisfaction, in points",
@@ -84,7 +84,7 @@ def partition_columns(cells: Sequence[Cell]) -> Columns | None:
     )
 
 
-def noise_charts(figures: Sequence[Figure], domains: Iterable[Domain]) -> dict[str, Chart]:
+def noise_charts(figures: Sequence[Score], domains: Iterable[Domain]) -> dict[str, Chart]:
     """A chart for each set of domains that differ in nothing but how noisy their users are, by a name.
 
     It shows min-max scores where they are measured against the published figures; those against what was run in each
@@ -114,7 +114,7 @@ def _differing(domains: Iterable[Domain]) -> Iterator[tuple[str, Mapping[float, 
                 yield parameter, held
 
 
-def _noise_chart(figures: Sequence[Figure], parameter: str, domains: Mapping[float, Domain]) -> Chart | None:
+def _noise_chart(figures: Sequence[Score], parameter: str, domains: Mapping[float, Domain]) -> Chart | None:
     place = {domain.name: at for at, domain in domains.items()}
     mine = [
         figure
@@ -140,9 +140,9 @@ def _noise_chart(figures: Sequence[Figure], parameter: str, domains: Mapping[flo
     return Chart(title, NOISES[parameter], name, tuple(sorted(domains)), tuple(best_first(curves)), caption)
 
 
-def _metric(figures: Sequence[Figure], domains: int) -> str | None:
+def _metric(figures: Sequence[Score], domains: int) -> str | None:
     """Min-max where all domains have it, else the metric of most probes that all have; None where there is none."""
-    by_metric: dict[str, list[Figure]] = {}
+    by_metric: dict[str, list[Score]] = {}
     for figure in figures:
         by_metric.setdefault(figure.metric, []).append(figure)
     everywhere = {
@@ -155,7 +155,7 @@ def _metric(figures: Sequence[Figure], domains: int) -> str | None:
     return max(everywhere, key=lambda metric: everywhere[metric], default=None)
 
 
-def _point(at: float, figure: Figure) -> Point:
+def _point(at: float, figure: Score) -> Point:
     return Point(at, figure.value or 0.0, figure.low, figure.high)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from memflow.benchmarks.memorybench.selection import DIALOGUES, Taken
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
-from memflow.benchmarks.memorybench.utterances import message_id
+from memflow.benchmarks.memorybench.turns import message_id
 from memflow.records import Probe
 
 

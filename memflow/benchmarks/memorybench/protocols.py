@@ -11,11 +11,11 @@ What an assistant lives through is episodes.py.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memflow.benchmarks.memorybench.parameters import Parameters, parameters_of
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.config import Parameters, parameters_of
 from memflow.benchmarks.memorybench.probes import feedback_id
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.steps import checkpoints
-from memflow.domains import Domain
 from memflow.records import Probe, Turn
 
 AGAIN = ("training", "same")

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import split
-from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.split import Split
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
-from memflow.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Record
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 from memflow.benchmarks.memorybench.probes import feedback_id
 from memflow.memories.memory import Message
-from memflow.play import Origin, Spoken
 from memflow.records import FeedbackRound
+from memflow.run.play import Origin, Spoken
 
 
 def spoken(rows: Sequence[FeedbackRound], step: int | None = None) -> list[Spoken]:

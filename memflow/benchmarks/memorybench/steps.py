@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
-from memflow.benchmarks.memorybench.parameters import Parameters
+from memflow.benchmarks.memorybench.config import Parameters
 
 T = TypeVar("T")
 

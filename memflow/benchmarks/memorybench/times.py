@@ -1,8 +1,8 @@
-"""How long memories take (paper, A.3.8: Table 19 and Figure 4): transcripts and replies -> seconds per case, by format.
+"""How long memories take (paper, A.3.8: Table 19 and Score 4): transcripts and replies -> seconds per case, by format.
 
 Memory time is what writing a training dialogue takes, predict time what a test case takes from its question to its
 answer: recalling, and the model's answer. Models count with their recorded seconds, a memory's own computing as it was
-measured (memflow/timing.py); waiting counts as neither. What writing a corpus takes stands apart, as in the paper.
+measured (memflow/run/timing.py); waiting counts as neither. What writing a corpus takes stands apart, as in the paper.
 """
 
 import math
@@ -13,7 +13,7 @@ from memflow.benchmarks.memorybench.domains import FORMATS
 from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalogue import task
-from memflow.records import Probe, Reply, Said, Turn
+from memflow.records import Probe, Reply, TranscriptMessage, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Times:
 def times_of(
     domain: str,
     assistant: str,
-    said: Iterable[Said],
+    said: Iterable[TranscriptMessage],
     replies: Iterable[Reply],
     probes: Sequence[Probe],
     turns: Iterable[Turn],
@@ -85,7 +85,7 @@ def times_of(
 
 
 def _written(
-    said: Iterable[Said], turns: Iterable[Turn]
+    said: Iterable[TranscriptMessage], turns: Iterable[Turn]
 ) -> tuple[list[tuple[str, tuple[float, float]]], Mapping[str, float]]:
     """The seconds of models and of the memory itself for each dialogue, with its case; and all of each corpus."""
     corpus_of = {turn.message_id: turn.episode_id for turn in turns}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memflow.benchmarks.memorybench.questions import put
+from memflow.benchmarks.memorybench.question import put
 from memflow.chat.requests import ChatMessage
 from memflow.errors import BadInput
 from memflow.fingerprint import digest

@@ -17,7 +17,7 @@ from memflow.chat.requests import Chat, ChatMessage, ChatRequest
 from memflow.errors import BudgetSpent, ChatError, EndpointDown
 from memflow.memories.entries import Vector
 from memflow.memories.lib_mem0.answers import Facts, Operations
-from memflow.timing import asked
+from memflow.run.timing import asked
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Bridge:
         self.wrong, self.wanted, self.ended = [], 0, None
         thread = ThreadPoolExecutor(1)
         try:
-            # What it takes is counted where it is asked for (memflow/timing.py): the thread is told of it.
+            # What it takes is counted where it is asked for (memflow/run/timing.py): the thread is told of it.
             return await self._loop.run_in_executor(thread, copy_context().run, work)
         finally:
             self._loop = None

@@ -7,12 +7,12 @@ The two passages whose METEOR and BERTScore are taken are found here; how alike 
 
 from memflow.metrics.legal.decision import DEATH, NONE
 from memflow.metrics.legal.reading import Variant, read
-from memflow.metrics.score import Score
+from memflow.metrics.score import MetricResult
 
 _LARGE = 10_000
 
 
-def measures(answer: str, gold: str, variant: Variant = "standard") -> dict[str, Score]:
+def measures(answer: str, gold: str, variant: Variant = "standard") -> dict[str, MetricResult]:
     """charge_recall, charge_precision, statute_recall, statute_precision, time and fine of an answer (A.1.2).
 
     Months and fines are compared by 1 - |a - b| / max(a, b), which is 1 where both are 0; what one sets and the other
@@ -29,9 +29,9 @@ def measures(answer: str, gold: str, variant: Variant = "standard") -> dict[str,
         common = len(mine & theirs)
         for share, whose, named in (("recall", "gold", theirs), ("precision", "answer", mine)):
             if named:
-                score = Score(common / len(named))
+                score = MetricResult(common / len(named))
             else:
-                score = Score(0.0) if published else Score(None, f"the {whose} names no {what}")
+                score = MetricResult(0.0) if published else MetricResult(None, f"the {whose} names no {what}")
             found[f"{what}_{share}"] = score
     dead = (said.months >= DEATH) != (wanted.months >= DEATH)
     found["time"] = _nearness("prison term", said.months, wanted.months, apart=dead)
@@ -40,21 +40,27 @@ def measures(answer: str, gold: str, variant: Variant = "standard") -> dict[str,
     return found
 
 
-def _nearness(what: str, said: int, wanted: int, *, apart: bool) -> Score:
+def _nearness(what: str, said: int, wanted: int, *, apart: bool) -> MetricResult:
     if said == wanted:
-        return Score(None, f"neither the answer nor the gold sets a {what}") if said == NONE else Score(1.0)
+        return (
+            MetricResult(None, f"neither the answer nor the gold sets a {what}")
+            if said == NONE
+            else MetricResult(1.0)
+        )
     if apart or NONE in (said, wanted):
-        return Score(0.0)
-    return Score(1 - abs(said - wanted) / max(said, wanted))
+        return MetricResult(0.0)
+    return MetricResult(1 - abs(said - wanted) / max(said, wanted))
 
 
-def passages(answer: str, gold: str, variant: Variant = "standard") -> dict[str, tuple[str, str] | Score]:
+def passages(
+    answer: str, gold: str, variant: Variant = "standard"
+) -> dict[str, tuple[str, str] | MetricResult]:
     """For "reasoning" and "judgment" the answer's and the gold's text to compare, or the score of what is missing.
 
     In `published_code` one missing passage is the end of both.
     """
     said, wanted = read(answer, variant).sections, read(gold, variant).sections
-    found: dict[str, tuple[str, str] | Score] = {}
+    found: dict[str, tuple[str, str] | MetricResult] = {}
     for name, mine, theirs in (
         ("reasoning", said.reasoning, wanted.reasoning),
         ("judgment", said.judgment, wanted.judgment),
@@ -62,8 +68,8 @@ def passages(answer: str, gold: str, variant: Variant = "standard") -> dict[str,
         lacking = " and ".join(
             whose for whose, text in (("the answer", mine), ("the gold", theirs)) if not text
         )
-        found[name] = Score(None, f"no {name} is found in {lacking}") if lacking else (mine, theirs)
-    missing = next((one for one in found.values() if isinstance(one, Score)), None)
+        found[name] = MetricResult(None, f"no {name} is found in {lacking}") if lacking else (mine, theirs)
+    missing = next((one for one in found.values() if isinstance(one, MetricResult)), None)
     if variant == "published_code" and missing:
-        return {name: one if isinstance(one, Score) else missing for name, one in found.items()}
+        return {name: one if isinstance(one, MetricResult) else missing for name, one in found.items()}
     return found

@@ -13,7 +13,7 @@ from memflow.chat.prompts import all_prompts
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import LABEL, ScriptedChat
 from memflow.errors import BadInput
-from memflow.handlers import handlers
+from memflow.run.handlers import handlers
 
 FULL, HALF, NONE = (
     Label(name="full", says="Fully", value=1),
@@ -40,7 +40,7 @@ def sheet(users: int = 5, each: int = 25, labels: list[Label] | None = None) -> 
         population=users * each,
         keyed=labels is OPTIONS,
     )
-    shown = [Part(title="Said", text="I wear a blue coat.")]
+    shown = [Part(title="TranscriptMessage", text="I wear a blue coat.")]
     return make_sheet(
         head,
         [
@@ -162,7 +162,7 @@ def test_the_page_holds_data_as_data() -> None:
     unit = Unit(
         id="u",
         episode="e",
-        shown=[Part(title="Said", text=hostile)],
+        shown=[Part(title="TranscriptMessage", text=hostile)],
         items=[Item(id="i", asks=hostile, labels=[FULL, NONE])],
     )
     head = sheet(1, 1).header.model_copy(update={"title": hostile})

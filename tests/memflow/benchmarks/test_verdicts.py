@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.benchmark import Measured
+from memflow.benchmarks.api import AssistantResults
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.verdicts import choice_verdicts
-from memflow.domains import find
 from memflow.errors import BadInput
-from memflow.records import Figure, Probe, Reply, Verdict
+from memflow.records import Probe, Reply, Score, Verdict
 
 DOMAIN = find("membench_memdaily")
 
@@ -49,8 +49,8 @@ def reply(to: Probe, parsed: str | None, text: str | None = "said", reason: str 
     )
 
 
-def figures(probes: list[Probe], verdicts: list[Verdict]) -> dict[tuple[str, str], Figure]:
-    measured = Measured(
+def figures(probes: list[Probe], verdicts: list[Verdict]) -> dict[tuple[str, str], Score]:
+    measured = AssistantResults(
         domain=DOMAIN.name,
         assistant="m",
         memory="m",

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from memflow.chat.ledger import Account, LedgeredChat, MemoryLedger
+from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import RequestRefused
 
@@ -31,7 +31,7 @@ REQUEST = ChatRequest("test/prompt", {}, (ChatMessage("user", "hello"),))
 
 async def test_identical_requests_in_flight_are_asked_once() -> None:
     inner, ledger = SlowChat(), MemoryLedger()
-    chat = LedgeredChat(inner, ledger, Account())
+    chat = LedgeredChat(inner, ledger, RequestContext())
     completions = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(10)))
     assert inner.calls == 1
     assert {completion.text for completion in completions} == {"answer 1"}
@@ -40,7 +40,7 @@ async def test_identical_requests_in_flight_are_asked_once() -> None:
 
 async def test_all_who_wait_learn_of_a_failure() -> None:
     ledger = MemoryLedger()
-    chat = LedgeredChat(SlowChat(RequestRefused("too long")), ledger, Account())
+    chat = LedgeredChat(SlowChat(RequestRefused("too long")), ledger, RequestContext())
     results = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(3)), return_exceptions=True)
     assert [str(result) for result in results] == ["too long"] * 3
     assert ledger.failures == [("test/prompt", "too long")]
@@ -48,7 +48,7 @@ async def test_all_who_wait_learn_of_a_failure() -> None:
 
 async def test_who_waits_asks_when_who_asked_is_cancelled() -> None:
     inner = SlowChat()
-    chat = LedgeredChat(inner, MemoryLedger(), Account())
+    chat = LedgeredChat(inner, MemoryLedger(), RequestContext())
     first = asyncio.create_task(chat.complete(REQUEST))
     await asyncio.sleep(0)
     second = asyncio.create_task(chat.complete(REQUEST))
@@ -66,9 +66,9 @@ async def test_the_answer_kept_first_stays() -> None:
     class Overtaken(SlowChat):
         async def complete(self, request: ChatRequest) -> Completion:
             key = request.digest(self.fingerprint)
-            ledger.put(key, request, Completion("the other's", digest=key), Account())
+            ledger.put(key, request, Completion("the other's", digest=key), RequestContext())
             return await super().complete(request)
 
-    completion = await LedgeredChat(Overtaken(), ledger, Account()).complete(REQUEST)
+    completion = await LedgeredChat(Overtaken(), ledger, RequestContext()).complete(REQUEST)
     assert completion.text == "the other's"
     assert completion.digest == REQUEST.digest("slow")

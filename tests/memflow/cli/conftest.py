@@ -10,18 +10,18 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from memflow.answer import answer_all
-from memflow.attribution import attribute
 from memflow.benchmarks import registry
-from memflow.benchmarks.amemgym.scores import make_verdicts
-from memflow.benchmarks.benchmark import Measured
-from memflow.board import Terms, evidence_figures, on_terms
-from memflow.chat.ledger import Account
+from memflow.benchmarks.amemgym.verdicts import make_verdicts
+from memflow.benchmarks.api import AssistantResults
+from memflow.benchmarks.datasets import dataset
+from memflow.chat.ledger import RequestContext
 from memflow.cli import app
-from memflow.datasets import dataset
 from memflow.memories.registry import find
-from memflow.play import play_all
-from memflow.transcripts import entries_of, held_at, pasts_of, said_of
+from memflow.run.answer import answer_all
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, held_at, pasts_of, said_of
+from memflow.scoring.attribution import attribute
+from memflow.scoring.comparability import Terms, evidence_figures, on_terms
 from resources.lake import Lake
 from resources.ledger import SqlLedger
 from resources.library import Library
@@ -82,7 +82,7 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
     ]
 
     def staged(stage: str, work: Callable[[Chats], Any], assistant: str = "") -> Any:
-        return models.run(Account(run="test", stage=stage, domain=DOMAIN, assistant=assistant), work)
+        return models.run(RequestContext(run="test", stage=stage, domain=DOMAIN, assistant=assistant), work)
 
     async def users(chats: Chats) -> Any:
         simulator = await chats.role("simulator")
@@ -125,7 +125,7 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
         held = held_at(pasts, claims, system.memory.bookkeeping)
 
         async def judge(chats: Chats, claims: Any = claims, held: Any = held) -> Any:
-            return await benchmark.judged(domain, claims, held, await chats.role("judge"))
+            return await benchmark.judge_claims(domain, claims, held, await chats.role("judge"))
 
         claims = staged("score", judge, assistant) if claims else []
         for table, rows in (
@@ -151,7 +151,7 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
     for assistant in ASSISTANTS:
         own = benchmark.figures(
             domain,
-            Measured(
+            AssistantResults(
                 domain=DOMAIN,
                 assistant=assistant,
                 memory=assistant,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.records import Figure
+from memflow.records import Score
 from resources.lake import Lake
 from resources.settings import load
 
@@ -16,7 +16,7 @@ NONE = "accuracy does not fall for good within 12,345 tokens"
 @pytest.fixture
 def measured(empty):
     """A home in which `recent_6` falls at 4,096 tokens, and `full` does not."""
-    knee = Figure(
+    knee = Score(
         domain=DOMAIN, assistant="recent_6", memory="recent_6", model="m", metric="capacity", value=4096.0,
         low=3950.0, high=4200.0, n=900, n_episodes=30, coverage=1.0, simulator="s", scripted=True,
     )  # fmt: skip

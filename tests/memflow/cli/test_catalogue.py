@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memflow.datasets import DATASETS
-from memflow.domains import built_in
+from memflow.benchmarks.datasets import DATASETS
+from memflow.benchmarks.domains import built_in
 from resources.settings import example
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memflow.expectations import expectations_of
+from memflow.checks.expectations import expectations_of
 from resources.lake import Lake
 
 OF_DOMAIN = ("question.probes", "amemgym_demo")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memflow.domains import find
+from memflow.benchmarks.domains import find
 from resources.lake import Lake
 
 
@@ -36,7 +36,7 @@ def test_what_was_not_played_cannot_be_written(measured, tmp_path: Path, argumen
 
 def played(home, reasons: tuple[str | None, ...] = (None,)) -> None:
     """One session of `full` in amemgym_demo, played as the asset does."""
-    from memflow.records import Record, Said
+    from memflow.records import Record, TranscriptMessage
 
     lake = Lake(str(home.folder / "lake"))
     record = Record(
@@ -50,7 +50,7 @@ def played(home, reasons: tuple[str | None, ...] = (None,)) -> None:
         content="{}",
     )
     said = [
-        Said(
+        TranscriptMessage(
             domain="amemgym_demo",
             assistant="full",
             episode_id="ada",

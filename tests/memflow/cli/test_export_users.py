@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memflow.benchmarks import registry
+from memflow.benchmarks.datasets import dataset
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import dataset
 from resources.lake import Lake
 from resources.library import Library
 from resources.settings import load

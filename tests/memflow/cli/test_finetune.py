@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.datasets import dataset
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import dataset
 from memflow.memories.memory import Tools
 from resources.adapter import manifest_of
 from resources.lake import Lake
@@ -73,7 +73,7 @@ def taught(empty: Any) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def settled(tmp_path: Path) -> None:
+def parse_parameters(tmp_path: Path) -> None:
     """A memflow.toml with a model that has weights, and a Python that learns."""
     (tmp_path / "learns.py").write_text(LEARNS, encoding="utf-8")
     Path("memflow.toml").write_text(

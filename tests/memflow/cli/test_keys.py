@@ -6,12 +6,12 @@ import json
 import pytest
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.benchmark import Annotators
+from memflow.benchmarks.api import Annotators
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import find
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import dataset
-from memflow.domains import find
-from memflow.handlers import handlers
-from memflow.recording import SCRIPTED
+from memflow.run.handlers import handlers
+from memflow.run.recording import SCRIPTED
 from resources.lake import Lake
 from resources.library import Library
 from resources.settings import load

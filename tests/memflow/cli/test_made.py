@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from memflow.cli.summary import Summary
-from memflow.records import Key, Probe, Profile
+from memflow.records import GoldLabel, Probe, Profile
 from resources.lake import Lake
 
 LATE = "amemgym/questions: no usable answer in 3 attempts; the last: it was cut off"
@@ -63,7 +63,7 @@ def test_shares_and_reasons_the_most_frequent_first(made):
 def test_questions_that_are_left_out_are_counted_once_and_it_is_told_why(made):
     dropped = {1: None, 2: "it is not there", 3: "it is not there"}
     keys = [
-        Key(
+        GoldLabel(
             domain="mine",
             question_id=f"c/q{number}",
             episode_id="c",

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.records import Figure
+from memflow.records import Score
 from resources.lake import Lake
 from resources.settings import load
 
 DOMAIN = "membench_memdaily"
 OURS = "trajectories"
-FIGURE = Figure(
+FIGURE = Score(
     domain=DOMAIN,
     assistant="full",
     memory="full",

@@ -11,9 +11,9 @@ from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Tools
 from memflow.memories.registry import find, handlers
-from memflow.play import Episode, Event, play_all
 from memflow.records import Probe
-from memflow.transcripts import entries_of, said_of
+from memflow.run.play import Episode, Event, play_all
+from memflow.run.transcripts import entries_of, said_of
 from resources.lake import Lake
 from resources.settings import load
 

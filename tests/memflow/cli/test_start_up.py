@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assets.recipes import BY_ASSISTANT, BY_DOMAIN, Recipes
-from memflow.cli import walk as walk_module
-from memflow.cli.walk import Leg, Order, Outcome, walk
+from assets.fingerprints import BY_ASSISTANT, BY_DOMAIN, Fingerprints
+from memflow.cli import pipeline as walk_module
+from memflow.cli.pipeline import Leg, Order, Outcome, walk
 from resources.process_locks import LOCKS, has_stale_locks, instance_folder
 from resources.settings import Settings, load
 
@@ -51,7 +51,7 @@ def up_to_date(home: Path) -> Settings:
         f"home = {json.dumps(str(home))}\ndomains = {json.dumps([DOMAIN])}\nassistants = {json.dumps(ASSISTANTS)}\n"
     )
     settings = load(file)
-    recipes = Recipes.of(settings)
+    recipes = Fingerprints.of(settings)
     domain = settings.domain(DOMAIN)
     for name in domain.datasets:
         recipes.lake.write("raw.records", name, [], recipe=recipes.raw(name))
@@ -130,7 +130,7 @@ def test_run_of_a_killed_process_is_ended_though_all_is_up_to_date(tmp_path) -> 
 
 def test_partition_that_is_out_of_date_is_run(tmp_path) -> None:
     settings = up_to_date(tmp_path)
-    lake = Recipes.of(settings).lake
+    lake = Fingerprints.of(settings).lake
     lake.write("score.leaderboard", "all", [], recipe="of another version")
     outcome = walked(settings)
     assert [leg.job for leg in [*outcome.ran, *(leg for leg, _ in outcome.failed)]] == ["publish_scores"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.records import Figure, Probe, Reply, Said
+from memflow.records import Probe, Reply, Score, TranscriptMessage
 from resources.lake import Lake
 from resources.settings import load
 
@@ -37,7 +37,7 @@ def timed(empty):
     )
     lake.write("utterance.turns", DOMAIN, [], recipe="test")
     for name, seconds in (("none", 0.0), ("rag", 0.5)):
-        line = Said(
+        line = TranscriptMessage(
             **of,
             assistant=name,
             event=0,
@@ -65,7 +65,7 @@ def timed(empty):
             "memory.transcripts", f"{DOMAIN}/{name}", [line] if seconds else [], recipe="test", meta=meta
         )
         lake.write("answer.replies", f"{DOMAIN}/{name}", [reply], recipe="test", meta=meta)
-    figure = Figure(
+    figure = Score(
         domain=DOMAIN,
         assistant="rag",
         memory="rag",

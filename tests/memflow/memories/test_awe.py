@@ -4,9 +4,9 @@ from remembering import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
-from memflow.hashing import HashingEmbedder
 from memflow.memories.awe import Awe
 from memflow.memories.entries import EntryStore
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.mem0.decisions import FACT
 from memflow.memories.memory import FAILURE, Tools
 from memflow.memories.registry import find

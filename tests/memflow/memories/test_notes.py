@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.errors import BadInput
-from memflow.hashing import HashingEmbedder
 from memflow.memories.dense import Embedded
 from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Memory, Message, Tools
 from memflow.memories.notes import pieces, recalled

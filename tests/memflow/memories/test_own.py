@@ -10,7 +10,7 @@ import pytest
 from memflow.errors import BadSettings
 from memflow.memories.own import Own, installed, load, name_of, offered, sources
 from memflow.memories.rag import Rag
-from memflow.memories.registry import Recipe, find, fingerprint, handlers, looked_up
+from memflow.memories.registry import MemoryConfig, find, fingerprint, handlers, looked_up
 
 WHOLE = """
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ def test_packages_offer_memories_and_a_broken_one_breaks_no_other(place: Path) -
     )
     assert find("shelf", own).system.summary == "A shelf."
     found = looked_up(own)
-    assert isinstance(found["shelf"], Recipe) and len(handlers(own)) == len(handlers())
+    assert isinstance(found["shelf"], MemoryConfig) and len(handlers(own)) == len(handlers())
     with pytest.raises(BadSettings, match=r"the memory broken of the package bad-shelves 1\.2: .*no licence"):
         find("broken", own)
     assert find("rag", own).system.memory is Rag, "ours stays ours"

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from memflow.errors import BadSettings
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Message, Tools
 from memflow.memories.rag import Rag
 from memflow.memories.registry import fingerprint, remember

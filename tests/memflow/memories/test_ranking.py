@@ -8,8 +8,8 @@ import pytest
 from remembering import case, give
 
 from memflow.chat.scripted import ScriptedChat
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Tools
 from memflow.memories.registry import find, handlers
 from memflow.memories.systems import SYSTEMS

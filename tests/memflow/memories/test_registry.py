@@ -12,10 +12,10 @@ from remembering import case
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
-from memflow.hashing import HashingEmbedder
 from memflow.memories import registry
 from memflow.memories.awi.memory import Awi
 from memflow.memories.entries import EntryStore
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Calls, Memory, Message, Recall, Tools, parameter
 from memflow.memories.own import Own

@@ -13,8 +13,8 @@ from profiles import examples
 from remembering import case
 
 from memflow.chat.scripted import ScriptedChat
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore, Item
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Recall, Tools
 from memflow.memories.registry import handlers, remember
 from memflow.memories.systems import SYSTEMS

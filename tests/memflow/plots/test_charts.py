@@ -8,9 +8,9 @@ from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput
 from memflow.plots.charts import chart, charts
 from memflow.plots.shapes import Bars, Chart, Curve, Point, gaps
-from memflow.records import Figure
+from memflow.records import Score
 
-FIGURE = Figure(
+FIGURE = Score(
     domain="d",
     assistant="rag",
     memory="rag",

@@ -11,21 +11,21 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from memflow.benchmarks.benchmark import Annotators
-from memflow.benchmarks.choices import LETTERS, lettered
+from memflow.benchmarks.api import Annotators
 from memflow.benchmarks.comem.answers import UNTOLD, Finding, Review, narrowed
+from memflow.benchmarks.comem.config import UNKNOWN, Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context
 from memflow.benchmarks.comem.curation.keys import kept
-from memflow.benchmarks.comem.parameters import UNKNOWN, Parameters
 from memflow.benchmarks.comem.truncation import visible
 from memflow.benchmarks.comem.wording import prompt, twins
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.multiple_choice import LETTERS, lettered
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
-from memflow.domains import Domain
 from memflow.errors import BadSettings
 from memflow.memories.chunks import passage
-from memflow.records import Key
+from memflow.records import GoldLabel
 
 IN_HAND = 128
 """Questions at a checkpoint that are asked at once, and so how many contexts are written out at a time. Of their
@@ -44,7 +44,7 @@ def annotation_prompts() -> list[Prompt]:
 
 async def annotated(
     domain: Domain, contexts: Sequence[Context], parameters: Parameters, annotators: Annotators
-) -> list[Key]:
+) -> list[GoldLabel]:
     """The keys of every sound question at each checkpoint but 0, by both hands; a hand that gave no usable answer is a
     row with its reason, and is not verified.
 
@@ -55,7 +55,7 @@ async def annotated(
     asked_of = [(context, asked) for context in contexts for asked in context.sound]
     done = annotators.expect(len(asked_of) * len(parameters.checkpoints))
     waiting = _places(domain, contexts, parameters)
-    found: dict[str, list[Key]] = defaultdict(list)
+    found: dict[str, list[GoldLabel]] = defaultdict(list)
 
     async def hand() -> None:
         # Contexts are written out when their turn comes. Who fails lets nobody begin another.
@@ -76,7 +76,7 @@ async def annotated(
     ]
 
 
-def agreed(asked: Asked, keys: Iterable[Key], parameters: Parameters) -> list[Key]:
+def agreed(asked: Asked, keys: Iterable[GoldLabel], parameters: Parameters) -> list[GoldLabel]:
     """One question's keys in order, with why it is dropped: the two disagree somewhere, or there is no telling and no
     option that says so. Where one failed, nobody knows whether they agree: it is not dropped."""
     keys = sorted(keys, key=lambda key: (key.checkpoint, key.made_by))
@@ -141,7 +141,7 @@ def _said(context: Context, index: int) -> str:
     return passage(lines)
 
 
-async def _rounds(place: _Place, annotators: Annotators) -> list[Key]:
+async def _rounds(place: _Place, annotators: Annotators) -> list[GoldLabel]:
     published = place.asked.answer
     if published is None:
         first = await _say("annotator", annotators.first, "annotate", place, None)
@@ -152,7 +152,7 @@ async def _rounds(place: _Place, annotators: Annotators) -> list[Key]:
     return [first, await _say("verifier", annotators.second, "verify", place, first.answer)]
 
 
-async def _say(made_by: str, chat: Chat, stem: str, place: _Place, told: str | None) -> Key:
+async def _say(made_by: str, chat: Chat, stem: str, place: _Place, told: str | None) -> GoldLabel:
     """What one says of a place, told another's answer or none."""
     fields = {
         "said": place.said,
@@ -165,7 +165,7 @@ async def _say(made_by: str, chat: Chat, stem: str, place: _Place, told: str | N
     asking = prompt(stem, narrowed(Finding if told is None else Review, options), language)
     answer = await ask(chat, asking, fields)
     value: Finding | None = answer.value
-    return Key(
+    return GoldLabel(
         domain=place.domain,
         question_id=place.context.question_id(place.asked),
         episode_id=place.context.context_id,

@@ -6,19 +6,19 @@ What the file says of a question is the last word; the grounds of whoever made i
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context
 from memflow.benchmarks.comem.curation.key_file import At, Ground, Keyed, digest_of
 from memflow.benchmarks.comem.curation.keys import kept
-from memflow.benchmarks.comem.parameters import Parameters
-from memflow.benchmarks.comem.records import contexts_of, key_records
+from memflow.benchmarks.comem.load import contexts_of, key_records
 from memflow.benchmarks.comem.sources.keys import HEADER
 from memflow.benchmarks.comem.truncation import visible
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
-from memflow.records import Key, Record
+from memflow.records import GoldLabel, Record
 
 
-def imported(domain: Domain, records: Sequence[Record], parameters: Parameters) -> list[Key]:
+def imported(domain: Domain, records: Sequence[Record], parameters: Parameters) -> list[GoldLabel]:
     """The keys of every sound question at each checkpoint but 0. A question that the file does not have is dropped.
 
     Raises BadInput naming file, line and fault where a line is for no question of the domain, for another question or
@@ -92,10 +92,10 @@ def _fault(line: Keyed, context: Context, asked: Asked, parameters: Parameters) 
 
 def _keys(
     domain: Domain, context: Context, asked: Asked, line: Keyed | None, parameters: Parameters
-) -> Iterator[Key]:
+) -> Iterator[GoldLabel]:
     seen = visible(context, asked, parameters)[1:]
     empty = [
-        Key(
+        GoldLabel(
             domain=domain.name,
             question_id=context.question_id(asked),
             episode_id=context.context_id,

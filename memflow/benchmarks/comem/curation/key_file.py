@@ -12,14 +12,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memflow.benchmarks.comem.config import UNKNOWN, parameters_of
 from memflow.benchmarks.comem.contexts import Asked, Context
 from memflow.benchmarks.comem.curation.keys import LAST_WORD, by_question, final
-from memflow.benchmarks.comem.parameters import UNKNOWN, parameters_of
 from memflow.benchmarks.comem.truncation import visible
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
-from memflow.records import Key
+from memflow.records import GoldLabel
 
 Name = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -76,7 +76,7 @@ def digest_of(asked: Asked) -> str:
 
 
 def written(
-    domain: Domain, contexts: Sequence[Context], keys: Sequence[Key], models: Mapping[str, str]
+    domain: Domain, contexts: Sequence[Context], keys: Sequence[GoldLabel], models: Mapping[str, str]
 ) -> Written:
     """The last words among a domain's keys as a file, each with the grounds of every hand.
 
@@ -105,7 +105,7 @@ _AGAIN = "materialize the asset question/keys again"
 
 
 def _keyed(
-    domain: Domain, context: Context, asked: Asked, keys: Sequence[Key], models: Mapping[str, str]
+    domain: Domain, context: Context, asked: Asked, keys: Sequence[GoldLabel], models: Mapping[str, str]
 ) -> Keyed:
     parameters, last = parameters_of(domain), final(keys)
     seen = dict(enumerate(visible(context, asked, parameters)[1:], start=1))
@@ -129,13 +129,13 @@ def _keyed(
     )
 
 
-def _answer(key: Key) -> int | Literal["unknown"]:
+def _answer(key: GoldLabel) -> int | Literal["unknown"]:
     if key.answer is None:
         raise BadInput(f"{key.domain}: {key.question_id} has no key at checkpoint {key.checkpoint}; {_AGAIN}")
     return UNKNOWN if key.answer == UNKNOWN else int(key.answer)
 
 
-def _grounds(keys: Sequence[Key], checkpoint: int, models: Mapping[str, str]) -> Iterator[Ground]:
+def _grounds(keys: Sequence[GoldLabel], checkpoint: int, models: Mapping[str, str]) -> Iterator[Ground]:
     """What each hand said, the one whose word is the last at the end."""
     for key in sorted(keys, key=lambda key: LAST_WORD.index(key.made_by), reverse=True):
         if key.checkpoint == checkpoint:

@@ -4,17 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from memflow.benchmarks.comem.config import UNKNOWN, Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.parameters import UNKNOWN, Parameters
 from memflow.benchmarks.comem.truncation import visible
-from memflow.domains import Domain
-from memflow.records import Key
+from memflow.benchmarks.domains import Domain
+from memflow.records import GoldLabel
 
 LAST_WORD = ("verifier", "annotator", "imported", "rule", "published")
 """Whose key counts where several hands gave one, the first of these."""
 
 
-def keys_by(hand: str, domain: Domain, contexts: Sequence[Context], parameters: Parameters) -> list[Key]:
+def keys_by(
+    hand: str, domain: Domain, contexts: Sequence[Context], parameters: Parameters
+) -> list[GoldLabel]:
     """The keys of every sound question by `rule` or as `published`, at each checkpoint but 0."""
     return [
         key
@@ -24,10 +26,10 @@ def keys_by(hand: str, domain: Domain, contexts: Sequence[Context], parameters: 
     ]
 
 
-def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters) -> list[Key]:
+def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters) -> list[GoldLabel]:
     """The questions that their sources drop, as rows that say why: nobody has to say what is right for them."""
     return [
-        Key(
+        GoldLabel(
             domain=domain.name,
             question_id=context.question_id(asked),
             episode_id=context.context_id,
@@ -45,21 +47,21 @@ def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters
     ]
 
 
-def by_question(keys: Iterable[Key]) -> Mapping[str, list[Key]]:
+def by_question(keys: Iterable[GoldLabel]) -> Mapping[str, list[GoldLabel]]:
     """The keys of each question, by its id."""
-    found: dict[str, list[Key]] = defaultdict(list)
+    found: dict[str, list[GoldLabel]] = defaultdict(list)
     for key in keys:
         found[key.question_id].append(key)
     return found
 
 
-def final(keys: Iterable[Key]) -> Mapping[int, Key]:
+def final(keys: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
     """Of one question's keys, the last word at each checkpoint."""
     ordered = sorted(keys, key=lambda key: LAST_WORD.index(key.made_by), reverse=True)
     return {key.checkpoint: key for key in ordered}
 
 
-def kept(asked: Asked, keys: Iterable[Key], parameters: Parameters) -> list[Key]:
+def kept(asked: Asked, keys: Iterable[GoldLabel], parameters: Parameters) -> list[GoldLabel]:
     """One question's keys, with why it is dropped: it has no option for a checkpoint at which there is no telling."""
     keys = list(keys)
     if parameters.unknown == "option" or asked.unknowing is not None:
@@ -74,7 +76,9 @@ def kept(asked: Asked, keys: Iterable[Key], parameters: Parameters) -> list[Key]
     ]
 
 
-def _keys(hand: str, domain: Domain, context: Context, asked: Asked, parameters: Parameters) -> Iterator[Key]:
+def _keys(
+    hand: str, domain: Domain, context: Context, asked: Asked, parameters: Parameters
+) -> Iterator[GoldLabel]:
     for number, index in enumerate(visible(context, asked, parameters)):
         if not number:
             continue
@@ -85,7 +89,7 @@ def _keys(hand: str, domain: Domain, context: Context, asked: Asked, parameters:
                 reason = f"{context.question_id(asked)} is published without an answer"
         elif not asked.known:
             reason = f"{context.question_id(asked)} has no rule: its source does not say from when on what is right"
-        yield Key(
+        yield GoldLabel(
             domain=domain.name,
             question_id=context.question_id(asked),
             episode_id=context.context_id,

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from memflow.benchmarks.comem.config import UNKNOWN
 from memflow.benchmarks.comem.contexts import Asked, Context
 from memflow.benchmarks.comem.curation.keys import by_question, final
-from memflow.benchmarks.comem.parameters import UNKNOWN
-from memflow.records import Key
+from memflow.records import GoldLabel
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Survey:
 @dataclass(frozen=True)
 class _Question:
     asked: Asked
-    keys: tuple[Key, ...]
+    keys: tuple[GoldLabel, ...]
 
     @property
     def dropped(self) -> str | None:
@@ -68,18 +68,18 @@ class _Question:
         """The last word at each checkpoint, in order."""
         return tuple(key.answer for _, key in sorted(final(self.keys).items()))
 
-    def told(self, key: Key) -> str | None:
+    def told(self, key: GoldLabel) -> str | None:
         """The answer that a hand was told."""
         if key.made_by == "annotator":
             return None if self.asked.answer is None else str(self.asked.answer)
         before = [each for each in self.at(key.checkpoint) if each.made_by == "annotator"]
         return before[0].answer if before else None
 
-    def at(self, checkpoint: int) -> list[Key]:
+    def at(self, checkpoint: int) -> list[GoldLabel]:
         return [key for key in self.keys if key.checkpoint == checkpoint]
 
 
-def surveys(contexts: Sequence[Context], keys: Iterable[Key]) -> list[Survey]:
+def surveys(contexts: Sequence[Context], keys: Iterable[GoldLabel]) -> list[Survey]:
     """The survey of all questions that have keys, and of each category. Questions without keys are not counted."""
     held_of = by_question(keys)
     found = [
@@ -134,5 +134,5 @@ def _changes(asked: _Question) -> tuple[bool, ...]:
     return tuple(one != other for one, other in zip(asked.right, asked.right[1:], strict=False))
 
 
-def _contradicts(asked: _Question, key: Key) -> bool:
+def _contradicts(asked: _Question, key: GoldLabel) -> bool:
     return key.agrees is not None and key.agrees != (key.answer == asked.told(key))

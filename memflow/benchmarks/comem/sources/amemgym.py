@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from memflow.benchmarks.amemgym.load import read_users
 from memflow.benchmarks.amemgym.published import Asked as Published
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.records import read_users
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Known, Line
-from memflow.benchmarks.comem.parameters import Parameters
 from memflow.benchmarks.comem.truncation import visible
-from memflow.benchmarks.file import File
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 

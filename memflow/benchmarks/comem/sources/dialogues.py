@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Known, Line
-from memflow.benchmarks.comem.parameters import Parameters
-from memflow.benchmarks.file import File, Said
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^/\s][^/]*$")]

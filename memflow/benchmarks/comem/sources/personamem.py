@@ -21,10 +21,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
 
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.parameters import Parameters
-from memflow.benchmarks.file import File, Said
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.published_file import File, Said
 from memflow.errors import BadInput
 from memflow.records import Record
 

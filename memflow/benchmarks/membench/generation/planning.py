@@ -3,15 +3,15 @@
 import random
 from collections.abc import Mapping, Sequence
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.config import Parameters, parameters_of
 from memflow.benchmarks.membench.generation import computing, factual, preferring, recommending
 from memflow.benchmarks.membench.generation.lives.graphs import graphs_of
 from memflow.benchmarks.membench.generation.lives.sources import likes_of, words_of
 from memflow.benchmarks.membench.generation.plans import Plan
 from memflow.benchmarks.membench.generation.tasks import Planner, Task
 from memflow.benchmarks.membench.kinds import KINDS, Kind
-from memflow.benchmarks.membench.parameters import Parameters, parameters_of
-from memflow.domains import Domain
 from memflow.fingerprint import seeded
 from memflow.records import Record
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.lives.graphs import Graph
 from memflow.benchmarks.membench.generation.lives.preferences import Preferences, Topic
 from memflow.benchmarks.membench.generation.lives.vocabulary import Language, Vocabulary
 from memflow.benchmarks.membench.generation.plans import Plan, Query, Talk
 from memflow.benchmarks.membench.kinds import Kind, Scene
-from memflow.benchmarks.membench.parameters import Parameters
 
 
 @dataclass(frozen=True)

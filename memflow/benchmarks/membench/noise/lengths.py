@@ -5,12 +5,12 @@ How noise is woven in is weaving.py's; nothing here draws or places.
 
 from collections.abc import Sequence
 
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.noise import grammar as noise_grammar
 from memflow.benchmarks.membench.noise.conflicts import forbidden
 from memflow.benchmarks.membench.noise.weaving import Unit, woven
-from memflow.benchmarks.membench.parameters import parameters_of
 from memflow.benchmarks.membench.published import noise as noise_files
-from memflow.domains import Domain
 from memflow.records import Entity, Probe, Record, Turn
 
 

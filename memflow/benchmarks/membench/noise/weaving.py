@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from memflow.benchmarks.given import arrivals
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import arrivals
+from memflow.benchmarks.membench.config import Parameters, parameters_of
 from memflow.benchmarks.membench.noise.conflicts import conflict, plain
-from memflow.benchmarks.membench.parameters import Parameters, parameters_of
 from memflow.benchmarks.membench.trajectories import NOISE, Step, session_of
-from memflow.domains import Domain
 from memflow.errors import BadInput
 from memflow.fingerprint import seeded
 from memflow.records import Turn

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from memflow.benchmarks.file import File, Said
 from memflow.benchmarks.membench.kinds import Kind, kind
 from memflow.benchmarks.membench.published.questions import Question, Shape, asked
 from memflow.benchmarks.membench.trajectories import Step, Trajectory
 from memflow.benchmarks.membench.wording import stamped
+from memflow.benchmarks.published_file import File, Said
 from memflow.errors import BadInput
 from memflow.records import Record
 

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from memflow.benchmarks.benchmark import States
-from memflow.benchmarks.file import File, Said
+from memflow.benchmarks.api import States
 from memflow.benchmarks.membench.published.questions import Shape
+from memflow.benchmarks.published_file import File, Said
 from memflow.records import Entity, Profile, Record
 
 NAME = "graphs.json"

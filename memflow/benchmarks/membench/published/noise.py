@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from memflow.benchmarks.file import File
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.published.questions import Shape
 from memflow.benchmarks.membench.published.release import Spoken
 from memflow.benchmarks.membench.trajectories import NOISE, Step
+from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from memflow.benchmarks.choices import LETTERS
-from memflow.benchmarks.file import Said
 from memflow.benchmarks.membench.trajectories import Asked, Trajectory, is_noise
+from memflow.benchmarks.multiple_choice import LETTERS
+from memflow.benchmarks.published_file import Said
 
 OPTIONS = 4
 """How many options a question has."""

@@ -12,15 +12,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks import scripts
-from memflow.benchmarks.file import File
+from memflow.benchmarks import tv_scripts
 from memflow.benchmarks.memorybench.split import fixed_sample
 from memflow.benchmarks.memorybench.tasks import catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool, Session, Spoken
-from memflow.benchmarks.scripts import Script, Text
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.tv_scripts import Script, Text
 from memflow.records import Record
 
-CHATBOTS = {f"dialsim_{show}": name for show, name in scripts.CHATBOTS.items()}
+CHATBOTS = {f"dialsim_{show}": name for show, name in tv_scripts.CHATBOTS.items()}
 """Whom the assistant plays, by data set."""
 KIND = "ans_w_time"
 """The fan quiz's questions that can be answered and name a time, as DialSim calls them."""
@@ -54,7 +54,7 @@ class Scene(BaseModel):
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """A record per session of the script, per question of the others. Raises BadInput."""
     if file.source.endswith(".txt"):
-        return list(scripts.sessions(file))
+        return list(tv_scripts.sessions(file))
     found = list(_pickled(file) if file.source.endswith(".pickle") else _own(file))
     if not found:
         raise file.bad("it holds no question that can be answered and names a time")
@@ -62,10 +62,10 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    for episode, number, raw in scripts.pickled(file):
+    for episode, number, raw in tv_scripts.pickled(file):
         where = f"episode {episode}, scene {number}"
         scene = file.shaped(Scene, raw, where)
-        for key, published in scripts.entries(file, scene.easy_q.get(KIND, {}), f"{where}, {KIND}"):
+        for key, published in tv_scripts.entries(file, scene.easy_q.get(KIND, {}), f"{where}, {KIND}"):
             quiz = file.shaped(Quiz, published, f"{where}, {KIND} {key}")
             # Some are published without words, and cannot be asked.
             if words := quiz.questions.get("default", "").strip():

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, Json, StringConstraints
 
-from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks import catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 ORDER = ("open_ended_qa", "summarization", "chat", "heuristic_text_generation", "text_completion")

@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.file import File, Said
 from memflow.benchmarks.memorybench.tasks import catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
 
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
-from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks import catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool, Session, Spoken
+from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Protocol
 
-from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks import (
     dialsim,
     hellobench,
@@ -22,6 +21,7 @@ from memflow.benchmarks.memorybench.tasks import (
     writingprompts,
 )
 from memflow.benchmarks.memorybench.tasks.task import Pool
+from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
 from memflow.records import Record
 

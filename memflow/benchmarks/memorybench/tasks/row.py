@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from memflow.benchmarks.file import Said
 from memflow.benchmarks.memorybench.tasks.task import Part
+from memflow.benchmarks.published_file import Said
 
 LIMIT = 1_000_000
 """Characters of a text that is read as a literal, at most."""

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks import catalogue, locomo
 from memflow.benchmarks.memorybench.tasks.locomo import Text
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 

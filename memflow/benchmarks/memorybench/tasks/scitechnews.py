@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks import catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 WORDS = 1024

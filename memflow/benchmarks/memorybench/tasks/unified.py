@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel
 
-from memflow.benchmarks.file import File, Said
 from memflow.benchmarks.memorybench.tasks import catalogue, locomo
 from memflow.benchmarks.memorybench.tasks.row import Row
 from memflow.benchmarks.memorybench.tasks.task import Case, Part, Pool, Session, Task
 from memflow.benchmarks.memorybench.tasks.unwrapped import CASES, CORPORA
+from memflow.benchmarks.published_file import File, Said
 from memflow.errors import BadInput
 from memflow.records import Record
 

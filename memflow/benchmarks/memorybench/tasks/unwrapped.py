@@ -10,8 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks import scripts
-from memflow.benchmarks.file import Said
+from memflow.benchmarks import tv_scripts
 from memflow.benchmarks.memorybench.tasks import (
     dialsim,
     hellobench,
@@ -27,6 +26,7 @@ from memflow.benchmarks.memorybench.tasks import (
 )
 from memflow.benchmarks.memorybench.tasks.row import Row
 from memflow.benchmarks.memorybench.tasks.task import Case, Session
+from memflow.benchmarks.published_file import Said
 
 _ASKED_AT = "in the context of "
 """What stands before the day on which a question of DialSim is asked."""
@@ -151,6 +151,6 @@ def _locomo_corpus(text: str) -> Sequence[Session]:
 
 CORPORA: Mapping[str, Callable[[str], Sequence[Session]]] = {
     "locomo": _locomo_corpus,
-    **dict.fromkeys(dialsim.CHATBOTS, lambda text: dialsim.corpus(scripts.scripts(text))),
+    **dict.fromkeys(dialsim.CHATBOTS, lambda text: dialsim.corpus(tv_scripts.scripts(text))),
 }
 """By task: the text of a corpus as its sessions. They raise KeyError, TypeError, ValueError."""

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks import catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.published_file import File
 from memflow.records import Record
 from memflow.words import HAN
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from memflow.benchmarks.file import File
 from memflow.benchmarks.memorybench.tasks import catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 FIRST = 2000

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from memflow.benchmarks.memorybench.parameters import parameters_of
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1, task
 from memflow.benchmarks.memorybench.users.actions import (
     PUBLISHED,
@@ -20,7 +21,6 @@ from memflow.benchmarks.memorybench.users.actions import (
     draw,
 )
 from memflow.benchmarks.memorybench.users.noise import perturbed
-from memflow.domains import Domain
 from memflow.fingerprint import seeded
 from memflow.records import FeedbackRound, PlayedRound, Probe
 

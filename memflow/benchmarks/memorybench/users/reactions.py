@@ -9,10 +9,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.memorybench.parameters import parameters_of
-from memflow.benchmarks.memorybench.scores import accuracy
-from memflow.benchmarks.memorybench.scores.metric import PACKAGE as JUDGING
-from memflow.benchmarks.memorybench.scores.metric import Means
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.scorers import accuracy
+from memflow.benchmarks.memorybench.scorers.metric import PACKAGE as JUDGING
+from memflow.benchmarks.memorybench.scorers.metric import Means
 from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1
 from memflow.benchmarks.memorybench.users.answers import Critique
 from memflow.benchmarks.memorybench.users.contexts import PACKAGE, evaluation, standards
@@ -20,8 +21,7 @@ from memflow.benchmarks.memorybench.users.personas import persona
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt, all_prompts, load
 from memflow.chat.requests import Chat, ChatMessage
-from memflow.domains import Domain
-from memflow.metrics.instruments import Instruments
+from memflow.metrics.backends import MetricBackends
 from memflow.metrics.text import locomo_f1
 from memflow.records import Probe
 
@@ -77,7 +77,9 @@ async def react(
         right = score >= HALF - _ROUNDING if standard else score > HALF + _ROUNDING
         return _measured(score, satisfaction(score), right)
     if probe.metric == ACCURACY:
-        marked = await accuracy.accurate(probe, history[-1].content, Means(Instruments(judge or simulator)))
+        marked = await accuracy.accurate(
+            probe, history[-1].content, Means(MetricBackends(judge or simulator))
+        )
         if marked.value is None:
             return _unknown(probe, marked.reason)
         return _measured(marked.value, S_RIGHT if marked.value else S_WRONG, marked.value > 0)

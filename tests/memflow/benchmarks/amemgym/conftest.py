@@ -12,10 +12,10 @@ import pytest
 
 import memflow
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain, find
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import dataset
-from memflow.domains import Domain, find
 from memflow.records import Probe, Record, Turn
 
 

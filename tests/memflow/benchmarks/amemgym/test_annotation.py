@@ -15,11 +15,11 @@ from memflow.benchmarks.amemgym.annotation import KINDS
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, BadSettings
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
-from memflow.play import play_all
-from memflow.transcripts import said_of
+from memflow.run.play import play_all
+from memflow.run.transcripts import said_of
 
 
 @pytest.fixture(scope="module")

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import pytest
 
-from memflow.answer import answer_all
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.scores import make_verdicts
-from memflow.benchmarks.benchmark import Measured
+from memflow.benchmarks.amemgym.verdicts import make_verdicts
+from memflow.benchmarks.api import AssistantResults
 from memflow.chat.asking import ask
 from memflow.chat.requests import ChatMessage, Completion
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Memory, Message, Recall
 from memflow.memories.oracle import Oracle
-from memflow.play import play_all
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.run.answer import answer_all
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 
 
 @dataclass
@@ -59,7 +59,9 @@ async def accuracy(made, remember) -> float:
         benchmark, made.domain, "m", made.probes, pasts_of(*rows, made.probes), remember, chat
     )
     verdicts = make_verdicts(made.domain, made.probes, replies)
-    measured = Measured(made.domain.name, "m", "m", "scripted", made.probes, verdicts, [], [], "s", True)
+    measured = AssistantResults(
+        made.domain.name, "m", "m", "scripted", made.probes, verdicts, [], [], "s", True
+    )
     (row,) = [
         row
         for row in benchmark.figures(made.domain, measured)

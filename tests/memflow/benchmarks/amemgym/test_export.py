@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.expectations import EXPECTED
+from memflow.benchmarks.amemgym.checks import EXPECTED
 from memflow.benchmarks.amemgym.export import export_users
 from memflow.benchmarks.amemgym.states import histories
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
-from memflow.checks import check_rows
-from memflow.datasets import dataset
-from memflow.domains import Domain
+from memflow.checks.evaluation import check_rows
 from memflow.errors import BadInput
 from memflow.records import Change, Variable
 

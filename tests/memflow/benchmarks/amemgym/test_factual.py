@@ -10,11 +10,11 @@ from memflow.benchmarks.amemgym.answers import Findings, findings_of
 from memflow.benchmarks.amemgym.curves import make_curves
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.reading import latest_is
-from memflow.benchmarks.benchmark import Measured
+from memflow.benchmarks.api import AssistantResults
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
-from memflow.records import Claim, Figure, Policy
+from memflow.records import Claim, Policy, Score
 
 JUDGE = ScriptedChat(AMemGym().handlers())
 
@@ -104,7 +104,7 @@ def test_the_scripted_judge_goes_by_the_latest_statement(held: str, found: bool)
     assert latest_is(held, "mood", "high") == found
 
 
-def figure(**over: object) -> Figure:
+def figure(**over: object) -> Score:
     given: dict[str, object] = {
         "slice": "all",
         "value": 0.5,
@@ -113,7 +113,7 @@ def figure(**over: object) -> Figure:
         "coverage": 1.0,
         **over,
     }
-    return Figure(
+    return Score(
         domain="d",
         assistant="a",
         memory="a",
@@ -126,7 +126,7 @@ def figure(**over: object) -> Figure:
 
 
 def curves(demo, claims: Sequence[Claim] = (), policies: Sequence[Policy] = (), script: bool = False):
-    measured = Measured("d", "a", "a", "m", [], [], [], [], "", False, claims, script, policies)
+    measured = AssistantResults("d", "a", "a", "m", [], [], [], [], "", False, claims, script, policies)
     return {(one.metric, one.slice): one for one in make_curves(demo.domain, measured, [figure()])}
 
 

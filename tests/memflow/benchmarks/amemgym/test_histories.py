@@ -5,8 +5,8 @@ from typing import Any
 
 from following import curve, followed
 
-from memflow.continual import NO_NONE
 from memflow.records import Probe
+from memflow.scoring.continual import NO_NONE
 
 STILL, THROUGHOUT = [12, 4, 3, 1], 0
 """Of the demo's 12 questions, those with the gold of period 0 at each period, and those with it at all of them."""

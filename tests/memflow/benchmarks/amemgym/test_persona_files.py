@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from memflow.benchmarks.amemgym.records import read_records
-from memflow.datasets import Dataset
+from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.datasets import Dataset
 from memflow.errors import BadInput
 
 ROWS = [

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import memflow
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.personas import people, persona_of
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import dataset
-from memflow.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Record
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compare
-from memflow.benchmarks.amemgym.scores import make_verdicts
-from memflow.domains import Domain, find
+from memflow.benchmarks.amemgym.verdicts import make_verdicts
+from memflow.benchmarks.domains import Domain, find
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply
 

@@ -10,23 +10,23 @@ from typing import Any
 
 import pytest
 
-from memflow.answer import answer_all
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.records import read_records
-from memflow.benchmarks.amemgym.scores import make_verdicts
+from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.amemgym.verdicts import make_verdicts
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain, find
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import Dataset
-from memflow.domains import Domain, find
 from memflow.errors import BadInput, RequestRefused
-from memflow.handlers import handlers
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
-from memflow.play import Played, play_all
-from memflow.recording import Made, Source, file_of
-from memflow.records import Entry, Probe, Record, Reply, Said, Turn
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.records import Entry, Probe, Record, Reply, TranscriptMessage, Turn
+from memflow.run.answer import answer_all
+from memflow.run.handlers import handlers
+from memflow.run.play import Played, play_all
+from memflow.run.recording import Made, Source, file_of
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 
 RUN = Dataset("my_run", "A run", "amemgym", ("run.jsonl",), "ours", "memflow", "Record it.")
 MEMORIES = ("bm25_message", "bm25_session", "rag_2_4_30", "embed_message", "full", "recent")
@@ -40,7 +40,7 @@ BENCHMARK = AMemGym()
 class Lived:
     """A domain played with one memory, and its probes asked."""
 
-    said: list[Said]
+    said: list[TranscriptMessage]
     entries: list[Entry]
     replies: list[Reply]
 
@@ -63,7 +63,7 @@ def live(made, domain: Domain, turns: Sequence[Turn], memory: str, chat: Chat = 
     return Lived(said_of("d", memory, played), entries_of("d", memory, played), replies)
 
 
-def recorded(said: Sequence[Said], **made: Any) -> str:
+def recorded(said: Sequence[TranscriptMessage], **made: Any) -> str:
     about = {
         "benchmark": "amemgym",
         "domain": "amemgym_demo",
@@ -136,9 +136,9 @@ def test_off_policy_the_probes_are_the_same_and_nobody_is_asked_for_words(demo, 
     )
     assert probes == demo.probes
     assert BENCHMARK.replier(domain, CHAT) is None
-    assert BENCHMARK.simulated(domain) == {"state", "utterance", "question"}
-    assert BENCHMARK.simulated(find("amemgym_base_offpolicy")) == frozenset()
-    assert BENCHMARK.simulated(demo.domain) - BENCHMARK.simulated(domain) == {"memory"}
+    assert BENCHMARK.simulator_stages(domain) == {"state", "utterance", "question"}
+    assert BENCHMARK.simulator_stages(find("amemgym_base_offpolicy")) == frozenset()
+    assert BENCHMARK.simulator_stages(demo.domain) - BENCHMARK.simulator_stages(domain) == {"memory"}
 
     class Nobody(ScriptedChat):
         async def complete(self, request):
@@ -182,8 +182,8 @@ def test_a_session_that_a_lost_reply_cut_short_is_given_as_it_was(demo, tmp_path
 
 def test_a_first_message_that_is_quarantined_stays_so_alone(demo, on, tmp_path):
     """It was not played, so no run has a dialogue that begins with it."""
+    from memflow.benchmarks.amemgym.config import sizes_of
     from memflow.benchmarks.amemgym.recorded import replayed
-    from memflow.benchmarks.amemgym.sizes import sizes_of
 
     lost, *rest = demo.turns
     said = [row for row in on("full").said if (row.episode_id, row.event) != (lost.episode_id, lost.event)]
@@ -194,7 +194,9 @@ def test_a_first_message_that_is_quarantined_stays_so_alone(demo, on, tmp_path):
     assert kept.reason == "not understood" and kept.follow_ups == 0
 
 
-def changed(said: Sequence[Said], **of: Callable[[Said], Any]) -> list[Said]:
+def changed(
+    said: Sequence[TranscriptMessage], **of: Callable[[TranscriptMessage], Any]
+) -> list[TranscriptMessage]:
     return [replace(row, **{name: make(row) for name, make in of.items()}) for row in said]
 
 
@@ -280,7 +282,7 @@ def test_a_file_that_was_cut_off_is_named(on, tmp_path):
 # The published code's form: <user>/interactions/period_XX.json, a list of sessions of {role, content}.
 
 
-def published(said: Sequence[Said]) -> dict[str, list[list[dict[str, str]]]]:
+def published(said: Sequence[TranscriptMessage]) -> dict[str, list[list[dict[str, str]]]]:
     """The files that the published code would have written, by name."""
     files: dict[str, dict[int, list[dict[str, str]]]] = {}
     for row in said:

@@ -13,8 +13,8 @@ from memflow.benchmarks.amemgym.answers import (
     refinement_of,
 )
 from memflow.benchmarks.amemgym.asker import Asker, GivenUp
+from memflow.benchmarks.amemgym.config import Sizes
 from memflow.benchmarks.amemgym.schema import make_schema
-from memflow.benchmarks.amemgym.sizes import Sizes
 from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat
 

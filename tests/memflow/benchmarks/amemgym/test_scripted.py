@@ -10,10 +10,10 @@ import pytest
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.reading import best_options, last_stated, statements
 from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, prompt, twins
+from memflow.benchmarks.domains import find
 from memflow.chat.asking import ask
 from memflow.chat.prompts import all_prompts
 from memflow.chat.scripted import ScriptedChat
-from memflow.domains import find
 from memflow.memories.memory import Recall
 
 LEVELS = ["first_steps", "some_practice", "practice"]

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.sizes import Sizes, sizes_of
+from memflow.benchmarks.amemgym.config import Sizes, sizes_of
 from memflow.benchmarks.amemgym.states import histories
+from memflow.benchmarks.domains import find
 from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat
-from memflow.domains import find
 from memflow.errors import BadInput, BadSettings
 
 

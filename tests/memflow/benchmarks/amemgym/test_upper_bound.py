@@ -4,13 +4,13 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from memflow.answer import answer_all
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.chat.ledger import Account, LedgeredChat, MemoryLedger
+from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.scripted import ScriptedChat
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
+from memflow.run.answer import answer_all
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Counting(MemoryLedger):
 async def ask_oracle(made, ledger: Counting, model: str = "one"):
     benchmark = AMemGym()
     chat = LedgeredChat(
-        ScriptedChat(benchmark.handlers(), name=model), ledger, Account(run="test", stage="answer")
+        ScriptedChat(benchmark.handlers(), name=model), ledger, RequestContext(run="test", stage="answer")
     )
     memory = remember("oracle", Tools(chat, HashingEmbedder()))
     return await answer_all(benchmark, made.domain, "oracle", made.of_kind("choice"), {}, memory, chat)

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.sizes import sizes_of
+from memflow.benchmarks.amemgym.config import sizes_of
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
 from memflow.memories.none import Nothing
-from memflow.play import play_all
+from memflow.run.play import play_all
 
 PAPER, PUBLISHED = "amemgym/follow_up", "amemgym/follow_up_published"
 

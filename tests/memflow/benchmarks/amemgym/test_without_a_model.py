@@ -27,12 +27,12 @@ from profiles import examples
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.scripted import ScriptedChat
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import find
 from memflow.metrics.diagnosis import last_write, memory_score
-from memflow.play import play_all
-from memflow.transcripts import entries_of
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of
 
 PERIODS = range(11)
 RANDOM = {12: 0.2286905, 20: 0.2307619}

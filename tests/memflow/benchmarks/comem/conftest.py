@@ -6,9 +6,9 @@ import pytest
 
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import DOMAINS
-from memflow.datasets import dataset
-from memflow.domains import Domain
 from memflow.records import Record
 from resources.library import Library
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem import records as files_of
+from memflow.benchmarks.comem import load as files_of
 from memflow.benchmarks.comem.contexts import Known
-from memflow.benchmarks.comem.records import contexts_of
+from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.comem.sources import amemgym, dialogues, keys
-from memflow.datasets import dataset
-from memflow.domains import find
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import find
 from memflow.errors import BadInput
-from memflow.records import Key, Probe, Record
+from memflow.records import GoldLabel, Probe, Record
 
 DOMAIN, THEIRS = find("comem_amemgym"), find("amemgym_base")
 FILE = "amemgym/v1.base/data.json"
@@ -79,7 +79,7 @@ def hand(bench: CoMem, tmp_path: Path) -> list[Record]:
     return bench.records(SET, {FILE: path})
 
 
-def keys_of(bench: CoMem, records: list[Record], **settled: object) -> list[Key]:
+def keys_of(bench: CoMem, records: list[Record], **settled: object) -> list[GoldLabel]:
     domain = replace(DOMAIN, parameters={**DOMAIN.parameters, **settled})
     return asyncio.run(bench.keys(domain, records, [], None))
 

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from profiles import examples
 from remembering import give, said
 
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Context, Line
-from memflow.benchmarks.comem.parameters import Parameters
 from memflow.benchmarks.comem.turns import turns_of
-from memflow.benchmarks.given import given_episodes
+from memflow.benchmarks.episodes import given_episodes
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Tools
 from memflow.memories.registry import handlers, remember
-from memflow.play import Event
+from memflow.run.play import Event
 from memflow.tokens import quarters
 
 ARRIVALS = ("message", "pair", "tokens", "session")

@@ -14,21 +14,21 @@ import numpy as np
 import pytest
 from forgetting import Ignoring, Overwriting, Perfect
 
-from memflow.answer import answer_all
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import Dataset
-from memflow.domains import Domain
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory
 from memflow.memories.none import Nothing
 from memflow.memories.oracle import Oracle
+from memflow.metrics.backends import MetricBackends
 from memflow.metrics.continual import summary
-from memflow.metrics.instruments import Instruments
-from memflow.play import play_all
 from memflow.records import Probe, Reply
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.run.answer import answer_all
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 
 Z = dict[str, str]
 """Which answers are right, a question at a time: a digit for each checkpoint, 0 first."""
@@ -179,7 +179,7 @@ def asked(
         rows = said_of(domain.name, memory, played), entries_of(domain.name, memory, played)
         pasts = pasts_of(rows[1], rows[0], probes)
         replies = await answer_all(bench, domain, memory, probes, pasts, remember, chat)
-        verdicts = await bench.verdicts(domain, probes, replies, Instruments())
+        verdicts = await bench.verdicts(domain, probes, replies, MetricBackends())
         right = {row.probe_id: row.value for row in verdicts if row.metric == "accuracy"}
         z: Z = {}
         for probe in probes:

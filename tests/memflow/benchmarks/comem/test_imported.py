@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.config import Parameters, parameters_of
 from memflow.benchmarks.comem.curation.imported import imported
 from memflow.benchmarks.comem.curation.key_file import Written, written
-from memflow.benchmarks.comem.parameters import Parameters, parameters_of
-from memflow.benchmarks.comem.records import contexts_of
-from memflow.datasets import Dataset
-from memflow.domains import Domain
+from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
-from memflow.records import Key, Probe, Record
+from memflow.records import GoldLabel, Probe, Record
 from resources.lake import Lake
 
 ANNOTATED = Dataset("keys_of_ours", "Keys", "comem", ("ours/keys.jsonl",), "", "", "Ask for it.")
@@ -27,7 +27,7 @@ Damage = Callable[[list[dict[str, Any]]], object]
 
 
 @pytest.fixture(scope="module")
-def own(bench: CoMem, demo: Domain, records: list[Record]) -> list[Key]:
+def own(bench: CoMem, demo: Domain, records: list[Record]) -> list[GoldLabel]:
     """The demo's keys, as if two models had made them; the first question is dropped, at the second one failed."""
     keys = asyncio.run(bench.keys(demo, records, [], None))
     first, second = list(dict.fromkeys(key.question_id for key in keys))[:2]
@@ -46,15 +46,17 @@ def own(bench: CoMem, demo: Domain, records: list[Record]) -> list[Key]:
 
 
 @pytest.fixture(scope="module")
-def exported(demo: Domain, records: list[Record], own: list[Key]) -> Written:
+def exported(demo: Domain, records: list[Record], own: list[GoldLabel]) -> Written:
     return written(demo, contexts_of(demo, records), own, {"one": "Model One"})
 
 
 @pytest.fixture
-def imports(bench: CoMem, demo: Domain, records: list[Record], tmp_path: Path) -> Callable[..., list[Key]]:
+def imports(
+    bench: CoMem, demo: Domain, records: list[Record], tmp_path: Path
+) -> Callable[..., list[GoldLabel]]:
     """The keys that the demo has when it imports a file with this text."""
 
-    def keys(text: str, limit: int = 0, **settled: Any) -> list[Key]:
+    def keys(text: str, limit: int = 0, **settled: Any) -> list[GoldLabel]:
         path = tmp_path / "keys.jsonl"
         path.write_text(text, encoding="utf-8")
         held = [*records, *bench.records(ANNOTATED, {"ours/keys.jsonl": path})]
@@ -72,7 +74,7 @@ def text_of(lines: list[dict[str, Any]]) -> str:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 
 
-def test_a_file_holds_the_last_word_with_the_grounds_of_every_hand(exported: Written, own: list[Key]):
+def test_a_file_holds_the_last_word_with_the_grounds_of_every_hand(exported: Written, own: list[GoldLabel]):
     head, *lines = lines_of(exported.text)
     assert head == {"format": "memflow keys 1", "domain": "comem_demo", "questions": 20}
     assert list(exported.left_out.values()) == ["they disagree", "no usable answer"]
@@ -98,13 +100,13 @@ def test_a_file_holds_no_text_of_the_dialogues(exported: Written, demo: Domain, 
 
 
 def test_the_same_probes_come_of_imported_keys_byte_for_byte(
-    bench: CoMem, demo: Domain, records: list[Record], imports: Callable[..., list[Key]], tmp_path: Path
+    bench: CoMem, demo: Domain, records: list[Record], imports: Callable[..., list[GoldLabel]], tmp_path: Path
 ):
     nobody: Any = None
     keys = asyncio.run(bench.keys(demo, records, [], None))
     text = written(demo, contexts_of(demo, records), keys, {}).text
 
-    def stored(folder: str, domain: Domain, held: list[Key]) -> bytes:
+    def stored(folder: str, domain: Domain, held: list[GoldLabel]) -> bytes:
         probes: list[Probe] = asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
         lake = Lake(tmp_path / folder)
         lake.write("question.probes", domain.name, probes, recipe="test")
@@ -117,12 +119,16 @@ def test_the_same_probes_come_of_imported_keys_byte_for_byte(
     assert stored("there", demo, keys) == stored("here", replace(demo, parameters=IMPORTING), taken)
 
 
-def test_what_is_imported_says_who_said_it_and_why(exported: Written, imports: Callable[..., list[Key]]):
+def test_what_is_imported_says_who_said_it_and_why(
+    exported: Written, imports: Callable[..., list[GoldLabel]]
+):
     key = next(key for key in imports(exported.text) if key.dropped is None)
     assert (key.why, key.model) == ("annotator, Model One: It was said.\nverifier, two", None)
 
 
-def test_a_question_without_keys_is_dropped_and_says_so(exported: Written, imports: Callable[..., list[Key]]):
+def test_a_question_without_keys_is_dropped_and_says_so(
+    exported: Written, imports: Callable[..., list[GoldLabel]]
+):
     gone = [key for key in imports(exported.text) if key.dropped is not None]
     assert {key.question_id for key in gone} == set(exported.left_out)
     assert {(key.dropped, key.answer, key.reason) for key in gone} == {("no file of keys has it", None, None)}
@@ -138,7 +144,7 @@ def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
     [context] = contexts_of(demo, held)
     question = context.question_id(context.asked[0])
     keys = [
-        Key(
+        GoldLabel(
             domain="d", question_id=question, episode_id="ana", checkpoint=number, made_by="annotator",
             visible=6 * number, answer="unknown" if number == 1 else "2",
         )
@@ -158,7 +164,7 @@ def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
 
 
 def test_a_part_of_the_contexts_takes_its_part_of_the_keys(
-    exported: Written, imports: Callable[..., list[Key]]
+    exported: Written, imports: Callable[..., list[GoldLabel]]
 ):
     assert {key.episode_id for key in imports(exported.text, limit=1)} == {"ana"}
 
@@ -216,7 +222,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_file_that_does_not_fit_is_refused_with_line_and_fault(
-    exported: Written, imports: Callable[..., list[Key]], damage: str
+    exported: Written, imports: Callable[..., list[GoldLabel]], damage: str
 ):
     lines = lines_of(exported.text)
     apply, said = DAMAGES[damage]
@@ -234,21 +240,21 @@ def test_a_file_that_does_not_fit_is_refused_with_line_and_fault(
     ],
 )
 def test_what_is_no_file_of_keys_is_refused(
-    exported: Written, imports: Callable[..., list[Key]], change: Callable[[str], str], said: str
+    exported: Written, imports: Callable[..., list[GoldLabel]], change: Callable[[str], str], said: str
 ):
     with pytest.raises(BadInput, match=said):
         imports(change(exported.text))
 
 
 def test_keys_are_for_the_checkpoints_that_they_were_made_at(
-    exported: Written, imports: Callable[..., list[Key]]
+    exported: Written, imports: Callable[..., list[GoldLabel]]
 ):
     with pytest.raises(BadInput, match=r"where the domain's checkpoints are at \[0\.5, 1\.0\]"):
         imports(exported.text, checkpoints=(0.5, 1.0))
 
 
 def test_a_domain_that_imports_nothing_or_imports_unasked_is_refused(
-    demo: Domain, records: list[Record], exported: Written, imports: Callable[..., list[Key]]
+    demo: Domain, records: list[Record], exported: Written, imports: Callable[..., list[GoldLabel]]
 ):
     importing = replace(demo, parameters=IMPORTING)
     with pytest.raises(BadInput, match=r"none of its data sets \(comem_sample\) has a file of them"):
@@ -260,7 +266,7 @@ def test_a_domain_that_imports_nothing_or_imports_unasked_is_refused(
 
 
 def test_keys_of_another_truncation_or_of_other_contexts_are_not_written(
-    demo: Domain, records: list[Record], own: list[Key]
+    demo: Domain, records: list[Record], own: list[GoldLabel]
 ):
     contexts = contexts_of(demo, records)
     halves = replace(demo, parameters={"checkpoints": (0.5, 1.0)})

@@ -11,15 +11,15 @@ from time import perf_counter
 
 import pytest
 
-from memflow.answer import answer_all
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
-from memflow.chat.ledger import Account
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
+from memflow.chat.ledger import RequestContext
 from memflow.memories.registry import find
-from memflow.play import Episode, play_all
-from memflow.records import Entry, Key, Probe, Record, Reply, Said, Turn
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.records import Entry, GoldLabel, Probe, Record, Reply, TranscriptMessage, Turn
+from memflow.run.answer import answer_all
+from memflow.run.play import Episode, play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 from resources.ledger import SqlLedger
 from resources.models import Chats, Models
 from resources.settings import load
@@ -37,7 +37,7 @@ class Lab:
     memory: str
     turns: Sequence[Turn]
     probes: Sequence[Probe]
-    said: Sequence[Said] = ()
+    said: Sequence[TranscriptMessage] = ()
     entries: Sequence[Entry] = ()
 
     def play(self, *, as_one: bool = False) -> None:
@@ -66,8 +66,8 @@ class Lab:
 
         return self.models.run(self.account("answer"), work)
 
-    def account(self, stage: str) -> Account:
-        return Account(run="r", stage=stage, domain=self.domain.name, assistant=self.memory)
+    def account(self, stage: str) -> RequestContext:
+        return RequestContext(run="r", stage=stage, domain=self.domain.name, assistant=self.memory)
 
     @property
     def booked(self) -> dict[tuple[str, str], int]:
@@ -90,13 +90,13 @@ def lab(home: Path, bench: CoMem, demo: Domain, records: list[Record], memory: s
     settings = load(over={"home": home})
     models = Models(settings, SqlLedger(settings.ledger_url))
 
-    async def users(_: Chats) -> tuple[list[Turn], list[Key], list[Probe]]:
+    async def users(_: Chats) -> tuple[list[Turn], list[GoldLabel], list[Probe]]:
         turns = await bench.turns(domain, records, States(), None)  # type: ignore[arg-type]
         keys = await bench.keys(domain, records, turns, None)
         return turns, keys, await bench.probes(domain, records, States(), turns, None, keys)  # type: ignore[arg-type]
 
     try:
-        turns, _, probes = models.run(Account(run="r", stage="question"), users)
+        turns, _, probes = models.run(RequestContext(run="r", stage="question"), users)
         yield Lab(models, bench, domain, memory, turns, probes)
     finally:
         models.close()

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Known
 from memflow.benchmarks.comem.curation.keys import keys_by
-from memflow.benchmarks.comem.parameters import Parameters
 from memflow.benchmarks.comem.probes import probes_of
-from memflow.domains import Domain
-from memflow.records import Key, Probe, Record
+from memflow.benchmarks.domains import Domain
+from memflow.records import GoldLabel, Probe, Record
 
 Made = Callable[..., Context]
 CHANGING = Asked("q", "?", ("a", "b", "I don't know."), 2, known=(Known(1, 1, (0,)), Known(6, 2, (4, 5))))
@@ -71,7 +71,7 @@ def test_a_question_that_is_asked_early_names_the_last_message_before_it(context
 
 
 def test_the_demo_is_asked_at_five_checkpoints(bench: CoMem, demo: Domain, records: list[Record]):
-    async def build() -> tuple[list[Key], list[Probe]]:
+    async def build() -> tuple[list[GoldLabel], list[Probe]]:
         keys = await bench.keys(demo, records, [], None)
         return keys, await bench.probes(demo, records, States(), [], None, keys)  # type: ignore[arg-type]
 

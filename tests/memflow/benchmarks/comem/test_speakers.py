@@ -9,23 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.answer import answer_all
-from memflow.benchmarks.benchmark import Measured, States
+from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.expectations.speakers import EXPECTED
+from memflow.benchmarks.comem.checks.speakers import EXPECTED
 from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, by_chance, speaker_verdicts
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
-from memflow.checks import check_rows
-from memflow.datasets import dataset
-from memflow.domains import Domain
-from memflow.hashing import HashingEmbedder
+from memflow.checks.evaluation import check_rows
 from memflow.memories.entries import EntryStore
 from memflow.memories.full import Full
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Message, Tools
-from memflow.metrics.instruments import Instruments
-from memflow.play import play_all
-from memflow.records import Figure, Probe, Record, Reply, Turn, Verdict
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.metrics.backends import MetricBackends
+from memflow.records import Probe, Record, Reply, Score, Turn, Verdict
+from memflow.run.answer import answer_all
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 
 NAMES = ("Ann", "Ben", "Cem", "Dot")
 PETS = ("parrot", "tortoise", "ferret", "hamster")
@@ -62,10 +62,12 @@ def replied(probe: Probe, parsed: str | None) -> Reply:
 
 async def judged(
     bench: CoMem, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]
-) -> tuple[list[Verdict], dict[tuple[str, str], Figure]]:
+) -> tuple[list[Verdict], dict[tuple[str, str], Score]]:
     """The verdicts of errors, and all figures by metric and slice."""
-    verdicts = await bench.verdicts(domain, probes, replies, Instruments(ScriptedChat({})))
-    measured = Measured(domain.name, "full", "full", "scripted", probes, verdicts, [], [], "scripted", True)
+    verdicts = await bench.verdicts(domain, probes, replies, MetricBackends(ScriptedChat({})))
+    measured = AssistantResults(
+        domain.name, "full", "full", "scripted", probes, verdicts, [], [], "scripted", True
+    )
     figures = {(row.metric, row.slice): row for row in bench.figures(domain, measured)}
     return [row for row in verdicts if row.metric == OTHER_SPEAKER], figures
 
@@ -182,7 +184,7 @@ async def test_a_memory_that_mixes_speakers_up_errs_by_other_speakers_alone(benc
     turns, probes = await walked(bench, domain, records)
     chat = ScriptedChat(bench.handlers())
 
-    async def measured(memory: type[Full]) -> dict[tuple[str, str], Figure]:
+    async def measured(memory: type[Full]) -> dict[tuple[str, str], Score]:
         def make(store: EntryStore) -> Full:
             return memory(store, Tools(embedder=HashingEmbedder()))
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Known, Line
-from memflow.benchmarks.comem.parameters import Parameters
 from memflow.benchmarks.comem.truncation import indices, visible
 from memflow.benchmarks.comem.turns import turns_of
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.answer import answer_all
 from memflow.benchmarks import registry
-from memflow.benchmarks.benchmark import Measured, States
+from memflow.benchmarks.api import AssistantResults, States
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.capacity import (
     BEFORE,
@@ -27,13 +27,13 @@ from memflow.benchmarks.membench.kinds import kind
 from memflow.benchmarks.membench.plots import capacity_charts
 from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory, probes_of, turns_of
 from memflow.chat.scripted import ScriptedChat
-from memflow.domains import Domain
 from memflow.memories.memory import Memory, Recall, Tools, parameter
 from memflow.memories.registry import find
-from memflow.metrics.instruments import Instruments
-from memflow.play import play_all
+from memflow.metrics.backends import MetricBackends
+from memflow.run.answer import answer_all
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 from memflow.tokens import estimate
-from memflow.transcripts import entries_of, pasts_of, said_of
 
 BENCH = MemBench()
 DOMAIN = Domain("d", "membench", (), "", {"scene": "observation", "protocol": "capacity"})
@@ -101,8 +101,8 @@ async def figures(name, remember, trajectories):
     pasts = pasts_of(entries_of("d", name, played), said_of("d", name, played), probes)
     replies = await answer_all(BENCH, DOMAIN, name, probes, pasts, remember, CHAT)
     assert not [reply.reason for reply in replies if reply.reason]
-    verdicts = await BENCH.verdicts(DOMAIN, probes, replies, Instruments())
-    measured = Measured("d", name, name, "scripted", probes, verdicts, [], [], "", True)
+    verdicts = await BENCH.verdicts(DOMAIN, probes, replies, MetricBackends())
+    measured = AssistantResults("d", name, name, "scripted", probes, verdicts, [], [], "", True)
     return BENCH.figures(DOMAIN, measured)
 
 

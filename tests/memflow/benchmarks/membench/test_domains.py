@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from telling import ids, read, sampled_files
 
+from memflow.benchmarks.datasets import DATASETS
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.domains import DOMAINS
 from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
-from memflow.benchmarks.membench.parameters import parameters_of
 from memflow.benchmarks.membench.selection import taken
-from memflow.datasets import DATASETS
-from memflow.domains import find
 from memflow.records import Record
 
 

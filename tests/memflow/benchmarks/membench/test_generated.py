@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from living import Made, make
 
+from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.answers import (
     ToldMessage,
@@ -14,13 +15,12 @@ from memflow.benchmarks.membench.answers import (
     messages_of,
     rounds_of,
 )
+from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.planning import wanted
 from memflow.benchmarks.membench.kinds import SCENES
-from memflow.benchmarks.membench.parameters import parameters_of
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import Prompt
-from memflow.domains import Domain, find
-from memflow.expectations import EXPECTATIONS
+from memflow.checks.expectations import EXPECTATIONS
 
 BRIEF = {"role_rounds": 2, "event_rounds": 2}
 """Nothing here depends on how long one talks."""
@@ -47,7 +47,7 @@ def test_gold_stands_at_every_place_alike(made):
 
 
 def test_all_that_is_expected_of_them_holds(made):
-    from memflow.checks import check_rows
+    from memflow.checks.evaluation import check_rows
 
     world = {
         "raw.records": made.records,
@@ -80,8 +80,8 @@ def test_a_limit_takes_the_first_users():
 @pytest.mark.parametrize("name", ["membench_demo", "membench_demo_zh"])
 def test_the_simulator_words_what_is_said_and_asked_in_generated_domains_alone(name):
     bench = MemBench()
-    assert bench.simulated(find(name)) == {"utterance", "question"}
-    assert bench.simulated(find("membench_memdaily")) == frozenset()
+    assert bench.simulator_stages(find(name)) == {"utterance", "question"}
+    assert bench.simulator_stages(find("membench_memdaily")) == frozenset()
 
 
 def test_what_the_simulator_is_asked_is_bounded_and_twice_there():

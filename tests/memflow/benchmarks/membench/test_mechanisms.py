@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from remembering import give
 
-from memflow.benchmarks.membench.reference import mechanism, mechanisms
+from memflow.benchmarks.membench.paper import mechanism, mechanisms
 from memflow.benchmarks.membench.wording import stamped
 from memflow.chat.scripted import ScriptedChat
-from memflow.handlers import handlers
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Message, Tools
 from memflow.memories.own import Own
 from memflow.memories.registry import find
+from memflow.run.handlers import handlers
 from memflow.tokens import estimate
 
 GUIDE = Path(__file__).parents[4] / "docs" / "membench.md"

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.pictures import pictures, pictures_over
 from memflow.chat.scripted import LABEL
-from memflow.domains import Domain
 from memflow.plots.shapes import Curve, Point
-from memflow.records import Figure
+from memflow.records import Score
 
 D = Domain("d", "membench", ("memdaily",), "d")
-FIGURE = Figure(
+FIGURE = Score(
     domain="d",
     assistant="full",
     memory="full",

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from memflow.benchmarks.choices import choice_of, number_of
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.question import put
 from memflow.benchmarks.membench.wording import stamped, written
+from memflow.benchmarks.multiple_choice import choice_of, number_of
 from memflow.chat.asking import ask
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.scripted import ScriptedChat

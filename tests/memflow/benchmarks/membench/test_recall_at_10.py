@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memflow.answer import answer_all
-from memflow.attribution import attribute
-from memflow.benchmarks.benchmark import Measured, States
+from memflow.benchmarks.api import AssistantResults, States
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import MemBench
-from memflow.board import RECALL_AT_10, evidence_figures
 from memflow.chat.scripted import ScriptedChat
-from memflow.domains import find
-from memflow.handlers import handlers
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import find as memory_of
-from memflow.play import play_all
-from memflow.records import Probe, Said
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.records import Probe, TranscriptMessage
+from memflow.run.answer import answer_all
+from memflow.run.handlers import handlers
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.scoring.attribution import attribute
+from memflow.scoring.comparability import RECALL_AT_10, evidence_figures
 from memflow.words import search_words
 from resources.library import Library
 
@@ -55,7 +55,7 @@ def bm25(texts: Sequence[str], query: str) -> list[float]:
     return scores
 
 
-def by_hand(probe: Probe, said: Sequence[Said], scores: Scores, *, matching: bool) -> float:
+def by_hand(probe: Probe, said: Sequence[TranscriptMessage], scores: Scores, *, matching: bool) -> float:
     """The share of a probe's evidence among the ten messages with the highest scores, the older first among equals;
     where only texts that match can be found, none without a score."""
     ranked = sorted(
@@ -76,7 +76,7 @@ def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
     records = [row for each in found for row in benchmark.records(each, library.paths(each))]
     chat, recipe = ScriptedChat(handlers()), memory_of(name)
 
-    async def evaluated() -> tuple[list[Probe], list[Said], Measured, list]:
+    async def evaluated() -> tuple[list[Probe], list[TranscriptMessage], AssistantResults, list]:
         turns = await benchmark.turns(domain, records, States([]), chat)
         probes = await benchmark.probes(domain, records, States([]), turns, chat)
         remember = recipe.remember(Tools(chat, HashingEmbedder()))
@@ -89,7 +89,7 @@ def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
             domain.name, name, recipe.system, said=said, entries=entries, probes=probes, replies=replies,
             verdicts=verdicts,
         )  # fmt: skip
-        measured = Measured(
+        measured = AssistantResults(
             domain=domain.name, assistant=name, memory=name, model="scripted", probes=probes, verdicts=verdicts,
             oracle=[], none=[], simulator="", scripted=True,
         )  # fmt: skip

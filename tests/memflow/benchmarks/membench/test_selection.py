@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.membench.parameters import parameters_of
+from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.selection import taken
-from memflow.domains import Domain, find
 from memflow.errors import BadSettings
 from memflow.records import Record
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import COLUMNS, KINDS, column
 from memflow.benchmarks.membench.tables import (
     KIND_SLICES,
@@ -11,10 +12,9 @@ from memflow.benchmarks.membench.tables import (
     stands_for,
     tabled,
 )
-from memflow.domains import Domain
-from memflow.records import Figure
+from memflow.records import Score
 
-FIGURE = Figure(
+FIGURE = Score(
     domain="d",
     assistant="retrieval",
     memory="retrieval",

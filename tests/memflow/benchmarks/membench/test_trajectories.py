@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.given import arrivals, given_episodes
+from memflow.benchmarks.episodes import arrivals, given_episodes
 from memflow.benchmarks.membench.kinds import KINDS, kind
 from memflow.benchmarks.membench.trajectories import (
     Asked,

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 
 import memflow
-from memflow.answer import answer_all
-from memflow.benchmarks.benchmark import Measured, States
+from memflow.benchmarks.api import AssistantResults, States
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import dataset
-from memflow.domains import Domain, find
-from memflow.groups import groups_of
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
-from memflow.metrics.instruments import Instruments
-from memflow.play import play_all
-from memflow.records import FeedbackRound, Figure, Probe, Record, Reply, Turn
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.metrics.backends import MetricBackends
+from memflow.records import FeedbackRound, Probe, Record, Reply, Score, Turn
+from memflow.run.answer import answer_all
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.scoring.groups import groups_of
 
 
 @dataclass
@@ -51,7 +51,7 @@ async def walk(domain: Domain, records: list[Record]) -> Walked:
     )
 
 
-async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Figure]]:
+async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Score]]:
     bench, domain = MemoryBench(), walked.domain
     chat = ScriptedChat(bench.handlers())
     make = remember(memory, Tools(embedder=HashingEmbedder()))
@@ -60,8 +60,8 @@ async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Figure]]
     test = [probe for probe in walked.probes if probe.split == "test"]
     pasts = pasts_of(entries_of(domain.name, memory, played), said_of(domain.name, memory, played), test)
     replies = await answer_all(bench, domain, memory, test, pasts, make, chat)
-    verdicts = await bench.verdicts(domain, walked.probes, replies, Instruments(chat))
-    measured = Measured(domain.name, memory, memory, "scripted", test, [], [], [], "scripted", True)
+    verdicts = await bench.verdicts(domain, walked.probes, replies, MetricBackends(chat))
+    measured = AssistantResults(domain.name, memory, memory, "scripted", test, [], [], [], "scripted", True)
     measured = replace(measured, groups=groups_of(verdicts), pool=groups_of(verdicts))
     return replies, bench.figures(domain, measured)
 
@@ -82,7 +82,7 @@ def walked() -> Callable[[Domain, list[Record]], Awaitable[Walked]]:
 
 
 @pytest.fixture
-def scored() -> Callable[[Walked, str], Awaitable[tuple[list[Reply], list[Figure]]]]:
+def scored() -> Callable[[Walked, str], Awaitable[tuple[list[Reply], list[Score]]]]:
     return score
 
 

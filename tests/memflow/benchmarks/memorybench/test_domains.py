@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.chat.asking import ask
 from memflow.chat.scripted import ScriptedChat
-from memflow.domains import find
 from memflow.memories.memory import Recall
 from resources.library import Library
 

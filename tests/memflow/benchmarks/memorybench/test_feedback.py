@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.feedback import feedback
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
-from memflow.domains import find
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Record
 from memflow.tokens import estimate

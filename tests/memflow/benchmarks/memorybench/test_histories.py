@@ -4,7 +4,7 @@ from typing import Any
 
 from following import curve, followed
 
-from memflow.domains import find
+from memflow.benchmarks.domains import find
 from memflow.metrics.ranges import range_of
 from memflow.records import Probe
 

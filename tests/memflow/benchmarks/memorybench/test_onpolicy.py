@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from memflow.answer import answer_all
+from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
-from memflow.domains import Domain, find
 from memflow.errors import RecallFailed
-from memflow.hashing import HashingEmbedder
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Recall, Tools
 from memflow.memories.registry import remember
-from memflow.play import Played, play_all
 from memflow.records import Record
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.run.answer import answer_all
+from memflow.run.play import Played, play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 
 ONPOLICY = find("memorybench_demo_onpolicy")
 BENCH = MemoryBench()

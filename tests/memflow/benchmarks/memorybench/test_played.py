@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
+from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.played import EXPECTED
 from memflow.benchmarks.memorybench.probes import case_of, feedback_id
 from memflow.chat.scripted import ScriptedChat
-from memflow.checks import check_rows
-from memflow.domains import Domain, find
-from memflow.hashing import HashingEmbedder
+from memflow.checks.evaluation import check_rows
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
-from memflow.play import play_all
 from memflow.records import Record
-from memflow.transcripts import entries_of, said_of
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, said_of
 
 Rows = dict[str, list[Any]]
 ENDS = ("", "_stepwise", "_onpolicy", "_training", "_same")

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench.domains import DOMAINS
 from memflow.benchmarks.memorybench.partitions import NOT_MEASURED, cells, partitions
 from memflow.benchmarks.memorybench.plots import noise_charts, partition_columns, time_bars
 from memflow.benchmarks.memorybench.times import Times
 from memflow.chat.scripted import LABEL
-from memflow.domains import Domain, find
 from memflow.plots.shapes import Point
-from memflow.records import Figure
+from memflow.records import Score
 
-FIGURE = Figure(
+FIGURE = Score(
     domain="memorybench_legal",
     assistant="rag",
     memory="rag",

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import DIALOGUES, select
 from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
-from memflow.benchmarks.memorybench.utterances import turns
+from memflow.benchmarks.memorybench.turns import turns
 from memflow.chat.scripted import ScriptedChat
-from memflow.domains import find
 from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
 from memflow.metrics.text import locomo_f1
-from memflow.records import Figure, Record, Reply
+from memflow.records import Record, Reply, Score
 
 OPEN = find("memorybench_open")
 DEMO = find("memorybench_demo")
@@ -161,7 +161,7 @@ def test_a_domain_may_search_with_the_whole_prompt(sample: list[Record]) -> None
 
 
 async def test_with_the_whole_prompt_a_memory_recalls_otherwise(
-    demo: Any, scored: Callable[[Any, str], Awaitable[tuple[list[Reply], list[Figure]]]]
+    demo: Any, scored: Callable[[Any, str], Awaitable[tuple[list[Reply], list[Score]]]]
 ) -> None:
     """Its words are searched with, so that the same memory recalls otherwise."""
     prompted = replace(demo, domain=replace(demo.domain, parameters={"query": "prompt"}))

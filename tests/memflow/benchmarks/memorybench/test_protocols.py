@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from memflow.benchmarks.domains import Domain, built_in, find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.domains import PROTOCOLS
 from memflow.benchmarks.memorybench.protocols import alone
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.chat.scripted import ScriptedChat
-from memflow.domains import Domain, built_in, find
 from memflow.errors import BadSettings
-from memflow.play import Episode
 from memflow.records import Probe, Record
+from memflow.run.play import Episode
 
 TALK = "memorybench_sample-0"
 CHAT = ScriptedChat(MemoryBench().handlers())
@@ -159,12 +159,15 @@ def test_every_further_domain_keeps_its_data_sets_and_is_unlisted() -> None:
 def test_parameters_that_do_not_go_together_are_refused(parameters: dict[str, Any]) -> None:
     domain = replace(find("memorybench_demo"), parameters=parameters)
     with pytest.raises(BadSettings, match=r"memorybench_demo.*(protocol|batch|learn_from|follow_ups)"):
-        MemoryBench().asking(domain)
+        MemoryBench().plays_probes(domain)
 
 
 def test_only_where_assistants_lead_the_dialogues_are_users_simulated_in_their_memories() -> None:
     bench = MemoryBench()
-    stages = {end: bench.simulated(find(f"memorybench_demo_{end}")) for end in PROTOCOLS}
+    stages = {end: bench.simulator_stages(find(f"memorybench_demo_{end}")) for end in PROTOCOLS}
     assert stages.pop("onpolicy") == {"memory"}
     assert set(stages.values()) == {frozenset({"feedback"})}
-    assert {end for end in PROTOCOLS if bench.asking(find(f"memorybench_demo_{end}"))} == {"onpolicy", "same"}
+    assert {end for end in PROTOCOLS if bench.plays_probes(find(f"memorybench_demo_{end}"))} == {
+        "onpolicy",
+        "same",
+    }

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.memorybench.parameters import Parameters
+from memflow.benchmarks.memorybench.config import Parameters
 from memflow.benchmarks.memorybench.steps import batches, checkpoints, draws, shuffled
 
 CASES = st.integers(0, 60).map(range)

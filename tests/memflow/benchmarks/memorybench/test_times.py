@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.memorybench.times import times_of
-from memflow.records import Probe, Reply, Said, Turn
+from memflow.records import Probe, Reply, TranscriptMessage, Turn
 
 PROBE = Probe(
     domain="d",
@@ -23,7 +23,7 @@ PROBE = Probe(
     revealed="",
     evidence=[],
 )
-LINE = Said(
+LINE = TranscriptMessage(
     domain="d",
     assistant="rag",
     episode_id="dialogues",

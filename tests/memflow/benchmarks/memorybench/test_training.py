@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.memorybench.questions import whole
+from memflow.benchmarks.memorybench.question import whole
 from memflow.benchmarks.memorybench.training import Lora, training
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Probe

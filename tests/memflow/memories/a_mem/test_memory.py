@@ -8,14 +8,14 @@ from remembering import give, said
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import RecallFailed
-from memflow.hashing import HashingEmbedder
 from memflow.memories.a_mem.answers import Decision, Described, Evolved, Keywords
 from memflow.memories.a_mem.memory import AMem
 from memflow.memories.a_mem.note import NOTE
 from memflow.memories.entries import EntryStore, Item
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Message, Recall, Tools
 
-PLAIN = Described(keywords=["word"], context="Said.", tags=["talk"])
+PLAIN = Described(keywords=["word"], context="TranscriptMessage.", tags=["talk"])
 
 
 def describe(request: ChatRequest) -> Described:

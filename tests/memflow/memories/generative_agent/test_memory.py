@@ -7,12 +7,12 @@ from remembering import give, said
 
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.chat.scripted import Handler, ScriptedChat
-from memflow.hashing import HashingEmbedder
 from memflow.memories.access import ACCESS
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
 from memflow.memories.generative_agent.memory import OBSERVATION, QUESTIONS, REFLECTION, GenerativeAgent
 from memflow.memories.generative_agent.ranking import Normalise, Weights, rank
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Memory, Tools
 from memflow.memories.search import Found
 
@@ -146,7 +146,7 @@ async def test_questions_are_on_the_newest_memories_and_each_gets_its_insights()
     await give(memory, said("cat", "dog", "bread", "tea"))
     assert asked[0].fields["memories"] == "user: bread\nuser: tea"
     assert [request.fields["statements"] for request in asked[1:]] == ["1. user: cat", "1. user: dog"]
-    # Said twice by the model, written once.
+    # TranscriptMessage twice by the model, written once.
     assert [(item.text, item.sources) for item in memory.store.live(REFLECTION)] == [
         ("On cat.", ("m0",)),
         ("On dog.", ("m1",)),

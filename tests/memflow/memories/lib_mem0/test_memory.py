@@ -14,12 +14,12 @@ from remembering import give, said
 
 import memflow
 from memflow.chat.bounds import assert_bounded
-from memflow.chat.ledger import Account, LedgeredChat, MemoryLedger
+from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings, BudgetSpent, RequestRefused
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.lib_mem0 import library
 from memflow.memories.lib_mem0.answers import Facts, Operation, Operations
 from memflow.memories.lib_mem0.bridge import EXTRACT, UPDATE
@@ -113,7 +113,7 @@ async def test_its_requests_are_booked_and_not_asked_twice() -> None:
     ledger = MemoryLedger()
 
     async def lived() -> list[Any]:
-        chat = LedgeredChat(ScriptedChat(LibMem0.handlers()), ledger, Account(role="memory"))
+        chat = LedgeredChat(ScriptedChat(LibMem0.handlers()), ledger, RequestContext(role="memory"))
         memory = LibMem0(EntryStore(), Tools(chat, HashingEmbedder()))
         await give(memory, said("My car is red."))
         await give(memory, said("My car is blue.", first=1))
@@ -247,7 +247,7 @@ def test_nothing_is_written_to_the_home_folder_and_nothing_is_sent(tmp_path: Pat
         "sys.path.append(sys.argv[1])\n"
         "from remembering import give, said\n"
         "from memflow.chat.scripted import ScriptedChat\n"
-        "from memflow.hashing import HashingEmbedder\n"
+        "from memflow.memories.hashing_embedder import HashingEmbedder\n"
         "from memflow.memories.entries import EntryStore\n"
         "from memflow.memories.lib_mem0.memory import LibMem0\n"
         "from memflow.memories.memory import Tools\n"

@@ -10,8 +10,8 @@ from remembering import give, said
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import RecallFailed
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.mem0.answers import Entities, Entity, Facts, Names, Obsolete, Relation, Relations
 from memflow.memories.mem0.graph import Mem0Graph
 from memflow.memories.mem0.triplets import ENTITY, RELATION

@@ -8,8 +8,8 @@ from remembering import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.mem0.answers import Decision, Decisions, Fact, Facts, Summary
 from memflow.memories.mem0.decisions import FACT
 from memflow.memories.mem0.memory import SUMMARY, WINDOW, Mem0

@@ -13,8 +13,8 @@ from remembering import give, said
 from memflow.chat.requests import ChatRequest, schema_of
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import RecallFailed
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore, Item
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.mem_gpt.answers import Acts, Saves, Searches
 from memflow.memories.mem_gpt.context import QUEUE, SUMMARY, WORKING
 from memflow.memories.mem_gpt.memory import ARCHIVAL, RECALL, WARNING, MemGpt

@@ -9,9 +9,9 @@ from remembering import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
-from memflow.hashing import HashingEmbedder
 from memflow.memories.access import ACCESS
 from memflow.memories.entries import EntryStore
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Tools
 from memflow.memories.memory_bank.answers import Portrait, Summary, Traits
 from memflow.memories.memory_bank.forgetting import Forgetting, retention

@@ -9,8 +9,8 @@ from remembering import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Message, Tools
 from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
 from memflow.memories.memory_os.heat import HEAT, Heats

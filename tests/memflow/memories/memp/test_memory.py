@@ -11,8 +11,8 @@ from remembering import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore, Item
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Message, Tools
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
 from memflow.memories.memp.memory import BUFFER, HIT, PROCEDURE, READ, Memp

@@ -4,8 +4,8 @@ from remembering import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
-from memflow.hashing import HashingEmbedder
 from memflow.memories.entries import EntryStore
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Tools
 from memflow.memories.nemori.answers import Boundaries, Boundary
 from memflow.memories.nemori.memory import BUFFER, EPISODE, ORIGINAL, STATEMENT, Nemori

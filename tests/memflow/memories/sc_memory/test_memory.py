@@ -9,9 +9,9 @@ from remembering import give, said
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import RecallFailed
-from memflow.hashing import HashingEmbedder
 from memflow.memories.access import ACCESS
 from memflow.memories.entries import EntryStore, Vector
+from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Embedder, Tools
 from memflow.memories.sc_memory.answers import Activation, Sufficiency, Summary
 from memflow.memories.sc_memory.memory import MESSAGE, SUMMARY, ScMemory

@@ -5,7 +5,7 @@ from judgments import Convicted, judgment
 
 from memflow.metrics.legal.measures import measures, passages
 from memflow.metrics.legal.numerals import words
-from memflow.metrics.score import Score
+from memflow.metrics.score import MetricResult
 
 NAMES = ["charge_recall", "charge_precision", "statute_recall", "statute_precision", "time", "fine"]
 
@@ -52,8 +52,8 @@ def test_time_is_one_less_the_relative_difference(
 
 def test_death_is_near_no_other_term() -> None:
     death, life = (judgment(Convicted(charges=[("故意杀人罪", term, None)])) for term in ("死刑", "无期徒刑"))
-    assert measures(death, life)["time"] == Score(0.0)
-    assert measures(death, death)["time"] == Score(1.0)
+    assert measures(death, life)["time"] == MetricResult(0.0)
+    assert measures(death, death)["time"] == MetricResult(1.0)
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def test_what_cannot_be_had_has_a_reason_and_no_nought() -> None:
     nothing, gold = "无法作出判决", _case("盗窃罪", fine=None)
     found = measures(nothing, gold)
     assert found == {
-        "charge_recall": Score(0.0),
-        "charge_precision": Score(None, "the answer names no charge"),
-        "statute_recall": Score(0.0),
-        "statute_precision": Score(None, "the answer names no statute"),
-        "time": Score(0.0),
-        "fine": Score(None, "neither the answer nor the gold sets a fine"),
+        "charge_recall": MetricResult(0.0),
+        "charge_precision": MetricResult(None, "the answer names no charge"),
+        "statute_recall": MetricResult(0.0),
+        "statute_precision": MetricResult(None, "the answer names no statute"),
+        "time": MetricResult(0.0),
+        "fine": MetricResult(None, "neither the answer nor the gold sets a fine"),
     }
-    assert measures(gold, nothing)["charge_recall"] == Score(None, "the gold names no charge")
+    assert measures(gold, nothing)["charge_recall"] == MetricResult(None, "the gold names no charge")
     published = measures(nothing, gold, "published_code")
     assert [published[name].value for name in NAMES[:4]] == [0, 0, 0, 0]
 
@@ -100,7 +100,7 @@ def test_the_passages_to_compare_are_the_two_documents_sections() -> None:
 
 def test_a_missing_passage_is_said_to_be_missing_and_ends_both_as_published() -> None:
     answer, gold = "本院认为，有罪。", judgment()
-    lacking = Score(None, "no judgment is found in the answer")
+    lacking = MetricResult(None, "no judgment is found in the answer")
     assert passages(answer, gold)["judgment"] == lacking
     assert passages(answer, gold)["reasoning"][0] == "本院认为，有罪。"
     assert list(passages(answer, gold, "published_code").values()) == [lacking, lacking]

@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 
 from memflow.benchmarks.comem.contexts import Asked
 from memflow.benchmarks.comem.wording import UNKNOWING
-from memflow.benchmarks.file import Said
-from memflow.benchmarks.scripts import CHATBOTS, Utterance
+from memflow.benchmarks.published_file import Said
+from memflow.benchmarks.tv_scripts import CHATBOTS, Utterance
 
 HARD = 0.7
 """The share of scenes about which a question over the temporal graph is asked, where they have both sorts."""

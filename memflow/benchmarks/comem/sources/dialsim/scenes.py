@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from memflow.benchmarks.comem.sources.dialsim.quiz import CANNOT, Quiz
 from memflow.benchmarks.comem.sources.dialsim.seasons import days, seasons
-from memflow.benchmarks.file import File
-from memflow.benchmarks.scripts import Text, Utterance, entries, pickled, sessions, utterances
+from memflow.benchmarks.published_file import File
+from memflow.benchmarks.tv_scripts import Text, Utterance, entries, pickled, sessions, utterances
 from memflow.records import Record
 
 PICKLE, SCRIPT = "*_dialsim.pickle", "dialsim_corpus_*.txt"

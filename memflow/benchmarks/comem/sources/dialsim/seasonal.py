@@ -4,11 +4,11 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.parameters import Parameters
 from memflow.benchmarks.comem.sources.dialsim import names, quiz, sayings
 from memflow.benchmarks.comem.sources.dialsim.scenes import Scene, by_date, scenes, show_of
-from memflow.domains import Domain
+from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import seeded
 from memflow.records import Record
 

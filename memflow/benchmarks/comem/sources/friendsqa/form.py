@@ -9,7 +9,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from memflow.benchmarks.file import Said
+from memflow.benchmarks.published_file import Said
 
 NOTE, ALL = "#NOTE#", "#ALL#"
 """Who a stage direction, and what everybody says, is by in the files."""

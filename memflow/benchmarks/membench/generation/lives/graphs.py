@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal, get_args
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.membench.generation.lives.vocabulary import Vocabulary
 from memflow.errors import BadInput
 from memflow.records import Entity, Profile

@@ -10,6 +10,7 @@ from datetime import timedelta
 from string import Template
 from typing import Generic, TypeVar
 
+from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.lives import personal, told
 from memflow.benchmarks.membench.generation.lives.graphs import Graph, Node, Sort
 from memflow.benchmarks.membench.generation.lives.preferences import TOPICS, Preferences
@@ -22,7 +23,6 @@ from memflow.benchmarks.membench.generation.lives.vocabulary import (
     Thing,
     Vocabulary,
 )
-from memflow.benchmarks.membench.parameters import Parameters
 from memflow.fingerprint import seeded
 
 T = TypeVar("T")

@@ -12,7 +12,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from memflow.benchmarks.file import File
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.lives import rated
 from memflow.benchmarks.membench.generation.lives.preferences import (
     TOPICS,
@@ -23,9 +25,7 @@ from memflow.benchmarks.membench.generation.lives.preferences import (
 )
 from memflow.benchmarks.membench.generation.lives.streams import Stream
 from memflow.benchmarks.membench.generation.lives.vocabulary import Vocabulary
-from memflow.benchmarks.membench.parameters import parameters_of
-from memflow.datasets import Dataset
-from memflow.domains import Domain
+from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
 from memflow.records import Record
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.lives.graphs import rows
 from memflow.benchmarks.membench.generation.lives.sampling import sample
 from memflow.benchmarks.membench.generation.lives.sources import likes_of, words_of
-from memflow.benchmarks.membench.parameters import parameters_of
-from memflow.domains import Domain
 from memflow.records import Record
 
 

@@ -14,8 +14,8 @@ from typing import TextIO, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from memflow.benchmarks.file import File
-from memflow.datasets import Dataset
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
 
 M = TypeVar("M", bound=BaseModel)

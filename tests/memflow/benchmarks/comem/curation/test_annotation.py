@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.benchmark import Annotators, States
+from memflow.benchmarks.api import Annotators, States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.answers import UNTOLD, Finding, Review, narrowed
+from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
 from memflow.benchmarks.comem.curation import annotation
 from memflow.benchmarks.comem.curation.annotation import annotated, annotation_prompts
-from memflow.benchmarks.comem.parameters import Parameters
 from memflow.benchmarks.comem.probes import probes_of
+from memflow.benchmarks.domains import Domain, find
 from memflow.chat.bounds import assert_bounded
-from memflow.chat.ledger import Account, LedgeredChat
+from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_of
 from memflow.chat.scripted import ScriptedChat
-from memflow.domains import Domain, find
 from memflow.errors import BadSettings, BudgetSpent
-from memflow.records import Key, Probe, Record
+from memflow.records import GoldLabel, Probe, Record
 from resources.ledger import SqlLedger
 
 Made = Callable[..., Context]
@@ -70,16 +70,16 @@ def asked(name: str, options: Sequence[str] = OPTIONS, **more: object) -> Asked:
     return replace(Asked(name, name, tuple(options)), **more)
 
 
-def keys_of(context: Context, first: Planted, second: Planted, **settled: object) -> list[Key]:
+def keys_of(context: Context, first: Planted, second: Planted, **settled: object) -> list[GoldLabel]:
     parameters = Parameters.model_validate(settled)
     return asyncio.run(annotated(DOMAIN, [context], parameters, Annotators(first, second)))
 
 
-def probes_from(context: Context, keys: Sequence[Key], **settled: object) -> list[Probe]:
+def probes_from(context: Context, keys: Sequence[GoldLabel], **settled: object) -> list[Probe]:
     return list(probes_of("d", [context], keys, Parameters.model_validate(settled)))
 
 
-def dropped(keys: Sequence[Key]) -> dict[str, str]:
+def dropped(keys: Sequence[GoldLabel]) -> dict[str, str]:
     return {key.question_id: key.dropped for key in keys if key.dropped is not None}
 
 
@@ -213,7 +213,9 @@ def test_the_same_part_of_a_dialogue_is_asked_about_once(context: Made, tmp_path
     made = context(8, [asked("q", end=5)])  # 2, 4, 5 and 5 messages
     first, second = Planted("1"), Planted("2")
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        chats = [LedgeredChat(each, ledger, Account(role=each.fingerprint)) for each in (first, second)]
+        chats = [
+            LedgeredChat(each, ledger, RequestContext(role=each.fingerprint)) for each in (first, second)
+        ]
         keys = asyncio.run(annotated(DOMAIN, [made], Parameters(), Annotators(*chats)))
     assert [key.visible for key in keys if key.made_by == "verifier"] == [2, 4, 5, 5]
     assert len(first.asked) == len(second.asked) == 3
@@ -240,11 +242,11 @@ def test_a_budget_keeps_what_is_done_and_the_next_run_goes_on(context: Made, tmp
     requests: list[ChatRequest] = []
     ticks: list[int] = []
 
-    def run(lasts: int) -> list[Key]:
+    def run(lasts: int) -> list[GoldLabel]:
         first, second = Planted("1", lasts=lasts), Planted("2")
         with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
             chats = [
-                LedgeredChat(each, ledger, Account(run=str(len(accounts)), role=role))
+                LedgeredChat(each, ledger, RequestContext(run=str(len(accounts)), role=role))
                 for each, role in ((first, "annotator"), (second, "verifier"))
             ]
 
@@ -295,7 +297,7 @@ def test_every_prompt_has_a_twin_with_its_fields(bench: CoMem, demo: Domain):
 def test_the_scripted_two_do_not_agree_on_all_of_the_demo(bench: CoMem, records: list[Record]):
     domain, chat = find("comem_demo_annotated"), ScriptedChat(CoMem().handlers())
 
-    async def build() -> tuple[list[Key], list[Probe]]:
+    async def build() -> tuple[list[GoldLabel], list[Probe]]:
         keys = await bench.keys(domain, records, [], Annotators(chat, chat))
         return keys, await bench.probes(domain, records, States(), [], chat, keys)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
 from memflow.benchmarks.comem.curation.survey import Survey, surveys
-from memflow.records import Key
+from memflow.records import GoldLabel
 
 OPTIONS = ("a", "b", "I don't know.")
 ASKED = (
@@ -18,9 +18,11 @@ ASKED = (
 CONTEXT = Context("c", "d", (Line("m"), Line("n")), ASKED)
 
 
-def pair(name: str, checkpoint: int, first: str | None, second: str | None, **more: object) -> list[Key]:
+def pair(
+    name: str, checkpoint: int, first: str | None, second: str | None, **more: object
+) -> list[GoldLabel]:
     """What both say at a checkpoint: `agrees` is true to it, of the first as if told option 1."""
-    key = Key(
+    key = GoldLabel(
         domain="d",
         question_id=f"c/{name}",
         episode_id="c",

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from scenes import ATTIC, KITCHEN, SEASON, answer, published, scene, speaks
 
 from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.config import parameters_of
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.parameters import parameters_of
-from memflow.benchmarks.comem.records import contexts_of
+from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.comem.sources.friendsqa import DISAGREE, NO_PERSON, NO_WORDS, TOO_FEW
 from memflow.benchmarks.comem.sources.friendsqa.form import Scene
 from memflow.benchmarks.comem.sources.friendsqa.golds import People, best, spans_of, words
 from memflow.benchmarks.comem.sources.friendsqa.options import said_in
 from memflow.benchmarks.comem.sources.friendsqa.text import written
 from memflow.benchmarks.comem.truncation import indices
-from memflow.datasets import dataset
-from memflow.domains import Domain, find
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain, find
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -54,7 +54,7 @@ def real() -> list[Record]:
     return CoMem().records(dataset("friendsqa"), {"friendsqa/friendsqa_dev.json": path})
 
 
-def settled(**parameters: object) -> Domain:
+def parse_parameters(**parameters: object) -> Domain:
     return replace(DOMAIN, parameters={**DOMAIN.parameters, **parameters})
 
 
@@ -127,7 +127,7 @@ def test_seasons_of_several_files_stand_by_number_and_not_by_file(read: Read):
 def test_a_question_says_its_scene(read: Read):
     where = season(read).asked[1]
     assert where.question == "In season 1, episode 1, scene 2: Where is the key?"
-    told = [season(read, settled(scene=scene)).asked[1].question for scene in ("speakers", "both")]
+    told = [season(read, parse_parameters(scene=scene)).asked[1].question for scene in ("speakers", "both")]
     assert told == [
         "In the scene with Ada Moor, Ben Lund and Cleo Park: Where is the key?",
         "In season 1, episode 1, scene 2, with Ada Moor, Ben Lund and Cleo Park: Where is the key?",
@@ -219,14 +219,14 @@ def test_a_first_name_is_a_person_where_one_alone_has_it():
 
 def test_paraphrases_are_asked_on_request(read: Read):
     assert [each.question_id for each in season(read).asked if "Para" in each.question_id] == []
-    asked = season(read, settled(paraphrases=True)).asked
+    asked = season(read, parse_parameters(paraphrases=True)).asked
     assert len(asked) == 1 + len(season(read).asked) == 14
     assert "s01_e01_c02_What_Paraphrased" in {each.question_id for each in asked}
 
 
 def test_as_many_questions_as_are_set_are_drawn_by_seed(read: Read):
     def drawn(seed: int) -> list[str]:
-        asked = season(read, replace(settled(most_questions=3), seed=seed)).asked
+        asked = season(read, replace(parse_parameters(most_questions=3), seed=seed)).asked
         return [each.question_id for each in asked if each.dropped is None]
 
     everything = [each.question_id for each in season(read).asked if each.dropped is None]
@@ -310,7 +310,7 @@ def test_the_published_part_has_its_counts(real: list[Record]):
         "season_3": (887, 42, 223),
         "season_4": (909, 40, 213),
     }
-    every = contexts_of(settled(paraphrases=True), real)
+    every = contexts_of(parse_parameters(paraphrases=True), real)
     assert sum(len(each.asked) for each in every) == 1182
 
 

@@ -9,25 +9,25 @@ from typing import Any
 import pytest
 from confiding import COLUMNS, CONTEXTS, OPTIONS, PERSONA, QUESTIONS, TALK, read, row, shared, table
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.comem.records import contexts_of
+from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.comem.sources.personamem import ALIASES, CATEGORIES
-from memflow.domains import Domain, find
+from memflow.benchmarks.domains import Domain, find
 from memflow.errors import BadInput
-from memflow.records import Key, Probe, Record
+from memflow.records import GoldLabel, Probe, Record
 
 DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
 SHARED = shared({"c1": TALK})
 
 
-def settled(**parameters: Any) -> Domain:
+def parse_parameters(**parameters: Any) -> Domain:
     return replace(DOMAIN, parameters={**DOMAIN.parameters, **parameters})
 
 
-def asked(domain: Domain, records: list[Record]) -> tuple[list[Key], list[Probe]]:
-    async def both() -> tuple[list[Key], list[Probe]]:
+def asked(domain: Domain, records: list[Record]) -> tuple[list[GoldLabel], list[Probe]]:
+    async def both() -> tuple[list[GoldLabel], list[Probe]]:
         keys = await CoMem().keys(domain, records, [], None)
         return keys, await CoMem().probes(domain, records, States(), [], None, keys)  # type: ignore[arg-type]
 
@@ -35,7 +35,7 @@ def asked(domain: Domain, records: list[Record]) -> tuple[list[Key], list[Probe]
 
 
 def only(records: list[Record], **parameters: Any) -> Context:
-    (context,) = contexts_of(settled(**parameters), records)
+    (context,) = contexts_of(parse_parameters(**parameters), records)
     return context
 
 

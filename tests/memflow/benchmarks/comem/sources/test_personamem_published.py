@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.comem.records import contexts_of
+from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.comem.sources.personamem import ALIASES
-from memflow.domains import find
+from memflow.benchmarks.domains import find
 from memflow.records import Probe, Record
 from resources.library import Library
 

@@ -15,17 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.answer import Past
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.records import contexts_of
-from memflow.domains import Domain, find
+from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.domains import Domain, find
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
-from memflow.play import play_all
 from memflow.records import Probe, Record
-from memflow.transcripts import entries_of, pasts_of, said_of
+from memflow.run.answer import Past
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
 
 DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
 SHARES = (0, 0.25, 0.5, 0.75, 1.0)

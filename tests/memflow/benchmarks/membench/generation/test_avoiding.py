@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.membench.answers import ToldMessage, ToldRound
+from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.layout import framed
 from memflow.benchmarks.membench.generation.sessions import named, tell
-from memflow.benchmarks.membench.parameters import Parameters
 from memflow.benchmarks.membench.wording import says, stamped, unstamped
 
 START = Parameters().start

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from liking import task_of
 
+from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import clock
 from memflow.benchmarks.membench.generation.emotions import moods
 from memflow.benchmarks.membench.generation.layout import framed
 from memflow.benchmarks.membench.generation.preferring import highlevel
-from memflow.benchmarks.membench.parameters import Parameters
 from memflow.benchmarks.membench.wording import says
 
 START = Parameters().start

@@ -9,6 +9,8 @@ from typing import get_args
 import pytest
 from weaving import said
 
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
@@ -16,8 +18,6 @@ from memflow.benchmarks.membench.noise.grammar import grammar, pool, units
 from memflow.benchmarks.membench.noise.weaving import Unit
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.trajectories import probes_of
-from memflow.datasets import dataset
-from memflow.domains import find
 from memflow.tokens import estimate
 
 LANGUAGES = ("en", "zh")

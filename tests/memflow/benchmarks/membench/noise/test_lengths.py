@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.membench import MemBench
-from memflow.benchmarks.membench.expectations.noise import EXPECTED
+from memflow.benchmarks.membench.checks.noise import EXPECTED
 from memflow.benchmarks.membench.noise.lengths import pool_of
 from memflow.benchmarks.membench.trajectories import is_noise
 from memflow.chat.scripted import ScriptedChat
-from memflow.checks import check_rows
-from memflow.domains import Domain, find
+from memflow.checks.evaluation import check_rows
 from memflow.records import Probe, Record, Turn
 from memflow.tokens import estimate
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from weaving import NAME, domain, faults, said, tokens, trial, units
 
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.noise.conflicts import forbidden, plain
 from memflow.benchmarks.membench.noise.weaving import Lot, Unit, woven
 from memflow.benchmarks.membench.trajectories import Step, is_noise
-from memflow.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Turn
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from telling import messages, sampled, sessions
 
-from memflow.benchmarks.file import File
+from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.membench.published import release as published
 from memflow.benchmarks.membench.trajectories import probes_of, turns_of
-from memflow.datasets import dataset
+from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
 from memflow.records import Record
 

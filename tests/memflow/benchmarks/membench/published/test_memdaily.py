@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from telling import read
 
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.load import trajectory
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
-from memflow.benchmarks.membench.records import trajectory
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.trajectories import probes_of, turns_of
-from memflow.checks import check_rows
-from memflow.domains import find
+from memflow.checks.evaluation import check_rows
+from memflow.checks.expectations import EXPECTATIONS
 from memflow.errors import BadInput
-from memflow.expectations import EXPECTATIONS
 from memflow.records import Record
 from resources.library import Library
 

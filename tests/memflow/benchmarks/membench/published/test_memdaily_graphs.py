@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from telling import read
 
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.selection import taken
-from memflow.domains import find
 from memflow.errors import BadInput
 
 SOURCE = "memdaily/graphs.json"

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from telling import names, read, sampled
 
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.published.noise import pool
 from memflow.benchmarks.membench.selection import taken
-from memflow.domains import find
 from memflow.errors import BadInput
 
 MESSAGES, ROUNDS = names("membench_noise")

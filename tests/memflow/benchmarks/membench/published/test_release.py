@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from telling import TOLD, ids, message_of, messages, question, read, round_of, sampled, sessions, split, time
 
-from memflow.benchmarks.given import given_episodes
-from memflow.benchmarks.membench.records import trajectory
+from memflow.benchmarks.episodes import given_episodes
+from memflow.benchmarks.membench.load import trajectory
 from memflow.benchmarks.membench.trajectories import Trajectory, is_noise, turns_of
 from memflow.benchmarks.membench.wording import moment_of, written
 from memflow.errors import BadInput

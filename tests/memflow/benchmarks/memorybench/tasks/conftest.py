@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from memflow.benchmarks.datasets import DATASETS
 from memflow.benchmarks.memorybench import MemoryBench
-from memflow.datasets import DATASETS
 from memflow.records import Record
 from resources.library import Library
 

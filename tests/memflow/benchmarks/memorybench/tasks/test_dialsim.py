@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.benchmark import Question
+from memflow.benchmarks.api import Question
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
@@ -14,8 +15,7 @@ from memflow.benchmarks.memorybench.split import fixed_sample
 from memflow.benchmarks.memorybench.tasks.dialsim import FIRST
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
 from memflow.benchmarks.memorybench.tasks.task import Pool
-from memflow.benchmarks.memorybench.utterances import turns
-from memflow.domains import find
+from memflow.benchmarks.memorybench.turns import turns
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 

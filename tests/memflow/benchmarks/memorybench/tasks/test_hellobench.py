@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
-from memflow.domains import find
 from memflow.errors import BadInput
 
 ACADEMIC, OPEN = find("memorybench_academic"), find("memorybench_open")

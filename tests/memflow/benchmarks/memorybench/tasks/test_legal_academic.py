@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench import MemoryBench
-from memflow.benchmarks.memorybench.questions import put
+from memflow.benchmarks.memorybench.question import put
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.chat.asking import request_of
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import dataset
-from memflow.domains import Domain, find
 from memflow.errors import BadInput
 from memflow.records import Record
 from resources.library import Library

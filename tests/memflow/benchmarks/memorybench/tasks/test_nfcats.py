@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
-from memflow.domains import find
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 

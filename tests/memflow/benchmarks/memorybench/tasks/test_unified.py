@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.datasets import DATASETS, dataset
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
@@ -22,7 +23,6 @@ from memflow.benchmarks.memorybench.tasks.row import LIMIT, literal
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.memorybench.tasks.unwrapped import CASES, CORPORA
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import DATASETS, dataset
 from memflow.errors import BadInput, MissingData
 from memflow.records import Record
 from resources.library import Library

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
 from memflow.benchmarks.memorybench.tasks.writingbench import Line
-from memflow.domains import find
 from memflow.errors import BadInput
 
 WHOLE, SUBSET = (f"writingbench/{name}.jsonl" for name in ("benchmark_all", "length_subset"))

@@ -7,11 +7,11 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
-from memflow.domains import find
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 

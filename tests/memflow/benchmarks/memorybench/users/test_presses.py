@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench.users.presses import pressed, pressings
-from memflow.domains import Domain, find
 from memflow.records import FeedbackRound, Probe
 
 DEMO = find("memorybench_demo")

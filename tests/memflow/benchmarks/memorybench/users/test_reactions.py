@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1, TASKS
 from memflow.benchmarks.memorybench.users.contexts import evaluation, standards
@@ -11,7 +12,6 @@ from memflow.benchmarks.memorybench.users.personas import persona
 from memflow.benchmarks.memorybench.users.reactions import Reaction, prompts, react, satisfaction
 from memflow.chat.requests import ChatMessage, ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
-from memflow.domains import find
 from memflow.records import Probe
 
 DEMO = find("memorybench_demo")

@@ -11,9 +11,9 @@ import pytest
 
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context, Line
-from memflow.benchmarks.comem.records import contexts_of
-from memflow.datasets import DATASETS
-from memflow.domains import Domain, find
+from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.datasets import DATASETS
+from memflow.benchmarks.domains import Domain, find
 from memflow.records import Record
 from resources.library import Library
 

@@ -13,7 +13,7 @@ import pytest
 
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
-from memflow.domains import find
+from memflow.benchmarks.domains import find
 from memflow.errors import BadInput
 from memflow.records import Record
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.lives import personal, preferences, told, vocabulary
 from memflow.benchmarks.membench.generation.lives.graphs import (
     EVENT,
@@ -26,7 +27,6 @@ from memflow.benchmarks.membench.generation.lives.graphs import (
 )
 from memflow.benchmarks.membench.generation.lives.sampling import AGES, sample
 from memflow.benchmarks.membench.generation.lives.vocabulary import EVENTS, ROLES, Language
-from memflow.benchmarks.membench.parameters import Parameters
 from memflow.errors import BadInput
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)

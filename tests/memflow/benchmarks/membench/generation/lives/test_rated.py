@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.membench.generation.lives.preferences import LEAST, MOST, Category
-from memflow.benchmarks.membench.records import read
-from memflow.datasets import dataset
+from memflow.benchmarks.membench.load import read
 from memflow.errors import BadInput
 from memflow.records import Record
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from memflow.benchmarks.benchmark import States
+from memflow.benchmarks.api import States
+from memflow.benchmarks.datasets import Dataset, dataset
+from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.generation.lives import preferences, vocabulary
 from memflow.benchmarks.membench.generation.lives.graphs import graphs_of
 from memflow.benchmarks.membench.generation.lives.sources import likes_of, serves, words_of
-from memflow.benchmarks.membench.records import read
+from memflow.benchmarks.membench.load import read
 from memflow.chat.scripted import ScriptedChat
-from memflow.datasets import Dataset, dataset
-from memflow.domains import Domain
 from memflow.errors import BadInput, BadSettings
 from memflow.records import Record
 

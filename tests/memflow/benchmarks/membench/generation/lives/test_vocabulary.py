@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
+from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.lives import preferences
 from memflow.benchmarks.membench.generation.lives.preferences import TOPICS, Category, preferences_of
 from memflow.benchmarks.membench.generation.lives.vocabulary import (
@@ -15,7 +16,6 @@ from memflow.benchmarks.membench.generation.lives.vocabulary import (
     Vocabulary,
     shipped,
 )
-from memflow.benchmarks.membench.parameters import Parameters
 from memflow.errors import BadInput
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)

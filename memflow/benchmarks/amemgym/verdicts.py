@@ -1,0 +1,132 @@
+"""Replies to verdicts: accuracy, state match, and what each wrong answer failed by (paper, section 3.3).
+
+A reply that does not parse, and a probe that could not be asked, are verdicts without a value and with the
+reason; the published code guesses at random instead. Which of the two it is, the verdict `unparsed` says. What
+verdicts add up to is figures.py.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.multiple_choice import graded, unanswered
+from memflow.errors import BadInput
+from memflow.metrics.diagnosis import Attribution, Unattributed, attribution
+from memflow.records import Probe, Reply, Verdict
+
+FAILURES = {"write": "write_failure", "read": "read_failure", "utilisation": "utilisation_failure"}
+"""The share of an attribution, and the metric that holds it."""
+
+UNPARSED = "unparsed"
+"""The metric of whether a reply came and no answer could be read in it: 1 or 0."""
+
+
+@dataclass(frozen=True)
+class _Grade:
+    value: float | None
+    reason: str | None = None
+
+
+def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
+    """Two verdicts per state probe, and five per choice probe, in the order of `probes`."""
+    assistants = sorted({reply.assistant for reply in replies})
+    if len(assistants) != 1:
+        raise BadInput(
+            f"domain {domain.name}: replies of one assistant are needed, not of {assistants or 'none'}"
+        )
+    given = {reply.probe_id: reply for reply in replies}
+    grades = {probe.probe_id: _grade(probe, given.get(probe.probe_id)) for probe in probes}
+    attributions = _attributions(probes, given, grades)
+
+    def verdict(probe: Probe, metric: str, grade: _Grade) -> Verdict:
+        return Verdict(
+            domain=domain.name,
+            assistant=assistants[0],
+            probe_id=probe.probe_id,
+            episode_id=probe.episode_id,
+            checkpoint=probe.checkpoint,
+            dataset=probe.dataset,
+            category=probe.category,
+            metric=metric,
+            value=grade.value,
+            reason=grade.reason,
+        )
+
+    def of(probe: Probe) -> Iterator[Verdict]:
+        grade = grades[probe.probe_id]
+        yield verdict(probe, probe.metric, grade)
+        yield verdict(probe, UNPARSED, _unparsed(probe, given.get(probe.probe_id), grade))
+        if probe.kind == "choice":
+            for metric, share in _shares(attributions[probe.probe_id]).items():
+                yield verdict(probe, metric, share)
+
+    return [row for probe in probes for row in of(probe)]
+
+
+def _grade(probe: Probe, reply: Reply | None) -> _Grade:
+    if probe.kind == "choice":
+        return _Grade(*graded(probe, reply))
+    why = unanswered(probe, reply)
+    if why is not None or reply is None or reply.parsed is None:
+        return _Grade(None, why)
+    return _Grade(float(json.loads(reply.parsed) == json.loads(probe.gold)))
+
+
+def _unparsed(probe: Probe, reply: Reply | None, grade: _Grade) -> _Grade:
+    if probe.reason is not None or reply is None or reply.text is None:
+        return _Grade(None, grade.reason)  # nothing was said that could be read
+    return _Grade(float(grade.value is None))
+
+
+def _attributions(
+    probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]
+) -> dict[str, Attribution | Unattributed]:
+    """Of every choice probe: one question of one user at a time, over all periods."""
+    questions: dict[tuple[str, str], list[Probe]] = {}
+    for probe in sorted(probes, key=lambda probe: probe.checkpoint):
+        if probe.kind == "choice":
+            questions.setdefault((probe.episode_id, probe.probe_id.rpartition("/")[2]), []).append(probe)
+    known = _Known(probes, given, grades)
+    found: dict[str, Attribution | Unattributed] = {}
+    for asked in questions.values():
+        values = [grades[probe.probe_id].value for probe in asked]
+        shares = attribution(
+            [json.loads(probe.revealed) for probe in asked],
+            [known.of(probe) for probe in asked],
+            [None if value is None else value == 1 for value in values],
+        )
+        found.update(zip((probe.probe_id for probe in asked), shares, strict=True))
+    return found
+
+
+class _Known:
+    """What an assistant said of its user's state: with each question, or of each variable by itself."""
+
+    def __init__(
+        self, probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]
+    ) -> None:
+        self._by_question: dict[str, Mapping[str, str]] = {}
+        self._by_variable: dict[tuple[str, int], dict[str, str]] = {}
+        for probe in probes:
+            if probe.kind != "state" or grades[probe.probe_id].value is None:
+                continue
+            said = json.loads(given[probe.probe_id].parsed or "{}")
+            if probe.parent is not None:
+                self._by_question[probe.parent] = said
+            else:
+                self._by_variable.setdefault((probe.episode_id, probe.checkpoint), {}).update(said)
+
+    def of(self, choice: Probe) -> Mapping[str, str] | None:
+        """The values said for a question's variables; None where one of its state probes has no answer."""
+        if choice.probe_id in self._by_question:
+            return self._by_question[choice.probe_id]
+        said = self._by_variable.get((choice.episode_id, choice.checkpoint), {})
+        return said if said.keys() >= set(choice.variables) else None
+
+
+def _shares(attributed: Attribution | Unattributed) -> dict[str, _Grade]:
+    if isinstance(attributed, Unattributed):
+        return dict.fromkeys(FAILURES.values(), _Grade(None, attributed.reason))
+    shares = asdict(attributed)
+    return {metric: _Grade(shares[name]) for name, metric in FAILURES.items()}

@@ -1,0 +1,56 @@
+"""HelloBench: a judge goes through a list of questions about an answer, each from no (0) to yes (1) by quarters; their
+mean is the score (A.1.1). One request for the whole list, as the published evaluation has it.
+"""
+
+from collections.abc import Sequence
+
+from memflow.benchmarks.memorybench.scorers.answers import Checked
+from memflow.benchmarks.memorybench.scorers.metric import (
+    STANDARD,
+    Answered,
+    Computed,
+    Mark,
+    Means,
+    Row,
+    ask_judge,
+    mark,
+)
+from memflow.benchmarks.memorybench.tasks.catalogue import CHECKLIST
+from memflow.records import Probe
+
+
+def rows(probe: Probe, means: Means) -> list[Row]:
+    return [(CHECKLIST, STANDARD)]
+
+
+async def computed(answered: Answered, means: Means) -> Computed:
+    return Computed()
+
+
+async def judge(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
+    asked = answered.gold("checklist")
+
+    def complete(checked: Checked) -> str | None:
+        if [item.number for item in checked.items] == list(range(1, len(asked) + 1)):
+            return None
+        return f"give one item for each of the questions 1 to {len(asked)}, in order"
+
+    fields = {
+        "request": answered.probe.question,
+        "answer": answered.answer,
+        "checklist": "\n".join(f"{number}. {question}" for number, question in enumerate(asked, start=1)),
+    }
+    answer = await ask_judge(means, "checklist", fields, complete)
+    return [mark(CHECKLIST, answer, _mean)]
+
+
+def _mean(checked: Checked) -> float:
+    return sum(item.score.value for item in checked.items) / len(checked.items)
+
+
+def prompts(published: bool) -> list[str]:
+    return ["checklist"]
+
+
+def needs(metric: str) -> frozenset[str]:
+    return frozenset()

@@ -1,0 +1,71 @@
+"""Which metric measures which probe, and which prompts a domain's judge is asked with."""
+
+from collections.abc import Mapping
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.scorers import (
+    accuracy,
+    articles,
+    checklist,
+    criteria,
+    ideas,
+    legal,
+    limitations,
+    quality,
+    words,
+)
+from memflow.benchmarks.memorybench.scorers.metric import PACKAGE, PUBLISHED, Metric
+from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks.task import Task
+from memflow.chat.prompts import Prompt, load
+from memflow.errors import BadInput
+
+METRICS: Mapping[str, Metric] = {
+    catalogue.LOCOMO_F1: words,
+    catalogue.ROUGE_L: words,
+    catalogue.METEOR: words,
+    catalogue.ACCURACY: accuracy,
+    catalogue.CHECKLIST: checklist,
+    catalogue.CRITERIA: criteria,
+    catalogue.QUALITY: quality,
+    catalogue.RATING: limitations,
+}
+"""By the metric of a task."""
+MERGED: Mapping[str, Metric] = {"judge": legal, "ideabench": ideas, "scitechnews": articles}
+"""By task, where its metric is several measures merged."""
+
+
+def metric_of(task: Task) -> Metric:
+    """What measures the replies to a task. Raises BadInput where nothing does."""
+    found = MERGED.get(task.name) if task.metric == catalogue.INTEGRATED else METRICS.get(task.metric)
+    if found is None:
+        raise BadInput(f"task {task.name}: MemoryBench has no metric {task.metric!r}")
+    return found
+
+
+def wants_published(domain: Domain) -> bool:
+    """Whether the published slips are to be measured beside the standard."""
+    return PUBLISHED in parameters_of(domain).variants
+
+
+def needs_of(domain: Domain) -> frozenset[str]:
+    """The instruments that the domain's metrics use, besides a judge."""
+    return frozenset(
+        name
+        for dataset in domain.datasets
+        for task in catalogue.tasks_of(dataset)
+        for name in metric_of(task).needs(task.metric)
+    )
+
+
+def prompts_of(domain: Domain) -> list[Prompt]:
+    """The prompts that the domain's judge may be asked with, by its tasks; none, where all is computed."""
+    published = wants_published(domain)
+    stems = {
+        stem
+        for dataset in domain.datasets
+        for task in catalogue.tasks_of(dataset)
+        for stem in metric_of(task).prompts(published)
+    }
+    return [load(PACKAGE, stem) for stem in sorted(stems)]

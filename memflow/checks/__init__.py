@@ -1,0 +1,1 @@
+"""Checks: rule types, their evaluation, and the rules that all benchmarks share."""

@@ -1,0 +1,213 @@
+"""Putting probes to an assistant: restore its memory at the checkpoint, recall, ask, keep the reply.
+
+Nothing is played and nothing is written here: a probe never changes a memory. What a reply is worth, scores say.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.domains import Domain
+from memflow.chat.asking import ask
+from memflow.chat.requests import Chat
+from memflow.errors import BadInput, BudgetSpent, EndpointDown, MemflowError
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.memory import Memory, Recall
+from memflow.memories.oracle import Oracle
+from memflow.records import Probe, Reply
+from memflow.run.timing import Clock, Watch, measured
+
+READING = 256
+"""Probes that read their memories at once, and so how many restored memories there are at a time, about."""
+
+RANKED = 10
+"""Entries of a ranking that a reply keeps: what recall@10 looks at."""
+
+
+@dataclass(frozen=True)
+class Past:
+    """What is kept of a played episode: every entry ever written, and the ticks of each checkpoint and of each message
+    that a probe is asked after."""
+
+    items: Sequence[Item]
+    checkpoints: Mapping[int, int]
+    messages: Mapping[str, int] = field(default_factory=dict)
+
+    def at(self, checkpoint: int) -> EntryStore:
+        """The store as it was when `checkpoint` was reached."""
+        return EntryStore.restored(self.items, self.checkpoints[checkpoint])
+
+    def tick(self, probe: Probe) -> int:
+        """When `probe` is asked: at its checkpoint, or after the message that it names. Raises BadInput where that was
+        not played."""
+        if probe.after is None:
+            return self.checkpoints[probe.checkpoint]
+        if probe.after not in self.messages:
+            raise unplayed(probe)
+        return self.messages[probe.after]
+
+
+def unplayed(probe: Probe) -> BadInput:
+    """The error of a probe that is asked after a message which was not played."""
+    return BadInput(f"{probe.probe_id} is asked after {probe.after}, which was not played")
+
+
+async def answer_all(
+    benchmark: Benchmark,
+    domain: Domain,
+    assistant: str,
+    probes: Sequence[Probe],
+    pasts: Mapping[str, Past],
+    remember: Callable[[EntryStore], Memory],
+    chat: Chat,
+    *,
+    answered: Callable[[], None] = lambda: None,
+    clock: Clock | None = None,
+) -> list[Reply]:
+    """Every probe asked, in the order of `probes`; all at once, bounded by the chat's own limit.
+
+    Probes are begun one by one, so that answers are taken in while others are still prepared. `answered` is called
+    after every probe. Probes of one checkpoint share one restored memory, which goes when the last of them has read it;
+    READING probes read at once. A probe whose memory fails is a reply with its reason. With a `clock`, reading is
+    measured.
+    """
+    turn, reading = asyncio.Lock(), asyncio.Semaphore(READING)
+    memories: dict[_Place, Memory] = {}
+    waiting = Counter(_place(probe) for probe in probes)
+
+    def memory_of(probe: Probe) -> Memory:
+        place = _place(probe)
+        if place not in memories:
+            past = pasts.get(probe.episode_id)
+            store = EntryStore() if past is None else EntryStore.restored(past.items, past.tick(probe))
+            memory = remember(store)
+            if past is None and probe.after is not None and memory.plays:
+                raise unplayed(probe)
+            memories[place] = memory
+        return memories[place]
+
+    def done(probe: Probe) -> None:
+        place = _place(probe)
+        waiting[place] -= 1
+        if not waiting[place]:
+            memories.pop(place, None)
+
+    async def read(probe: Probe) -> _Read:
+        async with turn:
+            await asyncio.sleep(0)  # the loop attends to what has come in meanwhile
+        async with reading:
+            try:
+                return await _read(benchmark, domain, probe, memory_of(probe), clock)
+            finally:
+                done(probe)
+
+    async def one(probe: Probe) -> Reply:
+        try:
+            reply = await _ask(benchmark, domain, assistant, probe, await read(probe), chat)
+        except (BudgetSpent, EndpointDown):
+            raise
+        except (MemflowError, KeyError) as wrong:
+            reply = _failed(domain, assistant, probe, wrong)
+        answered()
+        return reply
+
+    return list(await asyncio.gather(*(one(probe) for probe in probes)))
+
+
+async def answer_one(
+    benchmark: Benchmark,
+    domain: Domain,
+    assistant: str,
+    probe: Probe,
+    memory: Memory,
+    chat: Chat,
+    clock: Clock | None = None,
+) -> Reply:
+    """One probe asked of a memory, restored or alive: nothing of it changes."""
+    try:
+        read = await _read(benchmark, domain, probe, memory, clock)
+        return await _ask(benchmark, domain, assistant, probe, read, chat)
+    except (BudgetSpent, EndpointDown):
+        raise
+    except (MemflowError, KeyError) as wrong:
+        return _failed(domain, assistant, probe, wrong)
+
+
+_Place = tuple[str, int, str | None]
+
+
+def _place(probe: Probe) -> _Place:
+    """Where probes share one restored memory."""
+    return probe.episode_id, probe.checkpoint, probe.after
+
+
+def _failed(domain: Domain, assistant: str, probe: Probe, wrong: Exception) -> Reply:
+    reason = f"recall for {probe.probe_id}: {type(wrong).__name__}: {wrong}"
+    return _reply(domain, assistant, probe, Recall(), reason=reason)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What came of reading a memory for a probe: no memory is held while its model is asked."""
+
+    recall: Recall = field(default_factory=Recall)
+    told: str | None = None
+    took: Watch | None = None
+    ranks: bool = False
+
+
+async def _read(
+    benchmark: Benchmark, domain: Domain, probe: Probe, memory: Memory, clock: Clock | None
+) -> _Read:
+    if probe.reason is not None:
+        return _Read()
+    told = probe.revealed if isinstance(memory, Oracle) else None
+    query = benchmark.question(domain, probe, Recall(), told).query
+    recall, took = await measured(memory.read(query), clock)
+    return _Read(recall, told, took, memory.ranks)
+
+
+async def _ask(
+    benchmark: Benchmark, domain: Domain, assistant: str, probe: Probe, read: _Read, chat: Chat
+) -> Reply:
+    recall = read.recall
+    if probe.reason is not None:
+        return _reply(domain, assistant, probe, recall, reason=f"the probe is quarantined: {probe.reason}")
+    question = benchmark.question(domain, probe, recall, read.told)
+    answer = await ask(chat, question.prompt, question.fields, recall.messages)
+    reply = _reply(domain, assistant, probe, recall, reason=answer.reason)
+    if read.ranks:
+        reply = replace(reply, ranked=[item.entry_id for item in recall.ranked[:RANKED]])
+    if read.took is not None:
+        reply = replace(reply, models_s=read.took.models, own_s=read.took.own, model_calls=read.took.calls)
+    prompt = question.prompt
+    reply = replace(reply, prompt=f"{prompt.name}@{prompt.digest[:8]}", model=chat.fingerprint)
+    completion = answer.completion
+    if completion is not None:
+        reply = replace(
+            reply,
+            text=completion.text,
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+            latency_s=completion.latency_s,
+            completion=completion.digest,
+        )
+    parsed = None if answer.value is None else benchmark.parse(probe, answer.value)
+    return replace(reply, parsed=parsed, attempts=answer.attempts)
+
+
+def _reply(domain: Domain, assistant: str, probe: Probe, recall: Recall, *, reason: str | None) -> Reply:
+    return Reply(
+        domain=domain.name,
+        assistant=assistant,
+        probe_id=probe.probe_id,
+        episode_id=probe.episode_id,
+        checkpoint=probe.checkpoint,
+        recalled=[item.entry_id for item in recall.entries],
+        recalled_sources=list(recall.sources),
+        injected_tokens=recall.injected_tokens,
+        dropped_tokens=recall.dropped_tokens,
+        reason=reason,
+    )

@@ -1,0 +1,196 @@
+"""Self-evolution: playing an assistant whose memory's policy is bettered by feedback (AMemGym, section 5, Algorithm 1).
+
+At every checkpoint the living assistant is asked the questions of the benchmark, exactly as it will be afterwards
+(answer.py), so that the ledger answers those requests once. Of what came of it the benchmark draws up a feedback,
+an evolver answers with a policy, and the memory is given that policy: the feedback, gold among it, goes to the
+evolver alone. A step that fails leaves the policy as it was, and is kept with its reason.
+
+By `period`, this happens after every checkpoint but the last, and memories are kept. By `episode`, an episode is
+lived `cycles` times from an empty memory, each time by the policy so far, and then once more: that is what is
+measured. A cycle asks what an assistant of fewer cycles asks, so each can be measured on its own at no cost.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.domains import Domain
+from memflow.chat.asking import ask
+from memflow.chat.requests import Chat
+from memflow.errors import BadInput, BadSettings
+from memflow.memories.entries import EntryStore
+from memflow.memories.evolving import Evolving, Step, listed
+from memflow.memories.memory import Memory
+from memflow.memories.registry import MemoryConfig
+from memflow.metrics.backends import MetricBackends
+from memflow.records import Probe, Reply, Turn
+from memflow.run.answer import answer_one
+from memflow.run.play import Episode, Event, Played, Reached, Replier, play, play_all
+from memflow.run.timing import Clock
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What gives feedback to an assistant while it is played: the benchmark with its gold, and who answers."""
+
+    benchmark: Benchmark
+    domain: Domain
+    assistant: str
+    answering: Chat
+    evolver: Chat | None
+    turns: Sequence[Turn]
+    probes: Sequence[Probe]
+    """Empty where the assistant does not evolve: then nothing here is used."""
+
+    def asked(self) -> dict[tuple[str, int], list[Probe]]:
+        """Episode and checkpoint to the questions that feedback is given on: sound choices."""
+        found: dict[tuple[str, int], list[Probe]] = {}
+        for probe in self.probes:
+            if probe.kind == "choice" and probe.split == "test" and probe.reason is None:
+                found.setdefault((probe.episode_id, probe.checkpoint), []).append(probe)
+        return found
+
+
+def evolves(recipe: MemoryConfig, benchmark: Benchmark) -> bool:
+    """Whether a memory evolves on a benchmark: it can, and the benchmark gives feedback."""
+    return benchmark.provides_feedback and issubclass(recipe.system.memory, Evolving)
+
+
+def events(recipe: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
+    """How many events are lived through, over all cycles."""
+    once = sum(len(episode.events) for episode in episodes)
+    return once * (1 + _cycles(recipe)) if evolves(recipe, benchmark) else once
+
+
+async def live(
+    environment: Environment,
+    recipe: MemoryConfig,
+    episodes: Sequence[Episode],
+    remember: Callable[[EntryStore], Memory],
+    replier: Replier | None,
+    *,
+    lived: Callable[[], None] = lambda: None,
+    clock: Clock | None = None,
+) -> list[Played]:
+    """All episodes lived by one assistant, evolving where its memory does; as play.play_all in everything else."""
+    if not evolves(recipe, environment.benchmark):
+        return await play_all(episodes, remember, replier, lived=lived, clock=clock)
+    if based := [episode.episode_id for episode in episodes if episode.base is not None]:
+        raise BadInput(f"a memory cannot evolve in an episode that is built on another: {based[0]}")
+    asked = environment.asked()
+    given = (environment, recipe, asked, remember, replier, lived, clock)
+    return list(await asyncio.gather(*(_Evolution(*given).run(one) for one in episodes)))
+
+
+def _cycles(recipe: MemoryConfig) -> int:
+    return int(recipe.values["cycles"]) if recipe.values["cadence"] == "episode" else 0
+
+
+@dataclass
+class _Evolution:
+    """One episode, as often as it is lived."""
+
+    environment: Environment
+    recipe: MemoryConfig
+    asked: Mapping[tuple[str, int], Sequence[Probe]]
+    remember: Callable[[EntryStore], Memory]
+    replier: Replier | None
+    lived: Callable[[], None]
+    clock: Clock | None = None
+    steps: list[Step] = field(default_factory=list)
+
+    async def run(self, episode: Episode) -> Played:
+        if self.recipe.values["cadence"] == "period":
+            last = max((event.checkpoint for event in episode.events), default=0)
+            return await self._play(checked(episode, self._between, before=last))
+        for cycle in range(1, 1 + _cycles(self.recipe)):
+            heard: list[tuple[Probe, Reply]] = []
+            await self._play(checked(episode, self._listening(heard)))
+            step = await self._step(self.steps[-1].kinds, heard)
+            if step is not None:
+                self.steps.append(replace(step, cycle=cycle))
+        return await self._play(episode)
+
+    async def _play(self, episode: Episode) -> Played:
+        memory = _evolving(self.remember(EntryStore()))
+        if not self.steps:
+            self.steps.append(Step(memory.first))
+        memory.follow(self.steps)
+        return await play(episode, memory, self.replier, self.lived, self.clock)
+
+    def _between(self, episode: str, checkpoint: int) -> Reached:
+        async def reached(living: Memory) -> None:
+            memory = _evolving(living)
+            step = await self._step(memory.policy, await self._ask(memory, episode, checkpoint))
+            if step is not None:
+                # The checkpoint keeps the policy that led to it; the next one begins after it.
+                memory.store.advance(1)
+                memory.follow([step])
+
+        return reached
+
+    def _listening(self, heard: list[tuple[Probe, Reply]]) -> Callable[[str, int], Reached]:
+        def between(episode: str, checkpoint: int) -> Reached:
+            async def reached(living: Memory) -> None:
+                heard.extend(await self._ask(living, episode, checkpoint))
+
+            return reached
+
+        return between
+
+    async def _ask(self, memory: Memory, episode: str, checkpoint: int) -> list[tuple[Probe, Reply]]:
+        place, probes = self.environment, self.asked.get((episode, checkpoint), ())
+        replies = await asyncio.gather(
+            *(
+                answer_one(place.benchmark, place.domain, place.assistant, probe, memory, place.answering)
+                for probe in probes
+            )
+        )
+        return list(zip(probes, replies, strict=True))
+
+    async def _step(self, policy: tuple[str, ...], heard: Sequence[tuple[Probe, Reply]]) -> Step | None:
+        """The step after `policy`; None where nothing was asked, so that there is nothing to learn from."""
+        if not heard:
+            return None
+        place, probes, replies = self.environment, [one for one, _ in heard], [reply for _, reply in heard]
+        verdicts = await place.benchmark.verdicts(place.domain, probes, replies, MetricBackends())
+        metrics = {probe.probe_id: probe.metric for probe in probes}
+        values = [row.value for row in verdicts if row.metric == metrics[row.probe_id]]
+        told = place.benchmark.build_evolution_feedback(
+            place.domain, str(self.recipe.values["feedback"]), probes, replies, place.turns
+        )
+        if place.evolver is None:
+            raise BadSettings(f"the memory {self.recipe.name} needs a chat model, and was given none")
+        prompt = self.recipe.system.memory.prompt("evolve")
+        answer = await ask(place.evolver, prompt, {"kinds": listed(policy), "feedback": told})
+        step = Step(
+            kinds=policy,
+            checkpoint=max(probe.checkpoint for probe in probes),
+            asked=len(probes),
+            answered=sum(value is not None for value in values),
+            correct=sum(value == 1 for value in values),
+            completion=(answer.completion.digest or None) if answer.completion else None,
+        )
+        if answer.value is None:
+            return replace(step, reason=answer.reason or "no answer")
+        kinds = tuple(dict.fromkeys(" ".join(kind.split()) for kind in answer.value.kinds))
+        return replace(step, kinds=kinds, changes=tuple(answer.value.changes))
+
+
+def checked(episode: Episode, between: Callable[[str, int], Reached], before: int | None = None) -> Episode:
+    """The episode with an event after the last of every checkpoint (of those below `before`, where it is given)."""
+    found: list[Event] = []
+    for checkpoint, lived in groupby(episode.events, key=lambda event: event.checkpoint):
+        found += lived
+        if before is None or checkpoint < before:
+            reached = between(episode.episode_id, checkpoint)
+            found.append(Event(found[-1].number, checkpoint, "checkpoint", (), reached=reached))
+    return replace(episode, events=tuple(found))
+
+
+def _evolving(memory: Memory) -> Evolving:
+    if not isinstance(memory, Evolving):
+        raise BadInput(f"{type(memory).__name__} has no policy that could evolve")
+    return memory

@@ -1,0 +1,168 @@
+"""A recorded run as a file: the transcript of one domain and assistant, and what it was made with.
+
+JSON Lines in UTF-8: a header, then one message a line, in the order in which they were said. Messages that never
+came (a request without an answer) are left out; the header names the sessions that they cut short. The same
+dialogue has the same lines whoever played it. What a benchmark makes of such a file is its own business.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from memflow.errors import BadInput
+from memflow.fingerprint import digest
+from memflow.records import Record, TranscriptMessage
+
+FORMAT = "memflow transcript"
+HEADER = "run:header"
+"""The id of the record that holds the header of a recorded run."""
+SCRIPTED = "scripted"
+"""Under this name a data set's partition keeps whether a scripted chat had a hand in what it records."""
+
+T = TypeVar("T", bound=BaseModel)
+Name = Field(max_length=1000)
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Source(_Shape):
+    """A data set behind the run. `sha256` are the sums of its files."""
+
+    dataset: str = Name
+    sha256: list[str] = Field(max_length=10_000)
+    licence: str = Name
+    origin: str = Name
+
+
+class _Kind(_Shape):
+    """What the file is: before all else in it."""
+
+    format: Literal["memflow transcript"]
+    version: Literal[1]
+
+
+class Made(_Shape):
+    """What a run was made with: who answered, who played the users, and from which data."""
+
+    benchmark: str = Name
+    domain: str = Name
+    assistant: str = Name
+    model: str = Field(max_length=1000, description="The model that answered, as the settings name it.")
+    fingerprint: str = Field(max_length=1000, description="That model's fingerprint.")
+    simulator: str = Field(max_length=1000, description="The simulator's fingerprint.")
+    scripted: bool = Field(description="A scripted chat, not a language model, had a hand in it.")
+    run: str = Field(max_length=1000, description="The Dagster run that played it.")
+    sources: list[Source] = Field(max_length=100)
+
+
+class Header(Made, _Kind):
+    """The first line. `digest` is of the messages; `cut` are the first messages of sessions cut short."""
+
+    episodes: int = Field(ge=0)
+    messages: int = Field(ge=0)
+    digest: str = Name
+    cut: list[str] = Field(max_length=1_000_000)
+
+
+class Line(_Shape):
+    """One message."""
+
+    episode_id: str = Field(min_length=1, max_length=1000)
+    checkpoint: int = Field(ge=0)
+    event: int = Field(ge=0)
+    position: int = Field(ge=0)
+    message_id: str = Field(min_length=1, max_length=1000)
+    role: Literal["user", "assistant"]
+    speaker: str | None = Field(None, max_length=1000)
+    text: str = Field(max_length=10_000_000)
+    sent_at: str | None = Field(None, max_length=100)
+
+
+def file_of(made: Made, said: Iterable[TranscriptMessage]) -> str:
+    """The file of a transcript. Raises BadInput where it holds no message."""
+    said = list(said)
+    lines = [_line(row) for row in said if row.reason is None]
+    if not lines:
+        raise BadInput(f"{made.assistant} lived through nothing in {made.domain}: there is nothing to record")
+    first = {(row.episode_id, row.event): row.message_id for row in said if row.position == 0}
+    cut = [first[row.episode_id, row.event] for row in said if row.reason is not None]
+    header = Header(
+        format="memflow transcript",
+        version=1,
+        **dict(made),
+        episodes=len({line.episode_id for line in lines}),
+        messages=len(lines),
+        digest=_digest(lines),
+        cut=list(dict.fromkeys(cut)),
+    )
+    return "".join(f"{_json(each)}\n" for each in (header, *lines))
+
+
+def is_recording(text: str) -> bool:
+    """Whether a file is a recorded run, as its first line says; what follows is not looked at."""
+    try:
+        first = json.loads(text.partition("\n")[0])
+    except json.JSONDecodeError:
+        return False
+    return isinstance(first, dict) and first.get("format") == FORMAT
+
+
+def read(text: str) -> tuple[Header, list[Line]]:
+    """What `file_of` wrote. Raises BadInput saying which line is wrong, and how."""
+    rows = text.split("\n")
+    header = _read(Header, rows[0], 1)
+    lines = [_read(Line, row, number) for number, row in enumerate(rows[1:], 2) if row.strip()]
+    if len(lines) != header.messages:
+        raise BadInput(f"it has {len(lines)} messages where its header counts {header.messages}: it was cut")
+    if _digest(lines) != header.digest:
+        raise BadInput("its messages are not those that were recorded: they were changed afterwards")
+    return header, lines
+
+
+def header_of(records: Iterable[Record]) -> Header | None:
+    """The header among the records of a data set; None where it is no recorded run, or one of others' making."""
+    for record in records:
+        if record.record_id == HEADER:
+            return Header.model_validate_json(record.content)
+    return None
+
+
+def meta_of(records: Iterable[Record]) -> dict[str, str]:
+    """What is kept beside the records of a data set: whether a scripted chat made the dialogues in it."""
+    header = header_of(records)
+    return {SCRIPTED: "yes"} if header is not None and header.scripted else {}
+
+
+def _line(row: TranscriptMessage) -> Line:
+    return Line(
+        episode_id=row.episode_id,
+        checkpoint=row.checkpoint,
+        event=row.event,
+        position=row.position,
+        message_id=row.message_id,
+        role=row.role,
+        speaker=row.speaker,
+        text=row.text,
+        sent_at=row.sent_at,
+    )
+
+
+def _digest(lines: Sequence[Line]) -> str:
+    return digest([line.model_dump() for line in lines])
+
+
+def _json(value: BaseModel) -> str:
+    return json.dumps(value.model_dump(), ensure_ascii=False)
+
+
+def _read(shape: type[T], text: str, number: int) -> T:
+    try:
+        return shape.model_validate_json(text)
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"line {number}{f', {place}' if place else ''}: {first['msg']}") from wrong

@@ -1,0 +1,166 @@
+"""What was played, as rows, and back: transcripts and entries of the memory tables.
+
+Only the shape changes here; how an episode is played is play.py, how it is asked afterwards answer.py.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from memflow.memories.entries import Item
+from memflow.memories.evolving import step_of
+from memflow.records import Claim, Entry, Policy, Probe, TranscriptMessage
+from memflow.run.answer import Past
+from memflow.run.play import Played
+
+
+def said_of(domain: str, assistant: str, played: Iterable[Played]) -> list[TranscriptMessage]:
+    """The transcript rows of played episodes."""
+    return [
+        TranscriptMessage(
+            domain=domain,
+            assistant=assistant,
+            episode_id=episode.episode_id,
+            checkpoint=line.event.checkpoint,
+            event=line.event.number,
+            position=line.position,
+            message_id=line.message.message_id,
+            role=line.message.role,
+            speaker=line.message.speaker,
+            text=line.message.text,
+            sent_at=line.message.sent_at,
+            tick=line.tick,
+            origin=line.origin,
+            completion=line.completion,
+            reason=line.reason,
+            models_s=line.models_s,
+            own_s=line.own_s,
+            model_calls=line.model_calls,
+        )
+        for episode in played
+        for line in episode.lines
+    ]
+
+
+def entries_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Entry]:
+    """The entry rows of played episodes, in the order in which entries were added."""
+    return [
+        Entry(
+            domain=domain,
+            assistant=assistant,
+            episode_id=episode.episode_id,
+            entry_id=item.entry_id,
+            kind=item.kind,
+            text=item.text,
+            sources=list(item.sources),
+            since=item.since,
+            until=item.until,
+            role=item.role,
+            vector=None if item.vector is None else item.vector.tolist(),
+            meta=json.dumps(item.meta, ensure_ascii=False, sort_keys=True),
+            previous=item.previous,
+        )
+        for episode in played
+        for item in sorted(episode.store, key=lambda item: item.order)
+    ]
+
+
+def policies_of(
+    domain: str, assistant: str, values: Mapping[str, Any], played: Iterable[Played]
+) -> list[Policy]:
+    """The steps by which the policies of played memories evolved; `values` are the memory's parameters."""
+    found = []
+    for episode in played:
+        kept = [(item, step_of(item)) for item in sorted(episode.store, key=lambda item: item.order)]
+        steps = [(item, step) for item, step in kept if step is not None]
+        found += [
+            Policy(
+                domain=domain,
+                assistant=assistant,
+                episode_id=episode.episode_id,
+                step=number,
+                cadence=str(values["cadence"]),
+                cycle=step.cycle,
+                checkpoint=step.checkpoint,
+                feedback=str(values["feedback"]),
+                kinds=list(step.kinds),
+                changes=list(step.changes),
+                asked=step.asked,
+                answered=step.answered,
+                correct=step.correct,
+                since=item.since,
+                completion=step.completion,
+                reason=step.reason,
+            )
+            for number, (item, step) in enumerate(steps)
+        ]
+    return found
+
+
+def pasts_of(
+    entries: Sequence[Entry], said: Sequence[TranscriptMessage], probes: Iterable[Probe | Claim]
+) -> dict[str, Past]:
+    """The past of every episode that was played, at every checkpoint that `probes` (or claims) are of, and after every
+    message that one of them names.
+
+    A checkpoint at which nothing happened has the tick of the one before it.
+    """
+    asked: dict[str, int] = defaultdict(int)
+    named: set[str] = set()
+    for probe in probes:
+        asked[probe.episode_id] = max(asked[probe.episode_id], probe.checkpoint)
+        if isinstance(probe, Probe) and probe.after is not None:
+            named.add(probe.after)
+    items: dict[str, list[Item]] = defaultdict(list)
+    for row in entries:
+        items[row.episode_id].append(_item(row, len(items[row.episode_id])))
+    reached: dict[str, dict[int, int]] = defaultdict(dict)
+    messages: dict[str, dict[str, int]] = defaultdict(dict)
+    for line in said:
+        if line.reason is None:
+            ticks = reached[line.episode_id]
+            ticks[line.checkpoint] = max(ticks.get(line.checkpoint, 0), line.tick + 1)
+            if line.message_id in named:
+                messages[line.episode_id][line.message_id] = line.tick + 1
+    pasts = {}
+    for episode, ticks in reached.items():
+        filled, last = {}, 0
+        for checkpoint in range(max(asked[episode], *ticks) + 1):
+            last = max(last, ticks.get(checkpoint, last))
+            filled[checkpoint] = last
+        pasts[episode] = Past(items[episode], filled, messages[episode])
+    return pasts
+
+
+def held_at(
+    pasts: Mapping[str, Past], claims: Iterable[Claim], passed_over: Collection[str]
+) -> dict[tuple[str, int], str]:
+    """All that a memory held where claims are made of it, entries in order, but for kinds that hold nothing."""
+    places = dict.fromkeys((claim.episode_id, claim.checkpoint) for claim in claims)
+    return {
+        (episode, checkpoint): "\n".join(
+            item.text for item in pasts[episode].at(checkpoint).live() if item.kind not in passed_over
+        )
+        for episode, checkpoint in places
+        if episode in pasts
+    }
+
+
+def _item(row: Entry, order: int) -> Item:
+    vector = None if row.vector is None else np.asarray(row.vector, dtype=np.float32)
+    return Item(
+        row.entry_id,
+        row.kind,
+        row.text,
+        tuple(row.sources),
+        row.since,
+        row.until,
+        row.role,
+        vector,
+        order,
+        json.loads(row.meta),
+        row.previous,
+    )

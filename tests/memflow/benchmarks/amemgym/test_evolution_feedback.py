@@ -1,0 +1,113 @@
+"""What an evolver is told: the questions alone, or all that became of them, by the options' own numbers."""
+
+import json
+
+import pytest
+
+from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
+from memflow.records import Probe, Reply, Turn
+
+
+def probe(period: int, question: str, gold: str) -> Probe:
+    return Probe(
+        domain="d",
+        probe_id=f"u/p{period}/{question}",
+        episode_id="u",
+        checkpoint=period,
+        kind="choice",
+        dataset="s",
+        metric="accuracy",
+        question=question,
+        options=["do this", "do that"],
+        variables=["mood"],
+        gold=gold,
+        revealed="{}",
+        evidence=[],
+    )
+
+
+def reply(to: Probe, parsed: str | None) -> Reply:
+    return Reply(
+        domain="d",
+        assistant="a",
+        probe_id=to.probe_id,
+        episode_id="u",
+        checkpoint=to.checkpoint,
+        parsed=parsed,
+        recalled=[],
+        recalled_sources=[],
+    )
+
+
+def turn(period: int, exposes: dict[str, str], user: str = "u", reason: str | None = None) -> Turn:
+    return Turn(
+        domain="d",
+        episode_id=user,
+        checkpoint=period,
+        event=period,
+        position=0,
+        message_id=f"{user}/{period}",
+        kind="exchange",
+        role="user",
+        text="...",
+        exposes=json.dumps(exposes),
+        reason=reason,
+    )
+
+
+PROBES = [probe(0, "how?", "1"), probe(0, "why?", "2"), probe(1, "how?", "2")]
+REPLIES = [reply(PROBES[0], "1"), reply(PROBES[1], None), reply(PROBES[2], "1")]
+TURNS = [
+    turn(0, {"mood": "high", "pace": "slow"}),
+    turn(1, {"mood": "low"}),
+    turn(1, {"pace": "lost"}, reason="quarantined"),
+    turn(2, {"mood": "later"}),
+    turn(1, {"mood": "another's"}, user="v"),
+]
+OPTIONS = {"1": "do this", "2": "do that"}
+
+
+def test_questions_are_the_questions_and_nothing_else() -> None:
+    assert json.loads(make_evolution_feedback("questions", PROBES, REPLIES, TURNS)) == {
+        "questions": ["how?", "why?"]
+    }
+
+
+def test_complete_is_options_answers_what_was_right_and_what_was_told() -> None:
+    assert json.loads(make_evolution_feedback("complete", PROBES, REPLIES, TURNS)) == {
+        "questions": [
+            {
+                "question": "how?",
+                "options": OPTIONS,
+                "asked": [
+                    {"period": 0, "answered": "1", "right": "1"},
+                    {"period": 1, "answered": "1", "right": "2"},
+                ],
+            },
+            {
+                "question": "why?",
+                "options": OPTIONS,
+                "asked": [{"period": 0, "answered": None, "right": "2"}],
+            },
+        ],
+        "told": {"0": {"mood": "high", "pace": "slow"}, "1": {"mood": "low"}},
+    }
+
+
+def test_the_published_code_tells_no_gold_and_names_answers_one_too_high() -> None:
+    told = json.loads(make_evolution_feedback("published_code", PROBES, REPLIES, TURNS))
+    assert told == {
+        "questions": [
+            {
+                "question": "how?",
+                "options": OPTIONS,
+                "asked": [{"period": 0, "answered": "2"}, {"period": 1, "answered": "2"}],
+            },
+            {"question": "why?", "options": OPTIONS, "asked": [{"period": 0, "answered": None}]},
+        ]
+    }
+
+
+@pytest.mark.parametrize("feedback", ["questions", "complete", "published_code"])
+def test_one_question_is_told_once_however_often_it_is_asked(feedback: str) -> None:
+    assert make_evolution_feedback(feedback, PROBES, REPLIES, TURNS).count("how?") == 1

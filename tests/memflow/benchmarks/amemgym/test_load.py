@@ -1,0 +1,174 @@
+"""Files as they ought to be, and every way of being damaged."""
+
+import copy
+import json
+
+import pytest
+
+from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.datasets import dataset
+from memflow.errors import BadInput, MissingData
+
+PUBLISHED = dataset("amemgym_v1_base")
+SOURCE = PUBLISHED.files[0]
+
+
+def user(name: str = "u1") -> dict:
+    """A published user in small: two variables, two periods, one question."""
+    state = {"v": "a", "w": "x"}
+    later = {"v": "b", "w": "x"}
+    return {
+        "id": name,
+        "start_time": "2020-10-01",
+        "user_profile": {"uuid": name, "name": "Ada", "formatted_str": "name: Ada"},
+        "state_schema": {"v": ["a", "b"], "w": ["x", "y"]},
+        "periods": [
+            {
+                "period_start": None,
+                "period_end": "2020-10-01",
+                "sessions": [
+                    {
+                        "event": None,
+                        "exposed_states": state,
+                        "query": "Hello",
+                        "messages": [],
+                        "session_time": "2020-10-01 19:00:00",
+                    }
+                ],
+                "state": state,
+                "updates": {"v": {"old": None, "new": "a"}, "w": {"old": None, "new": "x"}},
+            },
+            {
+                "period_start": "2020-10-01",
+                "period_end": "2021-01-01",
+                "sessions": [
+                    {
+                        "event": "A change.",
+                        "exposed_states": {"v": "b"},
+                        "query": "Hello again",
+                        "messages": [],
+                        "session_time": "2021-01-01 19:00:00",
+                    }
+                ],
+                "state": later,
+                "updates": {"v": {"old": "a", "new": "b"}},
+            },
+        ],
+        "qas": [
+            {
+                "query": "What now?",
+                "required_info": ["v", "w"],
+                "answer_choices": [
+                    {"state": ["a", "x"], "answer": "This.", "type": "experience"},
+                    {"state": ["b", "x"], "answer": "That.", "type": "experience"},
+                ],
+            }
+        ],
+    }
+
+
+def read(tmp_path, content: bytes):
+    path = tmp_path / "data.json"
+    path.write_bytes(content)
+    return read_records(PUBLISHED, {SOURCE: path})
+
+
+def dumped(*users: dict) -> bytes:
+    return json.dumps(list(users), ensure_ascii=False).encode()
+
+
+def test_a_whole_file_is_a_record_per_user(tmp_path):
+    records = read(tmp_path, dumped(user("u1"), user("u2")))
+    assert [(record.record_id, record.position) for record in records] == [("u1", 0), ("u2", 1)]
+    assert json.loads(records[1].content) == user("u2")
+    assert (records[0].source, records[0].licence) == (SOURCE, "CC-BY-4.0")
+    assert len(records[0].sha256) == 64 and records[0].sha256 == records[1].sha256
+
+
+def test_the_file_is_cut_off(tmp_path):
+    with pytest.raises(BadInput, match=r"data\.json: it is not whole JSON .*cut off.*Download"):
+        read(tmp_path, dumped(user())[:-100])
+
+
+def test_the_file_is_not_utf_8(tmp_path):
+    with pytest.raises(BadInput, match="it is not UTF-8"):
+        read(tmp_path, json.dumps([user("Zoë")], ensure_ascii=False).encode("latin-1"))
+
+
+@pytest.mark.parametrize("content", [b'{"a": 1}', b"[]", b'"users"'])
+def test_the_file_is_another_one(tmp_path, content):
+    with pytest.raises(BadInput, match="does not hold a list of users"):
+        read(tmp_path, content)
+
+
+def test_the_records_are_others(tmp_path):
+    with pytest.raises(BadInput, match="record 0, id: Field required"):
+        read(tmp_path, b'[{"question": "q", "answer": "a"}]')
+
+
+def test_the_file_is_not_there(tmp_path):
+    with pytest.raises(MissingData, match=r"is not there\. Download"):
+        read_records(PUBLISHED, {SOURCE: tmp_path / "none.json"})
+
+
+def test_an_id_stands_there_twice(tmp_path):
+    with pytest.raises(BadInput, match="the id 'u1' stands there twice"):
+        read(tmp_path, dumped(user("u1"), user("u1")))
+
+
+def spoil(path: str, value=None) -> dict:
+    """`user()` with the value at the dotted path replaced, or with its last key taken away."""
+    spoiled = copy.deepcopy(user())
+    *way, last = path.split(".")
+    place = spoiled
+    for step in way:
+        place = place[int(step)] if isinstance(place, list) else place[step]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return spoiled
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "wrong"),
+    [
+        ("qas.0.required_info", None, r"record 1 \(id u1\), qas.0.required_info: Field required"),
+        ("user_profile.name", None, "user_profile.name: Field required"),
+        ("user_profile.name", 7, "user_profile.name: Input should be a valid string"),
+        (
+            "periods.1.state",
+            {"v": "b", "w": "y"},
+            "periods.1.state.w: it is 'y', where the updates .* make it 'x'",
+        ),
+        ("periods.1.state", {"v": "b"}, r"periods.1.state: its variables are not those"),
+        ("periods.1.updates", {}, "periods.1.state.v: it is 'b', where the updates up to there make it 'a'"),
+        ("periods.1.period_start", "2020-11-01", "period_start: it is not the day .* ends, 2020-10-01"),
+        ("qas.0.required_info", ["v", "z"], "qas.0: required_info names 'z'"),
+        ("qas.0.answer_choices.1.state", ["b"], "answer_choices.1.state: it has not one value for each"),
+        ("qas.0.answer_choices.1.type", "random", "answer_choices.1.type: it is random, and some period has"),
+        (
+            "qas.0.answer_choices.1.state",
+            ["b", "y"],
+            "answer_choices.1.type: it is experience, and no period has",
+        ),
+        ("qas.0.answer_choices.1.type", "guess", "qas.0.answer_choices.1.type: Input should be 'experience'"),
+    ],
+)
+def test_a_record_is_damaged(tmp_path, path, value, wrong):
+    with pytest.raises(BadInput, match=wrong):
+        read(tmp_path, dumped(user("u0"), spoil(path, value)))
+
+
+def test_the_personas_that_ship_are_read(package):
+    sample = dataset("personas_sample")
+    records = read_records(sample, {name: package / name for name in sample.files})
+    assert len(records) == len({record.record_id for record in records}) >= 3
+
+
+def test_a_persona_line_is_broken(tmp_path):
+    sample = dataset("personas_sample")
+    path = tmp_path / "personas.jsonl"
+    path.write_text('{"id": "a", "name": "A", "about": "x"}\n{"id": "b", "name"\n', encoding="utf-8")
+    with pytest.raises(BadInput, match="line 2 is not JSON"):
+        read_records(sample, {sample.files[0]: path})

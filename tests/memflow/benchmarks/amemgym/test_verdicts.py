@@ -1,0 +1,231 @@
+"""Verdicts and figures of agents whose knowledge the test decides: what each must score, and fail by.
+
+What the benchmark's facts say of such agents is test_without_a_model.py.
+"""
+
+from dataclasses import replace
+
+import pytest
+from knowing import figures, frozen, one_period_late, overall, perfect, replies, verdicts_of
+
+from memflow.benchmarks.amemgym.states import histories
+from memflow.benchmarks.amemgym.verdicts import FAILURES, make_verdicts
+from memflow.checks.expectations import EXPECTATIONS
+from memflow.errors import BadInput
+from memflow.records import Score
+
+
+def unattributed_errors(rows: list[Score]) -> list[int]:
+    """Positions that the check of the identity finds at fault."""
+    (each,) = [each for each in EXPECTATIONS if each.name == "failures_add_up_to_the_errors"]
+    return list(each.rule.at_fault(rows))
+
+
+@pytest.fixture(params=["demo", "demo_by_variable", "base"])
+def made(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_what_is_known_and_not_used_fails_only_by_utilisation(made):
+    found = overall(made, perfect, clumsy=True)
+    assert (found["accuracy"], found["utilisation_failure"], found["state_match"]) == (0, 1, 1)
+
+
+def test_a_state_probe_matches_when_every_variable_does(made):
+    lives = histories(made.states)
+    same = [
+        lives[probe.episode_id].periods[0][name] == lives[probe.episode_id].periods[probe.checkpoint][name]
+        for probe in made.of_kind("state")
+        for name in probe.variables
+    ]
+    # Two variables to a probe, or one.
+    pairs = (
+        zip(same[::2], same[1::2], strict=True)
+        if made.of_kind("state")[0].parent
+        else [(one, True) for one in same]
+    )
+    right = [a and b for a, b in pairs]
+    share = sum(right) / len(right)
+    assert overall(made, frozen)["state_match"] == pytest.approx(share)
+
+
+def test_the_memory_score_pools_users_in_a_period_and_its_variant_does_not(base):
+    rows = figures(base, verdicts_of(base, frozen))
+    ratios = [
+        (rows[("accuracy", "standard", part)].value - rows[("random", "standard", part)].value)
+        / (rows[("upper_bound", "standard", part)].value - rows[("random", "standard", part)].value)
+        for part in (f"period {period}" for period in range(11))
+    ]
+    assert rows[("memory_score", "standard", "all")].value == pytest.approx(sum(ratios) / 11)
+    assert rows[("memory_score", "standard", "period 3")].value == pytest.approx(ratios[3])
+    variant = rows[("memory_score", "per_user_ratio", "all")].value
+    assert variant != pytest.approx(sum(ratios) / 11, abs=1e-6)
+
+
+def test_figures_have_intervals_that_hold_them(base):
+    rows = figures(base, verdicts_of(base, one_period_late))
+    row = rows[("accuracy", "standard", "all")]
+    assert row.low < row.value < row.high
+    assert (row.n, row.n_episodes, row.coverage) == (len(base.of_kind("choice")), len(base.records), 1)
+    memory = rows[("memory_score", "standard", "all")]
+    assert memory.low < memory.value < memory.high
+
+
+def test_without_the_oracle_there_is_no_memory_score(demo):
+    rows = figures(demo, verdicts_of(demo, frozen), oracle=[])
+    for metric in ("memory_score", "upper_bound"):
+        row = rows[(metric, "standard", "all")]
+        assert row.value is None and "oracle has not been scored" in row.reason
+    assert rows[("accuracy", "standard", "all")].value is not None
+
+
+def test_an_upper_bound_at_chance_gives_no_scale(demo):
+    rows = figures(demo, verdicts_of(demo, frozen), oracle=verdicts_of(demo, perfect, clumsy=True))
+    row = rows[("memory_score", "standard", "all")]
+    assert row.value is None and "above chance" in row.reason
+
+
+def test_a_reply_without_an_answer_is_no_verdict_and_no_zero(demo):
+    given = replies(demo, perfect)
+    lost = {probe.probe_id for probe in demo.of_kind("choice")[:5]}
+    given = [
+        replace(row, parsed=None, reason="half a JSON") if row.probe_id in lost else row for row in given
+    ]
+    verdicts = make_verdicts(demo.domain, demo.probes, given)
+    assert len(verdicts) == 2 * len(demo.of_kind("state")) + 5 * len(demo.of_kind("choice"))
+    for row in verdicts:
+        if row.metric == "unparsed":
+            assert row.value == (row.probe_id in lost)
+        else:
+            assert (row.value is None) == (row.probe_id in lost) == (row.reason is not None)
+    rows = figures(demo, verdicts, oracle=verdicts_of(demo, perfect))
+    row = rows[("accuracy", "standard", "all")]
+    assert row.value is None and "43 of 48 probes have a verdict" in row.reason
+    assert row.coverage == pytest.approx(43 / 48)
+    assert rows[("unparsed", "standard", "all")].value == pytest.approx(5 / 48)
+    assert rows[("state_unparsed", "standard", "all")].value == 0
+
+
+def test_an_unparsed_reply_is_worth_a_guess_under_the_chance_rule(demo):
+    lost = demo.of_kind("choice")[:5]
+    given = [
+        replace(row, parsed=None, reason="half a JSON") if row.probe_id in {p.probe_id for p in lost} else row
+        for row in replies(demo, perfect)
+    ]
+    rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
+    guessed = sum(1 / len(probe.options) for probe in lost)
+    row = rows[("accuracy", "chance_for_unparsed", "all")]
+    assert row.value == pytest.approx((43 + guessed) / 48)
+    assert (row.n, row.coverage, row.reason) == (48, 1, None)
+    ratios = [
+        (
+            rows[("accuracy", "chance_for_unparsed", f"period {at}")].value
+            - rows[("random", "standard", f"period {at}")].value
+        )
+        / (1 - rows[("random", "standard", f"period {at}")].value)
+        for at in range(4)
+    ]
+    assert rows[("memory_score", "chance_for_unparsed", "all")].value == pytest.approx(sum(ratios) / 4)
+    assert rows[("memory_score", "chance_for_unparsed", "period 0")].value == pytest.approx(ratios[0])
+    assert rows[("memory_score", "standard", "all")].value is None
+
+
+def test_where_nothing_was_said_there_is_nothing_to_guess_for(demo):
+    given = [replace(row, text=None, parsed=None, reason="no answer came") for row in replies(demo, perfect)]
+    verdicts = make_verdicts(demo.domain, demo.probes, given)
+    assert {(row.value, row.reason) for row in verdicts if row.metric == "unparsed"} == {
+        (None, "no answer came")
+    }
+    rows = figures(demo, verdicts, oracle=verdicts_of(demo, perfect))
+    for metric, variant in (("accuracy", "chance_for_unparsed"), ("unparsed", "standard")):
+        row = rows[(metric, variant, "all")]
+        assert (row.value, row.n, row.coverage) == (None, 0, 0)
+
+
+def test_an_upper_bound_whose_replies_do_not_parse_is_bound_by_the_chance_rule(demo):
+    none = [replace(row, parsed=None, reason="half a JSON") for row in replies(demo, perfect)]
+    oracle = make_verdicts(demo.domain, demo.probes, none)
+    rows = figures(demo, verdicts_of(demo, perfect), oracle=oracle)
+    random = rows[("random", "standard", "all")].value
+    assert rows[("upper_bound", "chance_for_unparsed", "all")].value == pytest.approx(random)
+    assert rows[("upper_bound", "standard", "all")].value is None
+
+
+def test_few_lost_replies_leave_the_figure_standing(demo):
+    given = replies(demo, perfect)
+    given[0] = replace(given[0], parsed=None, reason="half a JSON")
+    rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
+    assert rows[("accuracy", "standard", "all")].value == 1
+    assert rows[("accuracy", "standard", "all")].coverage == pytest.approx(47 / 48)
+
+
+def test_a_lost_state_probe_takes_the_attribution_and_leaves_the_accuracy(demo):
+    given = replies(demo, frozen)
+    state = [probe.probe_id for probe in demo.of_kind("state")]
+    given = [replace(row, parsed=None, reason="nothing") if row.probe_id in state else row for row in given]
+    rows = make_verdicts(demo.domain, demo.probes, given)
+    wrong = {row.probe_id for row in rows if row.metric == "accuracy" and row.value == 0}
+    for row in rows:
+        if row.metric.endswith("_failure"):
+            assert (row.value is None) == (row.probe_id in wrong)
+            assert row.value is not None or "state probe of period" in row.reason
+
+
+def test_the_identity_counts_the_errors_that_could_not_be_attributed(demo):
+    given = replies(demo, one_period_late)
+    verdicts = make_verdicts(demo.domain, demo.probes, given)
+    wrong = [row.probe_id for row in verdicts if row.metric == "accuracy" and row.value == 0]
+    lost = f"{wrong[0].rpartition('/')[0]}/s{wrong[0][-1]}"
+    given = [replace(row, parsed=None, reason="x") if row.probe_id == lost else row for row in given]
+    rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
+    assert rows[("write_failure", "standard", "all")].n == 47
+    board = list(rows.values())
+    assert unattributed_errors(board) == []
+    at = board.index(rows[("write_failure", "standard", "all")])
+    board[at] = replace(board[at], value=board[at].value + 0.01)
+    found = [(board[at].metric, board[at].slice) for at in unattributed_errors(board)]
+    assert found == [(metric, "all") for metric in FAILURES.values()]
+
+
+def test_a_lost_probe_of_a_variable_takes_the_attributions_that_rest_on_it(demo_by_variable):
+    made, given = demo_by_variable, replies(demo_by_variable, frozen)
+    right = make_verdicts(made.domain, made.probes, given)
+    wrong = {row.probe_id for row in right if row.metric == "accuracy" and row.value == 0}
+    last = [probe for probe in made.of_kind("choice") if probe.checkpoint == 3 and probe.probe_id in wrong]
+    (probe,) = [
+        probe
+        for probe in made.of_kind("state")
+        if (probe.episode_id, probe.checkpoint, probe.variables)
+        == (last[0].episode_id, 3, last[0].variables[:1])
+    ]
+    given = [
+        replace(row, parsed=None, reason="x") if row.probe_id == probe.probe_id else row for row in given
+    ]
+    rows = make_verdicts(made.domain, made.probes, given)
+    lost = {row.probe_id for row in rows if row.metric == "write_failure" and row.value is None}
+    assert lost == {
+        each.probe_id
+        for each in last
+        if each.episode_id == probe.episode_id and probe.variables[0] in each.variables
+    }
+
+
+def test_an_option_that_is_not_there_is_no_wrong_answer(demo):
+    given = replies(demo, perfect)
+    given[0] = replace(given[0], parsed="17")
+    row = make_verdicts(demo.domain, demo.probes, given)[0]
+    assert row.value is None and "'17' is none of the options 1 to" in row.reason
+
+
+def test_a_quarantined_probe_and_one_that_was_not_asked_say_so(demo):
+    probes = [replace(demo.probes[0], reason="no message tells it"), *demo.probes[1:]]
+    rows = make_verdicts(demo.domain, probes, replies(demo, perfect)[:-1])
+    assert rows[0].reason == "the probe is quarantined: no message tells it"
+    assert "was not answered" in rows[-1].reason
+
+
+def test_replies_of_two_assistants_are_not_mixed(demo):
+    given = replies(demo, perfect)
+    given[3] = replace(given[3], assistant="another")
+    with pytest.raises(BadInput, match="one assistant"):
+        make_verdicts(demo.domain, demo.probes, given)

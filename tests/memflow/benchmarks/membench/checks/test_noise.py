@@ -1,0 +1,154 @@
+"""What must hold of noise is checked: a weave passes, and each damage to it is named by the check of its sentence."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from weaving import domain, said, units
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.checks.noise import EXPECTED
+from memflow.benchmarks.membench.noise.weaving import woven
+from memflow.benchmarks.membench.trajectories import is_noise
+from memflow.checks.evaluation import RuleResult, check_rows
+from memflow.checks.expectations import EXPECTATIONS
+from memflow.checks.rules import of_benchmark
+from memflow.records import Entity, Probe, Turn
+
+NAME = "life-7/simple/roles/0"
+LONG = domain(150)
+PROBE = Probe(
+    domain="longer",
+    probe_id=f"{NAME}/q0",
+    episode_id=NAME,
+    checkpoint=0,
+    kind="choice",
+    dataset="longer",
+    category="simple",
+    metric="accuracy",
+    question="Where does my aunt live?",
+    options=["Boston, MA", "Miami, FL", "Reno, NV", "Utica, NY"],
+    variables=[],
+    gold="1",
+    revealed="Boston, MA",
+    evidence=[f"{NAME}/0.1u"],
+)
+AUNT = Entity(
+    domain="longer",
+    user_id="life-7",
+    entity_id="aunt",
+    kind="relative",
+    name="Clara Jennings",
+    relationship="aunt",
+    attributes="{}",
+)
+
+
+def made(of: Domain = LONG) -> list[Turn]:
+    before = said([3, 3], NAME)
+    told = replace(before[1], exposes='{"entity": "aunt", "attribute": "hobby", "value": "rowing"}')
+    return woven(of, [before[0], told, *before[2:]], units(30))
+
+
+def outcomes(turns: Sequence[Turn], of: Domain = LONG) -> dict[str, RuleResult]:
+    world = {"utterance.turns": turns, "question.probes": [PROBE], "state.entities": [AUNT]}
+    found = {}
+    for table in ("utterance.turns", "question.probes"):
+        expected = [each for each in of_benchmark("membench", EXPECTED) if each.table == table]
+        found |= {one.name: one for one in check_rows(table, world[table], expected, world.__getitem__, of)}
+    return found
+
+
+def failed(turns: Sequence[Turn], of: Domain = LONG) -> list[str]:
+    return [name for name, outcome in outcomes(turns, of).items() if not outcome.passed]
+
+
+def test_they_are_among_all_expectations() -> None:
+    named = {(each.table, each.name) for each in EXPECTATIONS}
+    assert {(each.table, each.name) for each in EXPECTED} <= named
+
+
+@pytest.mark.parametrize("between", ["sessions", "messages"])
+def test_a_weave_passes_every_check(between: str) -> None:
+    of = domain(150, between)
+    assert failed(made(of), of) == []
+
+
+def noise(turns: Sequence[Turn], text: str) -> list[Turn]:
+    """The first message of noise says something else."""
+    at = next(at for at, turn in enumerate(turns) if is_noise(turn.message_id))
+    return [*turns[:at], replace(turns[at], text=text), *turns[at + 1 :]]
+
+
+CONTRADICTS = "noise_holds_nothing_that_is_told_or_asked"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A firm in Boston, MA has closed.",  # The right option.
+        "The road to Reno NV is shut.",  # A wrong one.
+        "Rowing was on the news.",  # What evidence tells.
+        "A certain Clara Jennings won.",  # A person of the user's life.
+    ],
+)
+def test_noise_that_holds_what_is_told_or_asked_is_caught(text: str) -> None:
+    assert failed(noise(made(), text)) == [CONTRADICTS]
+
+
+def test_it_blocks_where_we_wove_and_warns_of_noise_that_is_published_so() -> None:
+    turns = noise(made(), "A firm in Boston, MA has closed.")
+    published = replace(LONG, parameters={"scene": "observation"})
+    assert failed(turns, published) == [f"published_{CONTRADICTS}"]
+    severity = {each.name: each.severity for each in EXPECTED}
+    assert severity[CONTRADICTS] == "error" and severity[f"published_{CONTRADICTS}"] == "warn"
+
+
+def test_other_benchmarks_are_not_asked() -> None:
+    other = replace(LONG, benchmark="amemgym", parameters={})
+    assert failed(noise(made(), "A firm in Boston, MA has closed."), other) == []
+
+
+def stamped(turns: list[Turn]) -> list[Turn]:
+    return noise(turns, "There was news of a bridge (place: a town; time: later)")
+
+
+def torn(turns: list[Turn]) -> list[Turn]:
+    """The last message of a unit comes at the very end."""
+    moved = next(turn for turn in turns if turn.message_id.endswith(".1u") and is_noise(turn.message_id))
+    rest = [turn for turn in turns if turn is not moved]
+    return [*rest, replace(moved, event=rest[-1].event + 1)]
+
+
+def lost(turns: list[Turn]) -> list[Turn]:
+    return [turn for turn in turns if turn.message_id != f"{NAME}/0.2u"]
+
+
+def swapped(turns: list[Turn]) -> list[Turn]:
+    first, second = (next(t for t in turns if t.message_id == f"{NAME}/{name}") for name in ("0.0u", "1.5u"))
+    places = {first.message_id: second.event, second.message_id: first.event}
+    return [replace(turn, event=places.get(turn.message_id, turn.event)) for turn in turns]
+
+
+def short(turns: list[Turn]) -> list[Turn]:
+    unit = next(turn.message_id for turn in turns if is_noise(turn.message_id)).rpartition(".")[0]
+    return [turn for turn in turns if not turn.message_id.startswith(f"{unit}.")]
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (stamped, "noise_says_no_time_and_no_place"),
+        (torn, "units_of_noise_and_sessions_stay_whole"),
+        (lost, "real_messages_are_all_there_in_their_order"),
+        (swapped, "real_messages_are_all_there_in_their_order"),
+        (short, "trajectories_are_as_long_as_set"),
+    ],
+)
+def test_a_damaged_weave_is_caught(damage: Callable[[list[Turn]], list[Turn]], sentence: str) -> None:
+    assert sentence in failed(damage(made()))
+
+
+def test_a_parted_session_is_caught_where_sessions_are_to_stay_whole() -> None:
+    turns = made(domain(150, "messages"))
+    assert failed(turns, domain(150, "sessions")) == ["units_of_noise_and_sessions_stay_whole"]

@@ -1,0 +1,150 @@
+"""Every check of MemBench's rows: it holds of sound ones, and a damage to them is named."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from telling import read, split, time
+
+from memflow.benchmarks.domains import find
+from memflow.benchmarks.membench.checks.rows import EXPECTED, times_back
+from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.trajectories import is_noise, probes_of, turns_of
+from memflow.checks.evaluation import check_rows
+from memflow.checks.rules import of_benchmark
+from memflow.records import Probe, Turn
+
+DOMAIN = find("membench_participation_100k_all")
+SOURCE = "membench/data2test/100k/FirstAgentDataLowLevel_multiple_1.json"
+TURNS, PROBES = "utterance.turns", "question.probes"
+Rows = dict[str, list[Any]]
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Rows:
+    records = read(
+        "membench_participation_100k", {SOURCE: split("participation", "factual", 1, units=1)}, tmp_path
+    )
+    each = taken(DOMAIN, records)
+    return {
+        TURNS: [turn for one in each for turn in turns_of("d", one)],
+        PROBES: [probe for one in each for probe in probes_of("d", one)],
+    }
+
+
+def failed(rows: Rows, table: str, domain: str = DOMAIN.name) -> dict[str, int]:
+    expected = [each for each in of_benchmark("membench", EXPECTED) if each.table == table]
+    outcomes = check_rows(table, rows[table], expected, rows.__getitem__, find(domain))
+    return {outcome.name: outcome.unexpected for outcome in outcomes if not outcome.passed}
+
+
+def test_sound_rows_pass_every_check(rows: Rows):
+    assert len(rows[PROBES]) == 18
+    assert failed(rows, TURNS) == failed(rows, PROBES) == {}
+
+
+def noise_of(rows: Rows) -> int:
+    return next(at for at, turn in enumerate(rows[TURNS]) if is_noise(turn.message_id))
+
+
+PROBE_DAMAGES: list[tuple[Callable[[Probe, Rows], Probe], str]] = [
+    (
+        lambda probe, rows: replace(probe, options=probe.options[:3]),
+        "questions_have_four_different_options",
+    ),
+    (
+        lambda probe, rows: replace(probe, options=["60", "61", "60 ", "63"]),
+        "questions_have_four_different_options",
+    ),
+    (lambda probe, rows: replace(probe, gold="1"), "the_option_of_the_gold_is_the_answer"),
+    (lambda probe, rows: replace(probe, gold="5"), "the_option_of_the_gold_is_the_answer"),
+    (lambda probe, rows: replace(probe, gold="B"), "the_option_of_the_gold_is_the_answer"),
+    (lambda probe, rows: replace(probe, evidence=[]), "questions_rest_on_evidence"),
+    (
+        lambda probe, rows: replace(probe, evidence=["nowhere/0.0u"]),
+        "evidence_is_said_before_it_is_asked_for",
+    ),
+    (
+        lambda probe, rows: replace(probe, evidence=rows[PROBES][1].evidence),
+        "evidence_is_said_before_it_is_asked_for",
+    ),
+    (lambda probe, rows: replace(probe, checkpoint=-1), "evidence_is_said_before_it_is_asked_for"),
+    (
+        lambda probe, rows: replace(probe, evidence=[rows[TURNS][noise_of(rows)].message_id]),
+        "evidence_is_no_noise",
+    ),
+    (
+        lambda probe, rows: replace(probe, category="rec_multi_session"),
+        "questions_are_of_a_kind_and_scenario_that_go_together",
+    ),
+    (
+        lambda probe, rows: replace(probe, category=None),
+        "questions_are_of_a_kind_and_scenario_that_go_together",
+    ),
+]
+
+
+@pytest.mark.parametrize(("damage", "sentence"), PROBE_DAMAGES)
+def test_a_damaged_question_is_named(rows: Rows, damage: Callable[[Probe, Rows], Probe], sentence: str):
+    rows[PROBES][0] = damage(rows[PROBES][0], rows)
+    assert failed(rows, PROBES) == {sentence: 1}
+    assert failed(rows, PROBES, "amemgym_demo") == {}
+
+
+def test_evidence_that_is_quarantined_was_not_said(rows: Rows):
+    evidence = rows[PROBES][0].evidence[0]
+    rows[TURNS] = [
+        replace(turn, reason="it is cut off") if turn.message_id == evidence else turn for turn in rows[TURNS]
+    ]
+    assert failed(rows, PROBES) == {"evidence_is_said_before_it_is_asked_for": 1}
+
+
+def test_a_quarantined_question_is_at_fault_no_more(rows: Rows):
+    rows[PROBES][0] = replace(rows[PROBES][0], options=[], gold="0", evidence=[], reason="it has no options")
+    assert failed(rows, PROBES) == {}
+
+
+@pytest.mark.parametrize("damage", [{"sent_at": time(1)}, {"exposes": '{"value": "61"}'}])
+def test_noise_that_has_a_time_or_tells_something_is_named(rows: Rows, damage: dict[str, str]):
+    at = noise_of(rows)
+    rows[TURNS][at] = replace(rows[TURNS][at], **damage)
+    assert failed(rows, TURNS) == {"noise_has_no_time_and_tells_nothing": 1}
+
+
+def test_a_time_that_cannot_be_read_is_named(rows: Rows):
+    rows[TURNS][0] = replace(rows[TURNS][0], sent_at="on Monday")
+    assert failed(rows, TURNS) == {"times_can_be_read": 1}
+
+
+def test_a_time_that_goes_back_is_a_warning_at_its_message(rows: Rows):
+    rows[TURNS][2] = replace(rows[TURNS][2], sent_at=time(-5))
+    assert times_back(rows[TURNS]) == [2]
+    assert {each.severity for each in EXPECTED if each.name == "times_go_forward"} == {"warn"}
+
+
+def said(*times: str | None, episode: str = "a") -> list[Turn]:
+    return [
+        Turn(
+            domain="d",
+            episode_id=episode,
+            checkpoint=0,
+            event=at,
+            position=0,
+            message_id=f"{episode}/0.{at}u",
+            kind="given",
+            role="user",
+            text="Hello.",
+            sent_at=each,
+        )
+        for at, each in enumerate(times)
+    ]
+
+
+def test_times_are_compared_within_an_episode_and_across_what_has_none():
+    assert times_back(said(time(0), time(0), None, time(1))) == []
+    assert times_back(said(time(2), None, time(1), time(1), time(0))) == [2, 4]
+    assert times_back([*said(time(9)), *said(time(1), episode="b")]) == []
+    assert times_back([replace(turn, reason="no") for turn in said(time(2), time(1))]) == []
+    assert times_back(list(reversed(said(time(0), time(1))))) == []

@@ -1,0 +1,147 @@
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from memflow.benchmarks.memorybench.scorers.metric import Answered, Mark, Means
+from memflow.benchmarks.memorybench.scorers.registry import metric_of
+from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS
+from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.chat.requests import ChatRequest, Completion
+from memflow.chat.scripted import Handler, ScriptedChat
+from memflow.fingerprint import seeded
+from memflow.metrics.backends import MetricBackends
+from memflow.records import Probe
+
+LEGAL = {"judge", "lexeval_qa", "lexeval_judge", "lexeval_summarization"}
+
+
+class Judge(ScriptedChat):
+    """Answers by handlers, some of them a test's own, and keeps what it was asked."""
+
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
+        super().__init__({**HANDLERS, **handlers})
+        self.asked: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        self.asked.append(request)
+        return await super().complete(request)
+
+    def fields(self, stem: str) -> list[Mapping[str, Any]]:
+        return [request.fields for request in self.asked if request.prompt == f"memorybench/{stem}"]
+
+
+class Words:
+    """An encoder for tests: a unit vector for each word, the same for the same word."""
+
+    name, layer, fingerprint = "words", 1, "words"
+
+    async def encode(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
+        return [np.stack([_vector(word) for word in ("[", *text.lower().split(), "]")]) for text in texts]
+
+
+def _vector(word: str) -> npt.NDArray[np.float32]:
+    drawn = np.random.default_rng(seeded("vector", word)).normal(size=64)
+    return (drawn / np.linalg.norm(drawn)).astype(np.float32)
+
+
+class Twins:
+    """Synonyms for tests: dog and hound mean the same."""
+
+    def of(self, word: str) -> frozenset[str]:
+        return frozenset({"dog", "hound"}) if word in ("dog", "hound") else frozenset()
+
+
+@pytest.fixture
+def judge() -> Callable[..., Judge]:
+    """A judge; keyword arguments are answers, or handlers, by the stem of the prompt."""
+
+    def make(**answers: Any) -> Judge:
+        def handler(answer: Any) -> Handler:
+            if callable(answer):
+                return answer
+            text = answer if isinstance(answer, str) else json.dumps(answer)
+            return lambda request: text
+
+        return Judge({f"memorybench/{stem}": handler(answer) for stem, answer in answers.items()})
+
+    return make
+
+
+@pytest.fixture
+def encoders() -> dict[str, Words]:
+    return {"en": Words(), "zh": Words()}
+
+
+@pytest.fixture
+def synonyms() -> Twins:
+    return Twins()
+
+
+@pytest.fixture
+def probe_of() -> Callable[..., Probe]:
+    """A test probe of a task; a gold that is no text becomes JSON."""
+
+    def make(dataset: str, gold: Any = "{}", question: str = "What is it?", **more: Any) -> Probe:
+        return Probe(
+            **{
+                "domain": "d",
+                "probe_id": f"{dataset}/0",
+                "episode_id": "dialogues",
+                "checkpoint": 0,
+                "kind": "open",
+                "split": "test",
+                "dataset": dataset,
+                "language": "zh" if dataset in LEGAL else "en",
+                "metric": task(dataset).metric,
+                "question": question,
+                "options": [],
+                "variables": [],
+                "gold": gold if isinstance(gold, str) else json.dumps(gold),
+                "revealed": "",
+                "evidence": [],
+                **more,
+            }
+        )
+
+    return make
+
+
+@pytest.fixture
+def marks_of() -> Callable[..., Any]:
+    """The marks of an answer, by metric and variant, exactly those that its metric says there are."""
+
+    async def measure(
+        probe: Probe,
+        answer: str,
+        judge: Any = None,
+        *,
+        published: bool = False,
+        place: int = 0,
+        **instruments: Any,
+    ) -> dict[tuple[str, str], Mark]:
+        means = Means(MetricBackends(judge, **instruments), published, 42)
+        metric, answered = metric_of(task(probe.dataset)), Answered(probe, answer, place)
+        computed = await metric.computed(answered, means)
+        marks = [*computed.marks, *await metric.judge(answered, means, computed)]
+        found = {mark.row: mark for mark in marks}
+        assert set(found) == set(metric.rows(probe, means)) and len(metric.rows(probe, means)) == len(found)
+        assert all((mark.value is None) == (mark.reason is not None) for mark in found.values())
+        return found
+
+    return measure
+
+
+@pytest.fixture
+def judgment() -> str:
+    """A criminal judgment, invented."""
+    return (
+        "某某市人民法院刑事判决书。公诉机关指控：被告人甲某盗窃手机一部。"
+        "本院认为，被告人甲某以非法占有为目的，秘密窃取他人财物，其行为已构成盗窃罪。"
+        "依照《中华人民共和国刑法》第二百六十四条、第五十二条之规定，判决如下："
+        "被告人甲某犯盗窃罪，判处有期徒刑一年，并处罚金人民币二千元。"
+        "如不服本判决，可在接到判决书的第二日起十日内提出上诉。审判员乙某"
+    )

@@ -1,0 +1,186 @@
+import json
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from profiles import examples
+
+from memflow.benchmarks.memorybench.scorers.ideas import hypotheses
+from memflow.benchmarks.memorybench.scorers.metric import Answered, Means
+from memflow.benchmarks.memorybench.scorers.registry import metric_of
+from memflow.benchmarks.memorybench.scorers.scripted import _LABELLED, HANDLERS
+from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.chat.scripted import ScriptedChat
+from memflow.metrics.backends import MetricBackends
+
+GOLD = {"title": "Kites", "abstract": "kites fly on warm wind"}
+IDEAS = ("kites fly on cold wind", "boats float on water", "stones sink")
+REPLY = "\n---IDEA-SEPARATOR---\n".join(IDEAS)
+NOVEL, FEASIBLE = ("novelty_rank", "standard"), ("feasibility_rank", "standard")
+
+
+def ranking(*best_first: str):
+    """Ranks by text: those named first, in their order, then the others as they come."""
+
+    def answer(request) -> str:
+        ideas = [(text, label) for label, text in _LABELLED.findall(request.fields["ideas"])]
+        known = [label for wanted in best_first for text, label in ideas if text == wanted]
+        rest = [label for text, label in ideas if text not in best_first]
+        return json.dumps({"reason": "r", "order": known + rest})
+
+    return answer
+
+
+def shown(asked, stem: str) -> list[int]:
+    """Where the real abstract stood, request by request."""
+    return [
+        [text for _, text in _LABELLED.findall(fields["ideas"])].index(GOLD["abstract"])
+        for fields in asked.fields(stem)
+    ]
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("above", range(4))
+async def test_the_score_is_the_share_of_hypotheses_before_the_real_one(
+    judge, probe_of, marks_of, encoders, above, place
+) -> None:
+    order = [*IDEAS[:above], GOLD["abstract"], *IDEAS[above:]]
+    asked = judge(idea_novelty=ranking(*order), idea_feasibility=ranking(GOLD["abstract"]))
+    found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders, place=place)
+    assert found[NOVEL].value == pytest.approx(above / 3)
+    assert found[FEASIBLE].value == 0.0
+
+
+async def test_the_real_ones_place_goes_round_and_differs_between_rankings(
+    judge, probe_of, marks_of, encoders
+) -> None:
+    places = {"idea_novelty": [], "idea_feasibility": []}
+    for place in range(8):
+        asked = judge()
+        await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders, place=place)
+        for stem, seen in places.items():
+            seen.extend(shown(asked, stem))
+    for seen in places.values():
+        assert sorted(seen) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert all(one != other for one, other in zip(*places.values(), strict=True))
+
+
+async def test_in_the_published_code_the_real_one_is_always_first(
+    judge, probe_of, marks_of, encoders
+) -> None:
+    lazy = lambda request: json.dumps({"reason": "r", "order": list("ABCD")})  # noqa: E731
+    asked = judge(idea_novelty=lazy, idea_feasibility=lazy)
+    found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders, published=True)
+    assert (
+        found["novelty_rank", "published_code"].value
+        == found["feasibility_rank", "published_code"].value
+        == 0
+    )
+    assert 0 in shown(asked, "idea_novelty") and 0 in shown(asked, "idea_feasibility")
+    assert found["integrated", "published_code"].value is not None
+
+
+async def test_the_best_hypothesis_is_rated_and_merged(judge, probe_of, marks_of, encoders) -> None:
+    asked = judge(idea_rating={"reason": "r", "score": 6}, merge_idea={"score": 7})
+    found = await marks_of(
+        probe_of("ideabench", GOLD, "Refs"),
+        "---IDEA-SEPARATOR---\n".join(IDEAS[::-1]),
+        asked,
+        encoders=encoders,
+    )
+    assert set(found) == {
+        ("integrated", "standard"), ("bertscore[words,L1]", "standard"), ("llm_rating", "standard"), NOVEL, FEASIBLE,
+    }  # fmt: skip
+    assert found["integrated", "standard"].value == 7 and found["llm_rating", "standard"].value == 6
+    assert 0.5 < found["bertscore[words,L1]", "standard"].value < 1
+    assert asked.fields("idea_rating") == [{"hypothesis": IDEAS[0], "abstract": GOLD["abstract"]}]
+    [merged] = asked.fields("merge_idea")
+    assert merged["answer"] == IDEAS[0] and merged["gold"] == "Kites\nkites fly on warm wind"
+    assert merged["bertscore"] == f"{found['bertscore[words,L1]', 'standard'].value:.2f}"
+    assert merged["llm_rating"] == "6.00" and merged["background"] == "Refs"
+
+
+async def test_without_an_encoder_what_rests_on_the_best_one_is_another_variant(
+    judge, probe_of, marks_of
+) -> None:
+    asked = judge()
+    found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, published=True)
+    for metric in ("integrated", "llm_rating"):
+        assert found[metric, "standard"].value is None
+        assert "there is no bertscore; see the variant without_bertscore" in found[metric, "standard"].reason
+        assert found[metric, "without_bertscore"].value is not None
+    assert found["integrated", "published_code_without_bertscore"].value is not None
+    assert found["bertscore", "standard"].reason.startswith("there is no encoder for BERTScore")
+    assert asked.fields("idea_rating")[0]["hypothesis"] == IDEAS[0]
+    assert {fields["bertscore"] for fields in asked.fields("merge_idea")} == {"not measured"}
+
+
+@pytest.mark.parametrize(
+    "order", [["A"], ["A", "B", "C"], ["A", "A", "B", "C"], list("ABCDA"), list("ABCE"), []]
+)
+async def test_a_ranking_that_is_none_has_no_value_and_is_not_merged(
+    judge, probe_of, marks_of, encoders, order
+) -> None:
+    asked = judge(idea_novelty={"reason": "r", "order": order})
+    found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders)
+    assert found[NOVEL].value is None and found[FEASIBLE].value is not None
+    assert found["integrated", "standard"].value is None
+    assert "not merged, for want of a measure: novelty_rank: " in found["integrated", "standard"].reason
+    assert not asked.fields("merge_idea")
+
+
+async def test_hypotheses_that_are_missing_count_as_behind(judge, probe_of, marks_of, encoders) -> None:
+    asked = judge(idea_novelty=ranking(IDEAS[0], GOLD["abstract"]))
+    found = await marks_of(probe_of("ideabench", GOLD), IDEAS[0], asked, encoders=encoders)
+    assert found[NOVEL].value == pytest.approx(1 / 3)
+    assert asked.fields("idea_novelty")[0]["labels"] == "A, B"
+
+
+async def test_a_reply_of_separators_alone_has_no_value_anywhere(judge, probe_of, marks_of, encoders) -> None:
+    found = await marks_of(probe_of("ideabench", GOLD), "---IDEA-SEPARATOR---", judge(), encoders=encoders)
+    assert {mark.reason for mark in found.values()} == {"the reply holds no hypothesis"}
+
+
+@examples(20)
+@given(
+    st.lists(st.text("abcde ", min_size=1).filter(str.strip), min_size=1, max_size=3, unique_by=str.strip),
+    st.integers(0, 9),
+)
+def test_scores_stay_in_range_and_do_not_depend_on_the_order_of_hypotheses(given_ideas, place) -> None:
+    import asyncio
+
+    from memflow.records import Probe
+
+    def probe() -> Probe:
+        return Probe(
+            domain="d", probe_id="p", episode_id="e", checkpoint=0, kind="open", split="test", dataset="ideabench",
+            language="en", metric="integrated", question="a b c", options=[], variables=[], gold=json.dumps(GOLD),
+            revealed="", evidence=[],
+        )  # fmt: skip
+
+    async def ranks(order) -> dict:
+        metric, means = metric_of(task("ideabench")), Means(MetricBackends(ScriptedChat(HANDLERS)), True, 1)
+        answered = Answered(probe(), "\n---IDEA-SEPARATOR---\n".join(order), place)
+        marks = await metric.judge(answered, means, await metric.computed(answered, means))
+        return {mark.row: mark.value for mark in marks if mark.metric.endswith("_rank")}
+
+    found = [asyncio.run(ranks(order)) for order in permutations(given_ideas)]
+    assert all(one == found[0] for one in found)
+    assert all(0 <= value <= 1 for value in found[0].values())
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        (REPLY, list(IDEAS)),
+        (json.dumps({"hypotheses": [*IDEAS]}), list(IDEAS)),
+        (json.dumps({"hypotheses": ["a", " ", "b", "c", "d"]}), ["a", "b", "c"]),
+        ("one", ["one"]),
+        ("**a.**---IDEA-SEPARATOR---b\n**Idea Separator**\nc", ["**a.", "b", "c"]),
+        ("a\n---IDEA-SEPARATOR---\n\n---IDEA-SEPARATOR---\nb", ["a", "b"]),
+        ("\n---IDEA-SEPARATOR---\n".join("abcde"), ["a", "b", "c"]),
+    ],
+)
+def test_hypotheses_stand_apart(reply, read) -> None:
+    assert hypotheses(reply) == read

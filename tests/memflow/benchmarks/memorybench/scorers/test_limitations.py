@@ -1,0 +1,108 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks.memorybench.scorers.limitations import aspect_of, limitations
+from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
+from memflow.errors import BadInput
+
+RATING, ACCURACY = ("rating", "standard"), ("accuracy", "standard")
+GOLD = {"ground_truth": "No ablation of the reranker.", "category": "ablation"}
+REPLY = json.dumps({"limitations": ["few data sets", "no ablation", "style"]})
+
+
+def steps(*, belongs=True, number=4, scores=None):
+    """`ablation` is the fourth kind of its aspect."""
+
+    def by(values, name):
+        def answer(request) -> str:
+            value = values(request.fields["limitation"]) if callable(values) else values
+            return json.dumps({"reason": "r", name: value} if name == "score" else {name: value})
+
+        return answer
+
+    return {
+        "limitation_aspect": by(belongs, "belongs"),
+        "limitation_kind": by(number, "number"),
+        "limitation_score": by((scores or {}).get, "score"),
+    }
+
+
+async def test_the_best_of_those_that_are_of_the_planted_kind(judge, probe_of, marks_of) -> None:
+    asked = judge(
+        **steps(
+            number=lambda said: 2 if said == "style" else 4, scores={"few data sets": 1, "no ablation": 4}
+        )
+    )
+    found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
+    assert (found[RATING].value, found[ACCURACY].value) == (4, 1.0)
+    assert len(asked.fields("limitation_aspect")) == 3 and len(asked.fields("limitation_score")) == 2
+    assert asked.fields("limitation_kind")[0]["kinds"].count("\n") == 3
+
+
+@pytest.mark.parametrize("stops", [{"belongs": False}, {"number": 1}, {"number": 0}])
+async def test_what_is_of_another_kind_has_nothing(judge, probe_of, marks_of, stops) -> None:
+    asked = judge(**steps(**stops))
+    found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
+    assert (found[RATING].value, found[ACCURACY].value) == (0, 0.0)
+    assert not asked.fields("limitation_score")
+
+
+async def test_found_but_told_wrongly_is_accurate_and_rated_0(judge, probe_of, marks_of) -> None:
+    asked = judge(**steps(scores=dict.fromkeys(("few data sets", "no ablation", "style"), 0)))
+    found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
+    assert (found[RATING].value, found[ACCURACY].value) == (0, 1.0)
+
+
+async def test_a_step_that_fails_leaves_what_it_could_have_changed_without_value(
+    judge, probe_of, marks_of
+) -> None:
+    broken = lambda request: "?" if request.fields["limitation"] == "style" else json.dumps({"belongs": True})  # noqa: E731
+    scores = {"few data sets": 1, "no ablation": 3}
+    asked = judge(**{**steps(scores=scores), "limitation_aspect": broken})
+    found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
+    assert found[ACCURACY].value == 1.0
+    assert found[RATING].value is None and "limitation_aspect" in found[RATING].reason
+    asked = judge(**{**steps(scores={**scores, "no ablation": 5}), "limitation_aspect": broken})
+    assert (await marks_of(probe_of("limitgen", GOLD), REPLY, asked))[RATING].value == 5
+    asked = judge(**{**steps(number=0), "limitation_aspect": broken})
+    found = await marks_of(probe_of("limitgen", GOLD), REPLY, asked)
+    assert found[ACCURACY].value is None and found[RATING].value is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        (REPLY, ["few data sets", "no ablation", "style"]),
+        (f"Here:\n```json\n{REPLY}\n```", ["few data sets", "no ablation", "style"]),
+        ("<think>hm {</think>\n1. a\n2. b\n   more of b\n3. c\n4. d", ["a", "b more of b", "c"]),
+        ('{"limitations": [{"limitation": "a", "why": "b"}, "c", "d", "e"]}', ["a b", "c", "d"]),
+        ("- a\n- b", ["a", "b"]),
+        ("The paper lacks an ablation.", ["The paper lacks an ablation."]),
+        ('{"limitations": "all"}', ['{"limitations": "all"}']),
+        ("", []),
+    ],
+)
+def test_limitations_are_read_from_json_or_a_list_or_as_one(reply, read) -> None:
+    assert limitations(reply) == read
+
+
+@given(st.text())
+def test_there_are_never_more_than_three(reply) -> None:
+    assert len(limitations(reply)) <= 3 and all(limitations(reply))
+
+
+def test_eleven_kinds_are_of_four_aspects() -> None:
+    kinds = [
+        "data", "inappropriate", "baseline", "dataset", "replace", "ablation", "metric", "analysis", "review",
+        "citation", "description",
+    ]  # fmt: skip
+    aspects = {kind: aspect_of(kind).name for kind in kinds}
+    assert len(set(aspects.values())) == 4
+    assert all(kind in aspect_of(kind).kinds for kind in ASPECTS) and set(ASPECTS) == set(kinds)
+    assert sum(len(aspect_of(kind).kinds) for kind in ("data", "ablation", "metric", "review")) == 11
+    assert aspects["ablation"] == "experimental design" and aspects["citation"] == "literature review"
+    with pytest.raises(BadInput, match="LimitGen has no kind of limitation 'style'; it has ablation, "):
+        aspect_of("style")

@@ -1,0 +1,221 @@
+"""A domain of one case of every task, from replies to verdicts."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.scorers.metric import NO_JUDGE
+from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.chat.bounds import assert_bounded
+from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
+from memflow.chat.prompts import all_prompts
+from memflow.metrics.backends import MetricBackends
+from memflow.metrics.ranges import within
+from memflow.records import Reply
+
+BENCH = MemoryBench()
+NAMES = [name for name in TASKS if name != "memorybench_sample"]
+DOMAIN = Domain(
+    "tiny", "memorybench", tuple(name for name in NAMES if not name.startswith("sample_")), "one of each"
+)
+CRITERION = {"name": "Tone", "description": "The tone fits.", "levels": {"1-2": "harsh", "9-10": "warm"}}
+GOLDS = {
+    "locomo": "a green kite",
+    "hellobench": {"checklist": ["Is the kite green?", "Is it kind?"]},
+    "sample_checklist": {"checklist": ["Is the kite green?"]},
+    "writingbench": {"criteria": [CRITERION, {**CRITERION, "name": "Form"}]},
+    "nfcats": {},
+    "sample_quality": {},
+    "ideabench": {"title": "Kites", "abstract": "A green kite flies."},
+    "scitechnews": {"title": "t", "abstract": "a", "pr_title": "p", "pr_summary": "A green kite flies."},
+    "limitgen": {"ground_truth": "no ablation of the kite", "category": "ablation"},
+}
+
+
+def gold_of(name: str) -> object:
+    return next((gold for prefix, gold in GOLDS.items() if name.startswith(prefix)), "A green kite flies.")
+
+
+@pytest.fixture
+def asked(probe_of, judgment) -> list:
+    """A probe of every task."""
+    golds = {name: judgment if name == "judge" else gold_of(name) for name in NAMES}
+    return [probe_of(name, gold, "What is green?", category="4") for name, gold in golds.items()]
+
+
+def replies(asked, **more) -> list[Reply]:
+    said = {
+        "limitgen": json.dumps({"limitations": ["no ablation of the kite"]}),
+        **{probe.dataset: probe.gold for probe in asked if probe.dataset == "judge"},
+    }
+    return [
+        Reply(
+            domain="tiny", assistant="full", probe_id=probe.probe_id, episode_id=probe.episode_id, checkpoint=0,
+            parsed=said.get(probe.dataset, "The green kite."), recalled=[], recalled_sources=[], **more,
+        )
+        for probe in asked
+    ]  # fmt: skip
+
+
+def wanted(asked) -> list[tuple[str, str]]:
+    """Probe and metric of every verdict that has to be there."""
+    return [
+        (probe.probe_id, name)
+        for probe in asked
+        for name in (TASKS[probe.dataset].metric, *TASKS[probe.dataset].measures)
+    ]
+
+
+def rows(verdicts) -> set[tuple[str, str]]:
+    return {(verdict.probe_id, verdict.metric.partition("[")[0]) for verdict in verdicts}
+
+
+@pytest.mark.parametrize("variants", [[], ["published_code"]])
+@pytest.mark.parametrize("equipped", [True, False])
+async def test_every_task_goes_from_replies_to_verdicts(
+    asked, judge, encoders, synonyms, variants, equipped
+) -> None:
+    domain = replace(DOMAIN, parameters={"variants": variants})
+    ledger = MemoryLedger()
+    chat = LedgeredChat(judge(), ledger, RequestContext(stage="score"))
+    more = {"encoders": encoders, "synonyms": synonyms, "syllables": {}} if equipped else {}
+    verdicts = await BENCH.verdicts(domain, asked, replies(asked), MetricBackends(chat, **more))
+    assert rows(verdicts) >= set(wanted(asked))
+    assert len({(verdict.probe_id, verdict.metric, verdict.variant) for verdict in verdicts}) == len(verdicts)
+    assert [key for key in dict.fromkeys(verdict.probe_id for verdict in verdicts)] == [
+        probe.probe_id for probe in asked
+    ]
+    for verdict in verdicts:
+        assert (verdict.value is None) == (verdict.reason is not None), verdict
+        assert within(verdict.metric, verdict.value), verdict
+        assert verdict.completion is None or verdict.completion in ledger.kept
+    without = {verdict.metric for verdict in verdicts if verdict.value is None}
+    if equipped:
+        assert not without
+        assert {verdict.variant for verdict in verdicts} == {"standard", *variants}
+    else:
+        assert without == {
+            "meteor", "integrated", "bertscore", "fkgl", "llm_rating", "reasoning_bertscore", "judgment_bertscore",
+        }  # fmt: skip
+
+
+async def test_without_a_judge_what_is_computed_has_its_value(asked) -> None:
+    verdicts = await BENCH.verdicts(DOMAIN, asked, replies(asked), MetricBackends())
+    assert rows(verdicts) >= set(wanted(asked))
+    judged = {verdict.metric for verdict in verdicts if NO_JUDGE in (verdict.reason or "")}
+    assert judged == {
+        "accuracy", "checklist", "criteria", "quality", "rating", "integrated", "llm_rating", "novelty_rank",
+        "feasibility_rank",
+    }  # fmt: skip
+    assert all(
+        verdict.value is not None for verdict in verdicts if verdict.metric in ("rouge_l", "locomo_f1", "cli")
+    )
+
+
+async def test_nonsense_of_the_judge_is_a_reason_and_never_a_score(asked, judge, encoders, synonyms) -> None:
+    mad = judge(**{prompt.name.partition("/")[2]: "42" for prompt in all_prompts(f"{BENCH_PACKAGE}.scores")})
+    instruments = MetricBackends(mad, encoders, synonyms, {})
+    verdicts = await BENCH.verdicts(DOMAIN, asked, replies(asked), instruments)
+    judged = [verdict for verdict in verdicts if verdict.value is None]
+    assert {verdict.metric for verdict in judged} == {
+        "accuracy", "checklist", "criteria", "quality", "rating", "integrated", "llm_rating", "novelty_rank",
+        "feasibility_rank",
+    }  # fmt: skip
+    assert all(
+        "no usable answer" in (verdict.reason or "") for verdict in judged if "_meteor" not in verdict.metric
+    )
+
+
+async def test_a_lost_reply_is_lost_under_every_metric(asked, judge) -> None:
+    domain = replace(DOMAIN, parameters={"variants": ["published_code"]})
+    given = [replace(reply, parsed=None, reason="no answer") for reply in replies(asked)[::2]]
+    chat = judge()
+    verdicts = await BENCH.verdicts(domain, asked, given, MetricBackends(chat))
+    there = await BENCH.verdicts(domain, asked, replies(asked), MetricBackends(judge()))
+    assert not chat.asked
+    assert {verdict.reason for verdict in verdicts} == {
+        "no answer",
+        "there is no reply; answer this probe again",
+    }
+    assert [(row.probe_id, row.metric, row.variant) for row in verdicts] == [
+        (row.probe_id, row.metric, row.variant) for row in there
+    ]
+
+
+async def test_a_gold_that_lacks_its_parts_is_a_reason_and_the_rest_goes_on(asked, judge) -> None:
+    broken = [replace(probe, gold="{}") if probe.dataset == "limitgen" else probe for probe in asked]
+    verdicts = await BENCH.verdicts(DOMAIN, broken, replies(asked), MetricBackends(judge()))
+    assert {row.reason for row in verdicts if row.dataset == "limitgen"} == {
+        "probe limitgen/0: its gold has no 'category', which rating needs; read limitgen again"
+    }
+    assert [row.value for row in verdicts if row.dataset == "hellobench_qa"] != [None]
+
+
+async def test_all_requests_go_out_at_once(asked, judge) -> None:
+    """But for those that rest on what another one said."""
+    import asyncio
+
+    class Slow:
+        scripted, fingerprint = True, "slow"
+
+        def __init__(self, inner) -> None:
+            self.inner, self.sampling, self.flying, self.most = inner, inner.sampling, 0, 0
+
+        async def complete(self, request):
+            self.flying += 1
+            self.most = max(self.most, self.flying)
+            await asyncio.sleep(0.01)
+            self.flying -= 1
+            return await self.inner.complete(request)
+
+    checklists = [probe for probe in asked if probe.metric in ("checklist", "criteria", "quality")]
+    slow = Slow(judge())
+    await BENCH.verdicts(DOMAIN, checklists, replies(checklists), MetricBackends(slow))
+    assert slow.most == sum(2 if probe.metric == "criteria" else 1 for probe in checklists)
+
+
+BENCH_PACKAGE = "memflow.benchmarks.memorybench"
+
+
+def test_a_domains_judge_is_asked_its_tasks_prompts_and_no_other() -> None:
+    def stems(*datasets: str, **parameters: object) -> set[str]:
+        domain = Domain("d", "memorybench", datasets, "", parameters)
+        return {prompt.name.partition("/")[2] for prompt in BENCH.judge_prompts(domain, "score.verdicts")}
+
+    assert stems("locomo", "lexeval_qa", "writingprompts") == set()
+    assert stems("locomo", "dialsim_friends") == {"dialsim_judge"}
+    assert stems("writingbench_law") == {"criterion"}
+    assert stems("writingbench_law", variants=["published_code"]) == {"criterion", "criteria"}
+    assert stems("scitechnews") == {"merge_article"}
+    assert stems("memorybench_sample") == {"checklist", "quality"}
+    every = {prompt.name.partition("/")[2] for prompt in all_prompts(f"{BENCH_PACKAGE}.scores")}
+    assert stems(*DOMAIN.datasets, variants=["published_code"]) == every
+    assert BENCH.judge_prompts(DOMAIN, "score.claims") == []
+
+
+async def test_the_prompts_named_are_those_asked(asked, judge) -> None:
+    for probe in asked:
+        for variants in ([], ["published_code"]):
+            dataset = "memorybench_sample" if probe.dataset.startswith("sample_") else probe.dataset
+            domain = Domain("d", "memorybench", (dataset,), "", {"variants": variants})
+            chat = judge()
+            await BENCH.verdicts(domain, [probe], replies([probe]), MetricBackends(chat))
+            named = {prompt.name for prompt in BENCH.judge_prompts(domain, "score.verdicts")}
+            used = {request.prompt for request in chat.asked}
+            assert used <= named
+            assert used == named or probe.dataset.startswith("sample_") or probe.dataset == "limitgen"
+
+
+def test_every_answer_of_a_judge_is_bounded() -> None:
+    found = all_prompts(f"{BENCH_PACKAGE}.scores")
+    assert len(found) == 14
+    for prompt in found:
+        assert (
+            prompt.output is not None
+            and prompt.max_tokens is not None
+            and prompt.name.startswith("memorybench/")
+        )
+        assert_bounded(prompt.output)

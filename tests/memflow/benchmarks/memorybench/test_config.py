@@ -1,0 +1,62 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.domains import find
+from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.users.actions import ActionModel
+from memflow.errors import BadSettings
+from memflow.fingerprint import digest
+
+DEMO = find("memorybench_demo")
+
+
+def of(**parameters: Any) -> Any:
+    return parameters_of(replace(DEMO, parameters=parameters))
+
+
+def test_without_any_the_users_are_those_of_the_paper() -> None:
+    found = of()
+    assert found.actions == ActionModel()
+    assert (found.calibration, found.noise) == ("own", 0.0)
+
+
+def test_users_are_tuned_one_parameter_at_a_time() -> None:
+    found = of(actions={"like_midpoint": 3, "copies_per_like": 2}, noise=0.5)
+    assert found.actions == ActionModel(like_midpoint=3, copies_per_like=2)
+    assert found.noise == 0.5
+
+
+def test_a_histogram_of_one_s_own_is_read_as_toml_writes_it() -> None:
+    found = of(calibration={"general": {"7": 2, "9": 3.5}})
+    assert found.calibration == {"general": {7: 2.0, 9: 3.5}}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"noise": -1}, "parameter noise"),
+        ({"actions": {"like_rate": 2}}, r"parameter actions\.like_rate"),
+        ({"actions": {"like_rate": 0.6, "dislike_rate": 0.6}}, "add up to more than 1"),
+        ({"actions": {"k_L": 2}}, r"actions\.k_L"),
+        ({"calibration": "guessed"}, "parameter calibration"),
+        ({"calibration": {"general": {"11": 1}}}, "parameter calibration"),
+        ({"calibration": {"locomo": {"9": 1}}}, "parameter calibration"),
+        ({"calibration": {"general": {}}}, "parameter calibration"),
+    ],
+)
+def test_a_wrong_one_is_named(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(BadSettings, match=told):
+        of(**wrong)
+
+
+def test_each_is_part_of_what_a_domain_s_tables_are_made_from() -> None:
+    tuned: list[dict[str, Any]] = [
+        {},
+        {"noise": 0.5},
+        {"calibration": "published"},
+        {"actions": {"like_midpoint": 3}},
+        {"actions": {"like_midpoint": 3, "like_steepness": 2}},
+    ]
+    assert len({digest(replace(DEMO, parameters=parameters)) for parameters in tuned}) == len(tuned)

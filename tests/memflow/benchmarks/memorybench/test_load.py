@@ -1,0 +1,115 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.errors import BadInput
+from memflow.records import Record
+
+Written = Callable[[Any], list[Record]]
+
+
+def small(**conversation: Any) -> dict[str, Any]:
+    said = {
+        "speaker_a": "Ann",
+        "speaker_b": "Bo",
+        "session_1_date_time": "1:00 pm on 2 May, 2024",
+        "session_1": [{"speaker": "Ann", "dia_id": "D1:1", "text": "I own a kite."}],
+    }
+    asked = [{"question": "What does Ann own?", "answer": "a kite", "evidence": ["D1:1"], "category": 4}]
+    return {"sample_id": "t-1", "conversation": {**said, **conversation}, "qa": asked}
+
+
+def test_a_record_keeps_what_was_published(written: Written) -> None:
+    (record,) = written([small()])
+    assert record.record_id == "t-1"
+    assert json.loads(record.content) == small()
+    assert record.licence == "CC BY-NC 4.0"
+    assert len(record.sha256) == 64
+
+
+def without(key: str) -> dict[str, Any]:
+    talk = small()
+    del talk["conversation"][key]
+    return talk
+
+
+TWICE = [{"speaker": "Ann", "dia_id": "D1:1", "text": "One."}] * 2
+STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (json.dumps([small()]).encode()[:-40], "cut off"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b"", "cut off"),
+        ([], "not a list of LoCoMo conversations"),
+        ({"some": "other file"}, "not a list of LoCoMo conversations"),
+        (["text"], "conversation number 0 is not an object"),
+        ([{"sample_id": "t-1", "rows": []}], "conversation t-1 has no conversation"),
+        ([without("speaker_b")], "conversation t-1 has no speaker_b"),
+        ([without("session_1_date_time")], "conversation t-1 has no session_1_date_time"),
+        ([without("session_1")], "at sessions"),
+        ([small(session_1="text")], "at sessions.0.messages"),
+        ([small(session_1=TWICE)], "message D1:1 is there twice"),
+        ([small(session_1=STRANGER)], "said by Cy"),
+        ([small(), small()], "the id t-1 is there twice"),
+        ([{**small(), "qa": [{"question": "Who?", "category": 4}]}], "has no answer"),
+        (
+            [{**small(), "qa": [{"question": "Who?", "category": 5, "answer": "x"}]}],
+            "has no adversarial_answer",
+        ),
+        ([{**small(), "qa": [{"question": "Who?", "category": 6, "answer": "x"}]}], "qa|category"),
+        ([{**small(), "conversation": "text"}], "not of LoCoMo's shape"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_what_which_and_what_to_do(
+    written: Written, content: Any, complaint: str
+) -> None:
+    with pytest.raises(BadInput, match=complaint) as refused:
+        written(content)
+    assert "locomo/locomo10.json" in str(refused.value)
+    assert "Download" in str(refused.value)
+
+
+def cases(tmp_path: Path, *lines: str) -> list[Record]:
+    path = tmp_path / "cases.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return MemoryBench().records(dataset("memorybench_sample"), {"cases.jsonl": path})
+
+
+TRAIN = {
+    "case_id": "c", "dataset": "sample_open", "language": "en", "split": "train",
+    "question": "Q?", "answer": "A.", "rule": "R.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        ([json.dumps(TRAIN)[:-5]], "line 1 is cut off"),
+        ([json.dumps(TRAIN), json.dumps(TRAIN)], "the id c is there twice"),
+        ([json.dumps({**TRAIN, "rule": ""})], "training case c has no rule"),
+        ([json.dumps({**TRAIN, "answer": " "})], "line 1: at answer"),
+        ([json.dumps({**TRAIN, "case_id": "t", "split": "test", "rests_on": ["x"]})], "rests on x"),
+    ],
+)
+def test_a_damaged_case_is_refused(tmp_path: Path, lines: list[str], complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        cases(tmp_path, *lines)
+
+
+def test_the_sample_is_whole(sample: list[Record]) -> None:
+    assert [record.position for record in sample] == list(range(29))
+    assert {record.licence for record in sample} == {"Apache-2.0"}
+
+
+def test_locomo_is_ten_conversations(locomo: list[Record]) -> None:
+    assert len(locomo) == 10
+    assert locomo[0].record_id == "conv-26"
+    assert sum(len(json.loads(record.content)["qa"]) for record in locomo) == 1986

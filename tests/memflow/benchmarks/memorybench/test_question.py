@@ -1,0 +1,141 @@
+"""How the legal and academic tasks are put, and how their answers are written down."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.domains import find
+from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.answers import Ideas, Limitations
+from memflow.benchmarks.memorybench.probes import probes
+from memflow.benchmarks.memorybench.question import PACKAGE, spoken, written
+from memflow.benchmarks.memorybench.selection import Taken
+from memflow.benchmarks.memorybench.split import Split
+from memflow.benchmarks.memorybench.tasks import ideabench, judge, lexeval, limitgen, scitechnews
+from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.chat.asking import ask, request_of
+from memflow.chat.bounds import assert_bounded
+from memflow.chat.prompts import load
+from memflow.chat.requests import ChatMessage
+from memflow.chat.scripted import ScriptedChat
+from memflow.memories.memory import Recall
+from memflow.records import Probe
+
+DOMAIN = find("memorybench_demo")
+NEWS = scitechnews.Line(title="Kites", abstract="Kites rise.", pr_title="Up", pr_summary="They go up.")
+IDEA = ideabench.Target(paperId="p", title="Rope", abstract="A rope holds.")
+CASES: dict[str, Case] = {
+    "lexeval_qa": lexeval.case("0", "什么是要约？", "要约是意思表示。"),
+    "judge": judge.case("0", "被告人甲盗窃自行车一辆。经查属实。", "法院判处甲拘役三个月。"),
+    "scitechnews": scitechnews.case("0", NEWS),
+    "ideabench": ideabench.case("0", IDEA, "Abstract 1: Wind lifts. Wind turns. It ends."),
+    "limitgen": limitgen.case("a", "metric", "Title: Kites\nAbstract: We fly. We look. We land.", "Too few."),
+}
+
+
+def probe(name: str) -> Probe:
+    pool = Pool(name, task(name), [CASES[name]])
+    (found,) = probes(DOMAIN.name, [Taken(pool, Split([0], []))])
+    return found
+
+
+def chat() -> ScriptedChat:
+    return ScriptedChat(MemoryBench().handlers())
+
+
+@pytest.mark.parametrize(
+    ("name", "stem", "tokens"),
+    [
+        ("lexeval_qa", "answer_zh", None),
+        ("judge", "judge", 2048),
+        ("scitechnews", "scitechnews", 4096),
+        ("ideabench", "ideabench", 2048),
+        ("limitgen", "limitgen", 500),
+    ],
+)
+def test_each_task_has_its_prompt_with_notes_and_question_and_no_gold(
+    name: str, stem: str, tokens: int | None
+) -> None:
+    asked = probe(name)
+    question = MemoryBench().question(DOMAIN, asked, Recall(notes="what is known"), None)
+    assert question.prompt.name == f"memorybench/{stem}"
+    text = "\n".join(said.content for said in question.prompt.render(question.fields))
+    assert "what is known" in text and asked.question in text
+    hidden = json.loads(asked.gold).values() if asked.gold.startswith("{") else [asked.gold]
+    shown_too = {NEWS.title, NEWS.abstract, "metric"}
+    assert not any(part in text for part in hidden if part not in shown_too)
+    if tokens is not None:
+        assert request_of(chat(), question.prompt, question.fields).sampling.max_tokens == tokens
+
+
+@pytest.mark.parametrize(("kind", "aspect"), limitgen.ASPECTS.items())
+def test_a_reviewer_is_told_the_aspect_and_not_the_kind(kind: str, aspect: str) -> None:
+    case = limitgen.case("a", kind, "Title: Kites", "Too few.")
+    pool = Pool("limitgen", task("limitgen"), [case])
+    (asked,) = probes(DOMAIN.name, [Taken(pool, Split([0], []))])
+    question = MemoryBench().question(DOMAIN, asked, Recall(), None)
+    assert question.fields["aspect"] == aspect
+    assert aspect in question.prompt.render(question.fields)[-1].content
+
+
+@pytest.mark.parametrize("output", [Limitations, Ideas])
+def test_lists_of_three_are_bounded_and_are_three(output: Any) -> None:
+    assert_bounded(output)
+    (name,) = output.model_fields
+    for number in (0, 2, 4):
+        with pytest.raises(ValueError):
+            output.model_validate({name: ["a"] * number})
+    assert written(output.model_validate({name: ["a", "b", "ü"]})) == f'{{"{name}": ["a", "b", "ü"]}}'
+
+
+def test_limitations_fit_into_their_tokens() -> None:
+    """Three texts as long as they may be, at four characters a token, with their JSON."""
+    longest = written(Limitations(limitations=["x" * 500] * 3))
+    assert len(longest) / 4 < (load(PACKAGE, "limitgen").max_tokens or 0)
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_the_scripted_reader_answers_each_task_and_uses_what_is_remembered(name: str) -> None:
+    bench, asked = MemoryBench(), probe(name)
+    said: dict[str, str] = {}
+    for notes in ("", "user: " + asked.question[-12:].replace("？", "。") + " Remember the wind."):
+        question = bench.question(DOMAIN, asked, Recall(notes=notes), None)
+        answer = await ask(chat(), question.prompt, question.fields)
+        assert answer.reason is None
+        said[notes] = bench.parse(asked, answer.value)
+    assert len(set(said.values())) == 2
+
+
+async def dialogue(name: str, messages: Sequence[str]) -> str:
+    """What the scripted reader says with verbatim messages before the question."""
+    question = MemoryBench().question(DOMAIN, probe(name), Recall(), None)
+    history = [ChatMessage("user", text) for text in messages]
+    return written((await ask(chat(), question.prompt, question.fields, history)).value)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_user_says_in_a_dialogue_says_what_is_to_be_made_of_it(name: str) -> None:
+    """A case's facts or a paper alone would be no request; nothing that is remembered or known stands in it."""
+    said = spoken(probe(name))
+    assert CASES[name].question in said
+    assert (said == CASES[name].question) == (task(name).prompt == "answer")
+
+
+def test_a_question_about_a_corpus_is_said_as_it_stands_with_its_options() -> None:
+    case = Case(case_id="0", question="Who?", gold="{}", revealed="", category="5", options=("Ann", "Bo"))
+    (asked,) = probes(DOMAIN.name, [Taken(Pool("locomo-0", task("locomo"), [case]), Split([], [0]))])
+    assert spoken(asked) == "Who? (a) Ann (b) Bo"
+
+
+async def test_answers_of_parts_are_json_in_a_reply() -> None:
+    assert len(json.loads(await dialogue("limitgen", ["Kites need rope."]))["limitations"]) == 3
+    assert len(json.loads(await dialogue("ideabench", []))["hypotheses"]) == 3
+
+
+async def test_a_scripted_judgment_has_the_parts_of_one() -> None:
+    said = await dialogue("judge", [])
+    assert "被告人甲盗窃自行车一辆。" in said
+    assert said.index("本院认为") < said.index("判决如下")

@@ -1,0 +1,81 @@
+"""A pickle may do anything when it is loaded; here it may not."""
+
+import builtins
+import os
+import pickle
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks.safe_pickle import NotPlain, load
+
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text())
+SETS = st.one_of(st.sets(SCALARS), st.frozensets(SCALARS))
+
+
+def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(st.lists(inner), st.tuples(inner, inner), st.dictionaries(st.text(), inner))
+
+
+PLAIN = st.recursive(st.one_of(SCALARS, SETS), nested, max_leaves=10)
+
+
+class Acting:
+    """What a hostile pickle asks for when it is loaded."""
+
+    def __init__(self, called: Any, *given: Any) -> None:
+        self.called, self.given = called, given
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return self.called, self.given
+
+
+@given(PLAIN, st.integers(0, pickle.HIGHEST_PROTOCOL))
+def test_plain_values_come_back_as_they_are(value: Any, protocol: int) -> None:
+    assert load(pickle.dumps(value, protocol)) == value
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_hostile_pickle_does_nothing(tmp_path: Path, protocol: int) -> None:
+    touched = tmp_path / "touched"
+    acts = [
+        Acting(os.system, f"touch {touched}"),
+        Acting(builtins.eval, f"open({str(touched)!r}, 'w')"),
+        Acting(builtins.getattr, os, "system"),
+        Acting(Path.touch, touched),
+    ]
+    for act in acts[:2]:
+        hostile = pickle.dumps({"S01E01": [1, act]}, protocol)
+        pickle.loads(hostile)  # noqa: S301
+        assert touched.exists(), "it would have"
+        touched.unlink()
+        with pytest.raises(NotPlain, match=r"asks for .*, and only plain values are read"):
+            load(hostile)
+        assert not touched.exists()
+    for act in acts[3:]:
+        with pytest.raises(NotPlain, match="only plain values"):
+            load(pickle.dumps(act, max(4, protocol)))
+    assert not touched.exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pickle.dumps(OrderedDict(a=1)),
+        pickle.dumps(NotPlain("a class")),
+        b"cos\nsystem\n(S'true'\ntR.",
+        b"\x80\x04\x8c\x02os\x8c\x06system\x93.",
+        b"\x80\x02\x82\x01.",
+        b"Pid\n.",
+        b"",
+        b"not a pickle",
+        pickle.dumps({"a": [1, 2]})[:-3],
+    ],
+)
+def test_what_is_no_plain_value_is_refused(content: bytes) -> None:
+    with pytest.raises(NotPlain):
+        load(content)

@@ -1,0 +1,139 @@
+"""The scripted reader knows what is said word for word: facts, corrections and lists; of all else, nothing."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks.scripted_reader import best_options, near
+
+AGE = "How old is my niece Ann?"
+AGES = ["27 years old", "28 years old", "29 years old", "8 years old"]
+
+
+def test_near_are_the_lines_in_which_a_word_of_the_question_stands():
+    shown = "My niece came by.\nShe is 28 years old.\nThe nieces left."
+    assert near(shown, AGE) == shown
+    assert near(shown, "Where is the niece?") == "My niece came by.\nThe nieces left."
+    assert near(shown, "Whose bicycle?") == ""
+
+
+def test_a_fact_is_the_option_that_a_line_states():
+    shown = "My niece Ann is 28 years old.\nMy uncle Ben is 27 years old."
+    assert best_options(shown, AGE, AGES) == [1]
+    assert best_options(shown, "How old is my uncle Ben?", AGES) == [0]
+
+
+def test_an_option_within_a_longer_word_or_number_is_not_said():
+    assert best_options("My niece Ann is 28 years old.", AGE, ["8 years old", "28 years old"]) == [1]
+    assert best_options("We went with Annabel.", "Who was there?", ["Ann", "Bob"]) == [0, 1]
+    assert best_options(
+        "我的手机是苹果iPhone13。", "我的手机是什么？", ["苹果iPhone 1", "苹果iPhone 13"]
+    ) == [1]
+
+
+def test_chinese_is_read_as_well():
+    shown = "我的侄女小安今年28岁。\n我的叔叔老张今年27岁。"
+    assert best_options(shown, "我的侄女小安多大了？", ["27岁", "28岁", "29岁", "30岁"]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("stale", "corrected", "question", "options"),
+    [
+        (
+            "My niece Ann's hobby is chess.",
+            "Sorry, I need to correct what I said earlier. My niece Ann's hobby is sailing.",
+            "What is the hobby of my niece Ann?",
+            ["chess", "sailing", "fencing", "baking"],
+        ),
+        (
+            "我侄女小安的爱好是下棋。",
+            "抱歉，我要更正之前说的话。我侄女小安的爱好是帆船。",
+            "我侄女小安的爱好是什么？",
+            ["下棋", "帆船", "击剑", "烘焙"],
+        ),
+    ],
+)
+def test_a_correction_beats_the_stale_value_by_coming_later(stale, corrected, question, options):
+    beside = "It came to my mind again this morning."
+    assert best_options("\n".join([stale, beside, corrected]), question, options) == [1]
+    assert best_options(stale, question, options) == [0]
+
+
+def test_options_that_the_question_names_are_not_told_apart_by_where_they_stand():
+    shown = "Ann is 28 years old.\nBen is 27 years old."
+    assert best_options(shown, "Who is older, Ann or Ben?", ["Ann", "Ben", "Both", "Neither"]) == [0, 1]
+
+
+def test_a_list_is_read_item_by_item():
+    question = "Which movies have you recommended to me so far?"
+    shown = "\n".join(
+        [
+            "I like the movie Jaws (1975).",
+            "I recommend the movie The Good, the Bad and the Ugly (1966).",
+            "The movie Alien (1979) is one of my favourites.",
+            "The movie that I would recommend is Heat (1995).",
+        ]
+    )
+    said = ["Jaws (1975)", "The Good, the Bad and the Ugly (1966)", "Alien (1979)", "Heat (1995)"]
+    lists = ["; ".join(said[at] for at in held) for held in ((1, 3), (1, 2, 3), (1,), (0, 3))]
+    assert best_options(shown, question, lists) == [0]
+    assert best_options(shown, question, lists[::-1]) == [3]
+
+
+def test_of_what_is_told_the_longest_option_that_it_says_is_meant():
+    assert best_options("Sweet and Salty", "Which taste?", ["Sweet", "Salty", "Sweet and Salty", "Sour"]) == [
+        2
+    ]
+    lists = [
+        "Heat (1995)",
+        "Heat (1995); Jaws (1975)",
+        "Jaws (1975); Alien (1979)",
+        "Alien (1979); Diva (1981)",
+    ]
+    assert best_options("Heat (1995); Jaws (1975)", "Which movies have you recommended?", lists) == [1]
+
+
+@given(question=st.text(max_size=60), options=st.lists(st.text(max_size=30), min_size=1, max_size=6))
+def test_with_nothing_shown_no_option_is_better_than_another(question, options):
+    assert best_options("", question, options) == list(range(len(options)))
+
+
+@given(
+    shown=st.lists(st.sampled_from([*AGES, "My niece Ann", "It rains.", "小安28岁", ""]), max_size=8),
+    options=st.lists(st.sampled_from([*AGES, "a; b", "a; c", "小安", ""]), min_size=1, max_size=5),
+)
+def test_there_is_always_an_option_left(shown, options):
+    best = best_options("\n".join(shown), AGE, options)
+    assert best and set(best) <= set(range(len(options)))
+
+
+def test_what_nobody_names_is_left_to_chance():
+    shown = "My stomach is in knots and I cannot eat.\nI check my phone every two minutes."
+    moods = ["joyful", "anxious", "lonely", "bored"]
+    assert best_options(shown, "What mood was I in?", moods) == [0, 1, 2, 3]
+
+
+@pytest.mark.skipif(
+    not Path(os.environ.get("MEMFLOW_DATA", "-"), "memdaily").is_dir(),
+    reason="MEMFLOW_DATA names no folder with MemDaily's files",
+)
+def test_memdaily_is_read_well_where_its_evidence_is_shown_and_not_at_all_elsewhere():
+    shown, noise = [], []
+    for file in sorted(Path(os.environ["MEMFLOW_DATA"], "memdaily").rglob("0[12]_*.json")):
+        for trajectory in json.loads(file.read_text())[:40]:
+            said = [line["message"] for line in trajectory["message_list"]]
+            for asked in trajectory["question_list"]:
+                if not isinstance(asked["choices"], dict) or not asked["ground_truth"]:
+                    continue
+                options, gold = list(asked["choices"].values()), "ABCD".index(asked["ground_truth"])
+                evidence = "\n".join(said[at] for at in asked["target_step_id"])
+                for found, text in ((shown, evidence), (noise, "")):
+                    best = best_options(text, asked["question"], options)
+                    found.append((gold in best) / len(best))
+    assert len(shown) > 150
+    assert sum(shown) / len(shown) > 0.7
+    assert sum(noise) / len(noise) == 0.25

@@ -1,0 +1,115 @@
+"""Figures of histories belong together: sound ones pass, and each damage to them is found where it is."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from memflow.checks.continual import EXPECTED
+from memflow.checks.rules import Together
+from memflow.metrics.continual import summary
+from memflow.records import Score
+
+BALANCED, BOUND = (each.rule for each in EXPECTED)
+assert isinstance(BALANCED, Together) and isinstance(BOUND, Together)
+FIGURE = Score(
+    domain="d", assistant="rag", memory="rag", model="m", metric="accuracy", n=4, n_episodes=2, coverage=1.0,
+    simulator="s", scripted=False,
+)  # fmt: skip
+WORKED = [[0, 1, 1, 1, 1], [1, 0, 0, 1, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [1, 1, 0, 1, 1]]
+
+
+def board(correct: object, opens: bool = True, **whose: str) -> list[Score]:
+    """The figures of histories, whose first column is a checkpoint of its own where it `opens` them."""
+    found, like = summary(np.asarray(correct)), replace(FIGURE, **whose)
+    first = 0 if opens else 1
+    figures = [replace(like, metric="guess", variant="complete", value=found.accuracy[0])]
+    for column in range(len(found.accuracy)):
+        name = f"checkpoint {column - first}"
+        if column >= first:
+            figures.append(replace(like, variant="complete", slice=name, value=found.accuracy[column]))
+        if column:
+            figures += [
+                replace(like, metric=metric, slice=name, value=getattr(found, metric)[column])
+                for metric in ("forgetting", "forward_transfer", "backward_transfer")
+            ]
+    figures.append(replace(like, metric="forgetting", value=found.forgetting[-1]))
+    figures += [
+        replace(like, metric=metric, value=getattr(found, metric))
+        for metric in ("all_correct", "all_wrong", "flip_rate")
+    ]
+    return figures
+
+
+SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 6))
+
+
+@given(SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))), st.booleans())
+def test_whatever_is_summed_up_passes(correct: np.ndarray, opens: bool) -> None:
+    figures = board(correct, opens)
+    assert list(BALANCED.at_fault(figures)) == list(BOUND.at_fault(figures)) == []
+
+
+def test_each_assistant_and_domain_is_looked_at_by_itself() -> None:
+    figures = [
+        *board(WORKED),
+        *board([[0, 1], [1, 1]], assistant="full"),
+        *board([[1, 0]], False, domain="e"),
+    ]
+    assert list(BALANCED.at_fault(figures)) == list(BOUND.at_fault(figures)) == []
+    # A floor of the same name is no part of a history, nor an accuracy of all that was answered.
+    others = [replace(FIGURE, metric="guess", value=0.9), replace(FIGURE, slice="checkpoint 3", value=0.1)]
+    assert list(BALANCED.at_fault([*figures, *others])) == []
+    assert list(BALANCED.at_fault([replace(each, value=None) for each in figures])) == []
+
+
+def place(figures: list[Score], metric: str, name: str) -> int:
+    [found] = [at for at, each in enumerate(figures) if (each.metric, each.slice) == (metric, name)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("metric", "name", "faults"),
+    [
+        ("accuracy", "checkpoint 2", ["checkpoint 2"]),
+        ("accuracy", "checkpoint 0", ["checkpoint 0"]),
+        ("forgetting", "checkpoint 4", ["checkpoint 4"]),
+        ("forward_transfer", "checkpoint 3", ["checkpoint 3", "checkpoint 4"]),
+        ("guess", "all", [f"checkpoint {at}" for at in range(5)]),
+    ],
+)
+@pytest.mark.parametrize("damage", [lambda value: value + 0.01, lambda value: None])
+def test_accuracy_that_does_not_add_up_is_found(
+    metric: str, name: str, faults: list[str], damage: Callable[[float], float | None]
+) -> None:
+    figures = board(WORKED)
+    at = place(figures, metric, name)
+    figures[at] = replace(figures[at], value=damage(figures[at].value or 0.0))
+    lost = figures[at].value is None and metric == "accuracy"
+    found = [figures[each].slice for each in BALANCED.at_fault(figures)]
+    assert found == ([] if lost else faults)
+
+
+@pytest.mark.parametrize(
+    ("metric", "name", "value"),
+    [
+        ("forgetting", "checkpoint 1", 0.41),  # more than was guessed
+        ("forgetting", "checkpoint 2", -0.1),
+        ("forward_transfer", "checkpoint 2", 0.21),  # more than is right then
+        ("forward_transfer", "checkpoint 1", -0.1),
+        ("backward_transfer", "checkpoint 3", 0.4),
+        ("all_correct", "all", 0.21),  # at checkpoint 2 no more are right
+        ("all_wrong", "all", 0.21),  # at checkpoint 3 no more are wrong
+        ("flip_rate", "all", 1.1),
+    ],
+)
+def test_a_figure_that_passes_its_bounds_is_found(metric: str, name: str, value: float) -> None:
+    figures = board(WORKED)
+    at = place(figures, metric, name)
+    figures[at] = replace(figures[at], value=value)
+    assert at in BOUND.at_fault(figures)
+    assert {each.severity for each in EXPECTED} == {"error"}

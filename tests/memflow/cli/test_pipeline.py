@@ -1,0 +1,34 @@
+"""`memflow run`: why a run stopped."""
+
+import dagster as dg
+import pytest
+
+from assets.report import rule_table
+from memflow.checks.evaluation import RuleResult
+from memflow.cli.pipeline import _broken
+
+
+def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.AssetCheckEvaluation:
+    """Return a failed check of one rule beside one that passed."""
+    failed = RuleResult(
+        "question.probes", "there_are_probes", False, "error", unexpected, rows, offending, "There are probes"
+    )
+    passed = RuleResult("question.probes", "gold_is_given", True, "error", 0, rows, (), "Gold is given")
+    return dg.AssetCheckEvaluation(
+        asset_key=dg.AssetKey(["question", "probes"]),
+        check_name="blocking_rules",
+        passed=False,
+        metadata={"rules": rule_table([passed, failed])},
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ((0, 1, ()), "the table is empty"),
+        ((4, 1, ("nora/p0",)), "not so of 1 of 4 rows (nora/p0)"),
+        ((4, 2, ()), "not so of 2 of 4 rows"),
+    ],
+)
+def test_the_reason_of_a_stopped_run_names_the_rules_that_failed(given, reason: str) -> None:
+    assert list(_broken(evaluation(*given))) == [f"question/probes: there are probes: {reason}"]

@@ -1,0 +1,63 @@
+"""The hashing embedder: unit vectors, the same everywhere, nearer for what is alike."""
+
+import subprocess
+import sys
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.memories.hashing_embedder import HashingEmbedder
+
+TEXTS = [
+    "I adopted a puppy",
+    "The puppies were adopted",
+    "Interest rates rose",
+    "我住在北京大学",
+    "北京大学很大",
+    "",
+]
+
+
+async def test_rows_are_unit_vectors_of_the_size_asked_for() -> None:
+    for dimensions in (256, 7):
+        vectors = await HashingEmbedder(dimensions).embed(TEXTS)
+        assert vectors.shape == (len(TEXTS), dimensions) and vectors.dtype == np.float32
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+    assert (await HashingEmbedder().embed([])).shape == (0, 256)
+
+
+async def test_alike_is_nearer() -> None:
+    puppy, puppies, rates, home, university, _ = await HashingEmbedder().embed(TEXTS)
+    assert puppy @ puppies > puppy @ rates + 0.2
+    assert home @ university > home @ rates + 0.2
+
+
+@given(texts=st.lists(st.text(max_size=30), max_size=5))
+def test_a_text_has_one_vector_whatever_stands_beside_it(texts: list[str]) -> None:
+    shared = HashingEmbedder(32)
+    for text in texts:
+        np.testing.assert_array_equal(shared._text(text), HashingEmbedder(32)._text(text))
+
+
+def test_the_same_in_another_process_with_another_hash_seed() -> None:
+    code = (
+        "import asyncio, hashlib; from memflow.memories.hashing_embedder import HashingEmbedder;"
+        f"print(hashlib.sha256(asyncio.run(HashingEmbedder().embed({TEXTS!r})).tobytes()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path), "PYTHONUTF8": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_its_name_says_what_it_is() -> None:
+    assert HashingEmbedder().name == "hashing-256"
+    assert HashingEmbedder().fingerprint != HashingEmbedder(128).fingerprint

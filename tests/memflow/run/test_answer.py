@@ -1,0 +1,158 @@
+"""Answering: what is held while probes wait for their model, and what becomes of those that cannot be asked."""
+
+import asyncio
+import gc
+import weakref
+from dataclasses import replace
+
+from memflow.benchmarks.domains import find
+from memflow.benchmarks.membench import MemBench
+from memflow.chat.requests import Completion, Sampling
+from memflow.errors import RecallFailed
+from memflow.memories.entries import Item
+from memflow.memories.memory import Recall
+from memflow.memories.none import Nothing
+from memflow.records import Entry, Probe, TranscriptMessage
+from memflow.run.answer import Past, answer_all
+from memflow.run.transcripts import pasts_of
+
+DOMAIN = find("membench_memdaily")
+
+
+def probe(number: int, checkpoint: int) -> Probe:
+    return Probe(
+        domain="d", probe_id=f"p{number}", episode_id="e", checkpoint=checkpoint, kind="choice", dataset="s",
+        metric="accuracy", question="?", options=["a", "b"], variables=[], gold="1", revealed="a", evidence=[],
+    )  # fmt: skip
+
+
+class Waiting:
+    """A chat that answers when it is told to, and says when so many wait."""
+
+    fingerprint, scripted, sampling = "waiting", True, Sampling()
+
+    def __init__(self, expected: int = 0) -> None:
+        self.expected, self.asked = expected, 0
+        self.full, self.go = asyncio.Event(), asyncio.Event()
+
+    async def complete(self, request):
+        self.asked += 1
+        if self.asked == self.expected:
+            self.full.set()
+        await self.go.wait()
+        return Completion('{"choice": "A"}', "stop")
+
+
+async def test_memories_are_let_go_once_they_are_read():
+    made: list[weakref.ref[Nothing]] = []
+
+    def remember(store):
+        memory = Nothing(store)
+        made.append(weakref.ref(memory))
+        return memory
+
+    chat = Waiting(800)
+    probes = [probe(2 * at + twice, at) for at in range(400) for twice in (0, 1)]
+    pasts = {"e": Past([], dict.fromkeys(range(400), 0))}
+    answering = asyncio.ensure_future(answer_all(MemBench(), DOMAIN, "a", probes, pasts, remember, chat))
+    await asyncio.wait_for(chat.full.wait(), 30)
+    gc.collect()
+    assert len(made) == 400  # one for both probes of a checkpoint
+    assert not any(memory() for memory in made)
+    chat.go.set()
+    assert [reply.parsed for reply in await answering] == ["1"] * len(probes)
+
+
+async def test_a_memory_that_cannot_be_read_is_a_reason_and_holds_nobody_up():
+    class Broken(Nothing):
+        async def read(self, query, frozen=True):
+            if self.store.tick == 1:
+                raise RecallFailed("it is broken")
+            return await super().read(query, frozen)
+
+    chat = Waiting()
+    chat.go.set()
+    pasts = {"e": Past([], {0: 1, 1: 2})}
+    asked = [probe(0, 0), probe(1, 1), probe(2, 7)]
+    replies = await answer_all(MemBench(), DOMAIN, "a", asked, pasts, Broken, chat)
+    assert replies[0].reason == "recall for p0: RecallFailed: it is broken"
+    assert replies[1].parsed == "1"
+    assert replies[2].reason == "recall for p2: KeyError: 7"
+
+
+class Parrot(Nothing):
+    """Says all that it holds."""
+
+    plays, recalls = True, True
+
+    async def read(self, query, frozen=True):
+        return Recall(notes="|".join(item.text for item in self.store.live("said")))
+
+
+class Told(Waiting):
+    """A chat that keeps the notes of each request."""
+
+    def __init__(self):
+        super().__init__()
+        self.notes = []
+        self.go.set()
+
+    async def complete(self, request):
+        self.notes.append(request.fields.get("notes", ""))
+        return await super().complete(request)
+
+
+LIFE = [Item(f"said-{at}", "said", f"m{at}", (f"m{at}",), since=at + 1, order=at) for at in range(6)]
+# m0 and m1 before checkpoint 0, m2 to m5 before checkpoint 1.
+SAID = [
+    TranscriptMessage(
+        domain="d", assistant="a", episode_id="e", checkpoint=int(at > 1), event=at, position=0,
+        message_id=f"m{at}", role="user", text=f"m{at}", tick=at, origin="given",
+        reason="it was lost" if at == 4 else None,
+    )
+    for at in range(6)
+]  # fmt: skip
+ENTRIES = [
+    Entry(
+        domain="d", assistant="a", episode_id="e", entry_id=item.entry_id, kind=item.kind, text=item.text,
+        sources=list(item.sources), since=item.since, until=5 if item.text == "m2" else None,
+    )
+    for item in LIFE
+]  # fmt: skip
+
+
+async def test_a_probe_that_names_a_message_is_asked_of_the_memory_as_it_was_after_it():
+    """And not as it was at its checkpoint; those that name the same share one."""
+    asked = [
+        probe(0, 1),
+        *(replace(probe(1 + at, 1), after=after) for at, after in enumerate(["m2", "m3", "m2", "m0"])),
+    ]
+    made: list[int] = []
+
+    def remember(store):
+        made.append(store.tick)
+        return Parrot(store)
+
+    chat, pasts = Told(), pasts_of(ENTRIES, SAID, asked)
+    assert [pasts["e"].tick(one) for one in asked] == [6, 3, 4, 3, 1]
+    await answer_all(MemBench(), DOMAIN, "a", asked, pasts, remember, chat)
+    # m2 is retired after the fifth message: it was held when the questions after m2 and m3 were asked.
+    assert chat.notes == ["m0|m1|m3|m4|m5", "m0|m1|m2", "m0|m1|m2|m3", "m0|m1|m2", "m0"]
+    assert sorted(made) == [1, 3, 4, 6]
+
+
+async def test_a_probe_after_a_message_that_was_not_played_is_a_reply_with_its_reason():
+    asked = [replace(probe(at, 1), after=after) for at, after in enumerate(["m4", "m9", "m3"])]
+    elsewhere = [replace(probe(at, 1), after="m3", episode_id="f") for at in (3, 4)]
+    chat, pasts = Told(), pasts_of(ENTRIES, SAID, [*asked, *elsewhere])
+    replies = await answer_all(MemBench(), DOMAIN, "a", [*asked, *elsewhere], pasts, Parrot, chat)
+    assert [reply.reason and reply.reason.rpartition("BadInput: ")[2] for reply in replies] == [
+        "p0 is asked after m4, which was not played",  # it was lost
+        "p1 is asked after m9, which was not played",
+        None,
+        "p3 is asked after m3, which was not played",  # nor was anything else of its episode
+        "p4 is asked after m3, which was not played",
+    ]
+    # Who is never told anything needs nothing to have been played.
+    replies = await answer_all(MemBench(), DOMAIN, "a", elsewhere, {}, Nothing, chat)
+    assert [reply.reason for reply in replies] == [None, None]

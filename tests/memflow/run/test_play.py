@@ -1,0 +1,196 @@
+"""The player: order, time, follow-ups, forks, and what becomes of a reply that never came."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from memflow.chat.asking import Answer, ask
+from memflow.chat.prompts import parse
+from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
+from memflow.errors import BadInput, RequestRefused
+from memflow.memories.memory import Memory, Message, Recall
+from memflow.run.play import Episode, Event, Led, Read, Replier, Spoken, play, play_all
+from memflow.run.timing import asked
+
+PROMPT = parse("---\nname: test/reply\nfields: [text]\n---\n# user\n$text\n", "memflow.chat", "here")
+
+
+@dataclass
+class Notebook(Memory):
+    """Keeps every message as an entry, and notes what it was given together."""
+
+    given: list[list[str]] = field(default_factory=list)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        self.given.append([message.message_id for message in messages])
+        for message in messages:
+            self.store.add("message", message.text, sources=[message.message_id])
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        return Recall(entries=tuple(self.store.live()))
+
+
+class Echo:
+    """Answers with what it was asked, and refuses what holds the word `refuse`."""
+
+    fingerprint = "echo"
+    sampling = Sampling()
+    scripted = True
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        text = request.messages[-1].content
+        if "refuse" in text:
+            raise RequestRefused("too long")
+        return Completion(f"re: {text}", digest=f"digest of {text}")
+
+
+def replier() -> Replier:
+    return Replier(Echo(), PROMPT, lambda recall, message: {"text": message.text})
+
+
+def event(
+    number: int, text: str, *, follow_ups: int = 0, kind: str = "exchange", checkpoint: int = 0
+) -> Event:
+    async def follow_up(said: Sequence[Message]) -> Answer[str]:
+        return Answer(f"and {len(said)}")
+
+    message = Message(f"u/{number}", "user", text)
+    return Event(number, checkpoint, kind, (message,), follow_ups, follow_up)  # type: ignore[arg-type]
+
+
+async def test_rounds_are_written_together_and_follow_ups_come_after_replies() -> None:
+    memory = Notebook()
+    played = await play(Episode("u", (event(0, "hello", follow_ups=1), event(1, "bye"))), memory, replier())
+    assert memory.given == [["u/0", "u/0+1"], ["u/0+2", "u/0+3"], ["u/1", "u/1+1"]]
+    assert [(line.message.text, line.origin) for line in played.lines] == [
+        ("hello", "given"),
+        ("re: hello", "assistant"),
+        ("and 2", "simulator"),
+        ("re: and 2", "assistant"),
+        ("bye", "given"),
+        ("re: bye", "assistant"),
+    ]
+    assert [line.tick for line in played.lines] == [0, 1, 2, 3, 4, 5]
+    assert [item.since for item in played.store] == [2, 2, 4, 4, 6, 6]
+    assert played.lines[1].completion == "digest of hello"
+
+
+async def test_a_reply_that_never_came_is_a_line_with_its_reason_and_the_episode_goes_on() -> None:
+    memory = Notebook()
+    played = await play(Episode("u", (event(0, "refuse", follow_ups=1), event(1, "bye"))), memory, replier())
+    assert [line.message.text for line in played.lines if line.reason is None] == ["refuse", "bye", "re: bye"]
+    (lost,) = [line for line in played.lines if line.reason is not None]
+    assert lost.origin == "assistant" and "too long" in str(lost.reason)
+    assert memory.given == [["u/0"], ["u/1", "u/1+1"]]
+
+
+async def test_given_events_are_written_as_they_stand() -> None:
+    memory = Notebook()
+    messages = tuple(Message(f"s/{index}", "user", str(index)) for index in range(3))
+    await play(Episode("s", (Event(0, 0, "given", messages),)), memory, None)
+    assert memory.given == [["s/0", "s/1", "s/2"]]
+
+
+async def test_an_exchange_without_a_model_says_so() -> None:
+    with pytest.raises(BadInput, match="no answering model"):
+        await play(Episode("u", (event(0, "hello"),)), Notebook(), None)
+
+
+async def test_an_episode_goes_on_from_a_fork_of_its_base() -> None:
+    base = Episode("base", (event(0, "shared", kind="given"),))
+    left = Episode("left", (event(1, "left", kind="given"),), base="base")
+    right = Episode("right", (event(2, "right", kind="given"),), base="base")
+    played = await play_all([base, left, right], Notebook, None)
+    texts = [[item.text for item in each.store] for each in played]
+    assert texts == [["shared"], ["shared", "left"], ["shared", "right"]]
+    assert [each.store.tick for each in played] == [1, 2, 2]
+
+
+async def test_a_base_that_is_not_there_is_named() -> None:
+    with pytest.raises(BadInput, match="built on nowhere"):
+        await play_all([Episode("left", (), base="nowhere")], Notebook, None)
+
+
+def dialogue(number: int, text: str, *, checkpoint: int = 0, wait: int = 0) -> Event:
+    """A dialogue of a question and an answer, which says how many entries were recalled for it."""
+
+    async def lead(read: Read, chat: Chat) -> Led:
+        recall = await read(text)
+        for _ in range(wait):
+            await asyncio.sleep(0)
+        answer = await ask(chat, PROMPT, {"text": text})
+        said = Spoken(Message(f"d/{number}", "user", text), "given")
+        reply = Message(f"d/{number}+1", "assistant", answer.value or "")
+        return Led((said, Spoken(reply, "assistant", None, answer.reason)), (number, len(recall.entries)))
+
+    return Event(number, checkpoint, "dialogue", (), lead=lead)
+
+
+async def test_dialogues_are_led_at_once_on_the_memory_as_it_was_and_written_in_their_order() -> None:
+    memory, lived = Notebook(), list[int]()
+    events = (
+        event(0, "before", kind="given"),
+        dialogue(1, "slow", checkpoint=1, wait=5),
+        dialogue(2, "quick", checkpoint=1),
+        dialogue(3, "next", checkpoint=2),
+    )
+    played = await play(Episode("d", events), memory, replier(), lambda: lived.append(1))
+    assert memory.given == [["u/0"], ["d/1", "d/1+1"], ["d/2", "d/2+1"], ["d/3", "d/3+1"]]
+    assert played.kept == [(1, 1), (2, 1), (3, 5)], "the quick one must not see the slow one, nor the reverse"
+    assert [line.tick for line in played.lines] == list(range(7))
+    assert [line.event.checkpoint for line in played.lines] == [0, 1, 1, 1, 1, 2, 2]
+    assert len(lived) == 4
+
+
+async def test_what_was_lost_in_a_dialogue_is_a_line_with_its_reason_and_is_not_written() -> None:
+    memory = Notebook()
+    played = await play(Episode("d", (dialogue(0, "refuse"), dialogue(1, "bye"))), memory, replier())
+    assert memory.given == [["d/0"], ["d/1", "d/1+1"]]
+    (lost,) = [line for line in played.lines if line.reason is not None]
+    assert (lost.message.message_id, lost.position, lost.tick) == ("d/0+1", 1, 1)
+    assert "too long" in str(lost.reason)
+
+
+async def test_a_dialogue_cannot_change_the_memory_it_reads() -> None:
+    reads: list[bool] = []
+
+    class Watched(Notebook):
+        async def read(self, query: str, frozen: bool = True) -> Recall:
+            reads.append(frozen)
+            return Recall()
+
+    await play(Episode("d", (dialogue(0, "one"), dialogue(1, "two"))), Watched(), replier())
+    assert reads == [True, True]
+
+
+async def test_dialogues_without_a_model_say_so() -> None:
+    with pytest.raises(BadInput, match="no answering model"):
+        await play(Episode("d", (dialogue(0, "hello"),)), Notebook(), None)
+
+
+async def test_the_last_message_of_a_write_has_what_it_took() -> None:
+    now = 0.0
+
+    @dataclass
+    class Slow(Notebook):
+        async def write(self, messages: Sequence[Message]) -> None:
+            nonlocal now
+            now += len(messages)
+            await asked(Thinking().complete())
+
+    class Thinking:
+        async def complete(self) -> Completion:
+            return Completion("yes", latency_s=7.0)
+
+    messages = tuple(Message(f"s/{index}", "user", str(index)) for index in range(3))
+    episode = Episode("s", (Event(0, 0, "given", messages, together=2),))
+    played = await play(episode, Slow(), None, clock=lambda: now)
+    assert [(line.models_s, line.own_s, line.model_calls) for line in played.lines] == [
+        (None, None, None),
+        (7.0, 2.0, 1),
+        (7.0, 1.0, 1),
+    ]
+    unmeasured = await play(episode, Slow(), None)
+    assert {line.own_s for line in unmeasured.lines} == {None}

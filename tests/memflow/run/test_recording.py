@@ -1,0 +1,151 @@
+"""A recorded run as a file: written and read back without loss, and every way of being damaged."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.errors import BadInput
+from memflow.records import Record, TranscriptMessage
+from memflow.run.recording import Made, Source, file_of, header_of, is_recording, meta_of, read
+
+MADE = Made(
+    benchmark="amemgym",
+    domain="amemgym_base",
+    assistant="full@large",
+    model="large",
+    fingerprint="f" * 32,
+    simulator="s" * 32,
+    scripted=False,
+    run="r1",
+    sources=[Source(dataset="amemgym_v1_base", sha256=["0" * 64], licence="CC-BY-4.0", origin="there")],
+)
+
+
+def said(number: int, text: str = "Hello.", **other) -> TranscriptMessage:
+    """Message `number` of an episode of sessions of two messages."""
+    fields = {
+        "domain": "amemgym_base",
+        "assistant": "full@large",
+        "episode_id": "u",
+        "checkpoint": 0,
+        "event": number // 2,
+        "position": number % 2,
+        "message_id": f"u/{number // 2}" + ("+1" if number % 2 else ""),
+        "role": ("user", "assistant")[number % 2],
+        "text": text,
+        "tick": number,
+        "origin": ("given", "assistant")[number % 2],
+    }
+    return TranscriptMessage(**{**fields, **other})
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(st.lists(st.tuples(texts, st.none() | texts.map(lambda text: text[:50])), min_size=1, max_size=6))
+def test_what_is_written_is_read_back(spoken):
+    """Whatever is said, line breaks of every kind among it."""
+    rows = [said(number, text, sent_at=sent) for number, (text, sent) in enumerate(spoken)]
+    header, lines = read(file_of(MADE, rows))
+    assert header.model_dump(include=set(Made.model_fields)) == MADE.model_dump()
+    assert (header.episodes, header.messages, header.cut) == (1, len(rows), [])
+    assert [(line.message_id, line.text, line.sent_at) for line in lines] == [
+        (row.message_id, row.text, row.sent_at) for row in rows
+    ]
+
+
+def test_the_lines_are_of_the_dialogue_alone_whoever_played_it():
+    first = file_of(MADE, [said(0), said(1)])
+    other = MADE.model_copy(update={"assistant": "rag_2_4_30", "domain": "elsewhere", "run": "r2"})
+    second = file_of(
+        other, [said(number, origin="given", completion="digest", tick=number + 7) for number in range(2)]
+    )
+    assert first.split("\n")[1:] == second.split("\n")[1:] and first != second
+    assert read(first)[0].digest == read(second)[0].digest
+
+
+def test_what_was_lost_is_left_out_and_said():
+    rows = [said(0), said(1, reason="no answer"), said(2), said(3)]
+    header, lines = read(file_of(MADE, rows))
+    assert [line.message_id for line in lines] == ["u/0", "u/1", "u/1+1"]
+    assert (header.messages, header.cut) == (3, ["u/0"])
+
+
+def test_nothing_cannot_be_recorded():
+    with pytest.raises(BadInput, match="full@large lived through nothing in amemgym_base"):
+        file_of(MADE, [said(0, reason="no answer")])
+
+
+WHOLE = file_of(MADE, [said(number, f"Words {number}.") for number in range(4)])
+
+
+def spoilt(line: int, **fields) -> str:
+    rows = WHOLE.splitlines()
+    rows[line] = json.dumps({**json.loads(rows[line]), **fields})
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (
+            WHOLE[: WHOLE.index("\n", WHOLE.index("Words 2")) + 1],
+            "it has 3 messages where its header counts 4",
+        ),
+        (WHOLE[:-20], "line 5: Invalid JSON"),
+        (spoilt(2, text="Other words."), "not those that were recorded"),
+        (spoilt(3, role="system"), "line 4, role: Input should be 'user' or 'assistant'"),
+        (spoilt(1, exposes="{}"), "line 2, exposes: Extra inputs are not permitted"),
+        (spoilt(1, position=-1), "line 2, position: Input should be greater"),
+        (spoilt(0, version=2), "line 1, version: Input should be 1"),
+        (spoilt(0, messages="many"), "line 1, messages: Input should be a valid integer"),
+        ("", "line 1: Invalid JSON"),
+    ],
+)
+def test_a_damaged_file_is_named_by_its_line(text, wrong):
+    with pytest.raises(BadInput, match=wrong):
+        read(text)
+
+
+@given(st.integers(1, 4), st.sampled_from(["drop", "twice"]))
+def test_no_line_can_go_or_come_unseen(at, how):
+    rows = WHOLE.splitlines()
+    rows[at : at + 1] = [] if how == "drop" else [rows[at]] * 2
+    with pytest.raises(BadInput):
+        read("\n".join(rows))
+
+
+@given(st.permutations(range(1, 5)).filter(lambda order: [*order] != [1, 2, 3, 4]))
+def test_no_order_but_its_own_will_do(order):
+    rows = WHOLE.splitlines()
+    with pytest.raises(BadInput, match="changed afterwards"):
+        read("\n".join([rows[0], *(rows[at] for at in order)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [(WHOLE, True), ('{"id": "a", "name": "Ada"}\n', False), ("[]", False), ("no JSON", False), ("", False)],
+)
+def test_a_recorded_run_is_known_by_its_first_line(text, found):
+    assert is_recording(text) is found
+
+
+@pytest.mark.parametrize("scripted", [True, False])
+def test_a_scripted_chat_in_a_run_is_kept_beside_its_records(scripted):
+    header, _ = read(file_of(MADE.model_copy(update={"scripted": scripted}), [said(0)]))
+    plain = Record(
+        dataset="d",
+        record_id="u",
+        position=0,
+        source="f",
+        sha256="0",
+        licence="l",
+        origin="o",
+        content="{}",
+    )
+    record = replace(plain, record_id="run:header", content=header.model_dump_json())
+    assert header_of([plain, record]) == header and header_of([plain]) is None
+    assert meta_of([plain, record]) == ({"scripted": "yes"} if scripted else {})

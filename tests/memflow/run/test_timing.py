@@ -1,0 +1,130 @@
+"""What writes and reads took: models by their recorded seconds, own computing without any waiting, nothing twice."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from memflow.chat.requests import Completion
+from memflow.run.timing import asked, measured, took
+
+
+@dataclass
+class Clock:
+    """Moves when it is told to."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def work(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@dataclass
+class Model:
+    """Answers after a while that counts as `latency`; asking it computes for a second."""
+
+    clock: Clock
+    latency: float = 10.0
+    waiting: list[str] = field(default_factory=list)
+
+    async def complete(self, question: str) -> Completion:
+        self.clock.work(1.0)
+        await asyncio.sleep(0)
+        self.clock.work(1.0)
+        return Completion(question, latency_s=self.latency)
+
+
+async def test_own_seconds_are_those_of_its_own_steps() -> None:
+    clock = Clock()
+
+    async def work() -> str:
+        clock.work(2.0)
+        await asyncio.sleep(0)
+        clock.work(3.0)
+        return "done"
+
+    async def other() -> None:
+        clock.work(100.0)
+
+    (value, watch), _ = await asyncio.gather(measured(work(), clock), other())
+    assert value == "done" and watch is not None
+    assert (watch.own, watch.models) == (5.0, 0.0)
+
+
+async def test_a_models_seconds_are_the_recorded_ones_and_asking_it_is_not_counted_twice() -> None:
+    clock = Clock()
+    model = Model(clock)
+
+    async def work() -> None:
+        clock.work(2.0)
+        await asked(model.complete("one"))
+        clock.work(3.0)
+
+    _, watch = await measured(work(), clock)
+    assert watch is not None and (watch.own, watch.models, watch.calls) == (5.0, 10.0, 1)
+
+
+async def test_questions_asked_at_once_count_each() -> None:
+    clock = Clock()
+    model = Model(clock)
+
+    async def work() -> None:
+        clock.work(2.0)
+        await asyncio.gather(*(asked(model.complete(str(n))) for n in range(3)))
+
+    _, watch = await measured(work(), clock)
+    assert watch is not None and (watch.own, watch.models, watch.calls) == (2.0, 30.0, 3)
+
+
+async def test_an_embedder_in_a_thread_says_what_it_took() -> None:
+    clock = Clock()
+    _, watch = await measured(asyncio.to_thread(took, 4.0), clock)
+    assert watch is not None and (watch.own, watch.models, watch.calls) == (0.0, 4.0, 0)
+
+
+async def test_two_at_once_are_told_apart() -> None:
+    clock = Clock()
+
+    async def work(seconds: float) -> None:
+        for _ in range(3):
+            clock.work(seconds)
+            took(seconds)
+            await asyncio.sleep(0)
+
+    found = await asyncio.gather(*(measured(work(each), clock) for each in (1.0, 2.0)))
+    assert [(watch.own, watch.models) for _, watch in found if watch] == [(3.0, 3.0), (6.0, 6.0)]
+
+
+async def test_what_fails_fails_and_what_is_stopped_stops() -> None:
+    clock, seen = Clock(), []
+
+    async def fails() -> None:
+        clock.work(1.0)
+        await asyncio.sleep(0)
+        raise ValueError("no")
+
+    async def waits() -> None:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    with pytest.raises(ValueError, match="no"):
+        await measured(fails(), clock)
+    task = asyncio.ensure_future(measured(waits(), clock))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert seen == ["cancelled"]
+
+
+async def test_without_a_clock_nothing_is_measured() -> None:
+    assert await measured(asyncio.sleep(0, "done"), None) == ("done", None)
+    assert await asked(Model(Clock()).complete("one")) == Completion("one", latency_s=10.0)
+    took(1.0)
