@@ -46,7 +46,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             if recipes.annotators(domain) is not None:
                 two = await chats.role("annotator"), await chats.role("verifier")
                 annotators = Annotators(*two, chats.expect)
-            return await registry.benchmark(domain.benchmark).keys(domain, records, turns, annotators)
+            return await registry.benchmark(domain.benchmark).gold_labels(domain, records, turns, annotators)
 
         rows = models.run(account(context, "question"), work)
         recipe, meta = recipes.domain("question.keys", domain), recipes.annotating(domain)

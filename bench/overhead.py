@@ -109,7 +109,7 @@ class Work:
             simulator, backbone = await chats.role("simulator"), await chats.role("backbone")
             states = await benchmark.states(domain, records, simulator)
             turns = await benchmark.turns(domain, records, states, simulator)
-            keys = await benchmark.keys(domain, records, turns, None)
+            keys = await benchmark.gold_labels(domain, records, turns, None)
             probes = await benchmark.probes(domain, records, states, turns, simulator, keys)
             tools = await chats.tools("none")
             feedback = await benchmark.feedback(domain, turns, probes, backbone, simulator, tools)

@@ -70,8 +70,8 @@ class Question:
     query: str
 
 
-Held = Mapping[tuple[str, int], str]
-"""Episode and checkpoint to all that a memory held then, as text."""
+MemorySnapshots = Mapping[tuple[str, int], str]
+"""The memory state by episode and checkpoint, as text."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Benchmark(ABC):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         """What is asked, with its gold: test probes, and training cases where the benchmark gathers feedback.
 
@@ -154,7 +154,7 @@ class Benchmark(ABC):
         """The episodes to play; a base stands before those built on it. `probes` are the domain's where `asking`."""
 
     @abstractmethod
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         """How `probe` is asked with what was recalled. `told` is the gold, for the oracle alone.
 
         `Question.query` must not depend on `recall`: the memory is read with the query of an empty one.
@@ -186,7 +186,7 @@ class Benchmark(ABC):
         """The users' structured states; empty tables for a benchmark without states."""
         return States()
 
-    async def keys(
+    async def gold_labels(
         self,
         domain: Domain,
         records: Sequence[Record],
@@ -246,7 +246,7 @@ class Benchmark(ABC):
         return []
 
     async def judge_claims(
-        self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat
+        self, domain: Domain, claims: Sequence[Claim], snapshots: MemorySnapshots, judge: Chat
     ) -> list[Claim]:
         """The claims with what the judge says of each, in order: a value or a reason."""
         return list(claims)

@@ -26,10 +26,10 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
     A domain is a benchmark's testbed, and a partition of the graph.
     """
-    from memflow.benchmarks.domains import built_in
+    from memflow.benchmarks import registry
 
     settings = front_of(ctx).load()
-    known = {**built_in(), **{name: settings.domain(name) for name in settings.own_domains}}
+    known = {**registry.domains(), **{name: settings.domain(name) for name in settings.own_domains}}
     rows = [
         {
             "domain": name,

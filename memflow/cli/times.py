@@ -62,9 +62,11 @@ def answered(lake: "Lake", settings: "Settings") -> list["Domain"]:
 
 def known(settings: "Settings", names: Iterable[str]) -> list["Domain"]:
     """The domains of those names that the settings know."""
-    from memflow.benchmarks.domains import built_in
+    from memflow.benchmarks import registry
 
-    return [settings.domain(name) for name in names if name in settings.own_domains or name in built_in()]
+    return [
+        settings.domain(name) for name in names if name in settings.own_domains or name in registry.domains()
+    ]
 
 
 def measured_times(lake: "Lake", domains: Sequence["Domain"]) -> list["Times"]:

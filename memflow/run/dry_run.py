@@ -117,7 +117,7 @@ class Rehearsal:
         async def questions(on: _Stage) -> tuple[list[GoldLabel], list[Probe]]:
             annotated = benchmark.annotation_prompts(domain)
             annotators = Annotators(on.role("annotator"), on.role("verifier")) if annotated else None
-            keys = await benchmark.keys(domain, records, said, annotators)
+            keys = await benchmark.gold_labels(domain, records, said, annotators)
             probes = await benchmark.probes(domain, records, made, said, on.role("simulator"), keys)
             return keys, probes
 

@@ -5,18 +5,20 @@ published file (`amemgym_base`). Off-policy, they talk as in a recorded run. The
 the same name.
 """
 
-from typing import TYPE_CHECKING, Any
+from memflow.benchmarks.amemgym.datasets import DATASETS
+from memflow.benchmarks.amemgym.domains import DOMAINS
+from memflow.benchmarks.spec import BenchmarkSpec
 
-if TYPE_CHECKING:
-    from memflow.benchmarks.amemgym.benchmark import AMemGym
-
-__all__ = ["AMemGym"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the benchmark's class on first use: its domains are listed by every command, its code is not needed."""
-    if name != "AMemGym":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from memflow.benchmarks.amemgym.benchmark import AMemGym  # noqa: PLC0415
-
-    return AMemGym
+SPEC = BenchmarkSpec(
+    name="amemgym",
+    title="AMemGym",
+    domains=DOMAINS,
+    datasets=DATASETS,
+    implementation=f"{__name__}.benchmark:AMemGym",
+    checks=(f"{__name__}.checks:EXPECTED",),
+    views=f"{__name__}.views:VIEWS",
+    exports=f"{__name__}.views:EXPORTS",
+    annotation=f"{__name__}.annotation:KINDS",
+    unit="users",
+    demo="amemgym_demo",
+)

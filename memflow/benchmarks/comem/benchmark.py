@@ -49,7 +49,7 @@ class CoMem(Benchmark):
             for turn in turns_of(domain.name, context, parameters)
         ]
 
-    async def keys(
+    async def gold_labels(
         self,
         domain: Domain,
         records: Sequence[Record],
@@ -74,9 +74,9 @@ class CoMem(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
-        return list(probes_of(domain.name, contexts_of(domain, records), keys, parameters_of(domain)))
+        return list(probes_of(domain.name, contexts_of(domain, records), gold_labels, parameters_of(domain)))
 
     def episodes(
         self,
@@ -89,8 +89,8 @@ class CoMem(Benchmark):
     ) -> list[Episode]:
         return given_episodes(turns)
 
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        return put(probe, recall, told)
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        return put(probe, recall, gold_context)
 
     def parse(self, probe: Probe, value: Choice) -> str:
         return number_of(value)

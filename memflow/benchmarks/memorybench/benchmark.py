@@ -58,7 +58,7 @@ class MemoryBench(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         return protocols.asked(domain, probes.probes(domain.name, selection.select(domain, records)))
 
@@ -97,9 +97,9 @@ class MemoryBench(Benchmark):
         """On-policy, the model; its words are those of each dialogue's own question."""
         return onpolicy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
 
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""
-        prompt, fields = question.put(probe, recall.notes if told is None else told)
+        prompt, fields = question.put(probe, recall.notes if gold_context is None else gold_context)
         return Question(prompt, fields, question.query(probe, parameters_of(domain).query == "prompt"))
 
     def parse(self, probe: Probe, value: Any) -> str:

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from memflow.benchmarks.datasets import DATASETS
-from memflow.benchmarks.domains import built_in
+from memflow.benchmarks import registry
 from resources.settings import example
 
 
 def test_every_domain_is_listed(empty) -> None:
     domains = json.loads(empty("domains", "--format", "json").stdout)
-    assert [row["domain"] for row in domains] == list(built_in())
+    assert [row["domain"] for row in domains] == list(registry.domains())
     assert "amemgym_demo" in empty("domains").stdout
 
 
@@ -28,12 +27,12 @@ def test_domains_of_ones_own_are_listed(empty) -> None:
 def test_data_sets_are_found_summed_and_told_how_to_get(
     empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    there = tmp_path / DATASETS["locomo"].files[0]
+    there = tmp_path / registry.datasets()["locomo"].files[0]
     there.parent.mkdir()
     there.write_bytes(b"[]")
     monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
     rows = {row["dataset"]: row for row in json.loads(empty("data", "--format", "json").stdout)["datasets"]}
-    assert set(rows) == set(DATASETS)
+    assert set(rows) == set(registry.datasets())
     assert rows["personas_sample"]["found"] and rows["personas_sample"]["ships"]
     assert list(rows["locomo"]["sha256"].values()) == [hashlib.sha256(b"[]").hexdigest()]
     assert rows["locomo"]["published_checksum"] in ("not known", "differs")

@@ -26,7 +26,9 @@ def lake(empty):
     [source] = domain.datasets
     records = benchmark.records(dataset(source), Library(None).paths(dataset(source)))
     held.write("raw.records", source, records, recipe="test")
-    held.write("question.keys", DOMAIN, asyncio.run(benchmark.keys(domain, records, [], None)), recipe="test")
+    held.write(
+        "question.keys", DOMAIN, asyncio.run(benchmark.gold_labels(domain, records, [], None)), recipe="test"
+    )
     return held
 
 
@@ -51,7 +53,7 @@ def test_keys_are_written_and_imported_by_a_domain_of_ones_own(empty, lake) -> N
     records = [
         row for name in domain.datasets for row in benchmark.records(known[name], library.paths(known[name]))
     ]
-    keys = asyncio.run(benchmark.keys(domain, records, [], None))
+    keys = asyncio.run(benchmark.gold_labels(domain, records, [], None))
     assert [(key.question_id, key.checkpoint, key.visible, key.answer) for key in keys] == [
         (key.question_id, key.checkpoint, key.visible, key.answer)
         for key in lake.read("question.keys", DOMAIN)

@@ -40,7 +40,7 @@ def annotated(empty):
     [sample] = [dataset(name) for name in domain.datasets]
     records = benchmark.records(sample, Library(None).paths(sample))
     chat = ScriptedChat(handlers(), name=settings.model("scripted").fingerprint())
-    keys = asyncio.run(benchmark.keys(domain, records, [], Annotators(chat, chat)))
+    keys = asyncio.run(benchmark.gold_labels(domain, records, [], Annotators(chat, chat)))
     lake = Lake(settings.lake_root)
     lake.write("raw.records", sample.name, records, recipe="test")
     lake.write("question.keys", DOMAIN, keys, recipe="test", meta={SCRIPTED: "yes"})

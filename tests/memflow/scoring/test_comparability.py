@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.checks.expectations import EXPECTATIONS, Together
+from memflow.checks.expectations import Together, all_expectations
 from memflow.records import FailureAttribution, Reply, Score
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.comparability import (
@@ -151,7 +151,7 @@ def test_unequal_terms_are_named_on_every_row() -> None:
 
 
 def test_the_checks_find_hidden_terms_and_mixed_prompts() -> None:
-    rules = {each.name: each.rule for each in EXPECTATIONS if each.table == "score.leaderboard"}
+    rules = {each.name: each.rule for each in all_expectations() if each.table == "score.leaderboard"}
     hidden, mixed = rules["unequal_terms_are_shown"], rules["one_prompt_and_model_per_comparison"]
     assert isinstance(hidden, Together) and isinstance(mixed, Together)
     figures = [replace(FIGURE, assistant="a", k=5), replace(FIGURE, assistant="b", k=30)]

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.answers import Findings, findings_of
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.curves import make_curves
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.reading import latest_is

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memflow
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.personas import people, persona_of
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.answers import (
     choices_of,
     refinement_of,
 )
 from memflow.benchmarks.amemgym.asker import Asker, GivenUp
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.config import Sizes
 from memflow.benchmarks.amemgym.schema import make_schema
 from memflow.chat.requests import Completion

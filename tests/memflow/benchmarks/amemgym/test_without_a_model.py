@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from knowing import figures, forgets_after, frozen, one_period_late, overall, perfect, verdicts_of
 from profiles import examples
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks import registry
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.registry import DOMAINS
 from memflow.records import Record
 from resources.library import Library
 
@@ -20,7 +20,7 @@ def bench() -> CoMem:
 
 @pytest.fixture(scope="session")
 def demo() -> Domain:
-    return next(domain for domain in DOMAINS if domain.name == "comem_demo")
+    return next(domain for domain in registry.domains().values() if domain.name == "comem_demo")
 
 
 @pytest.fixture(scope="session")

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem import load as files_of
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Known
 from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.comem.sources import amemgym, dialogues, keys
@@ -81,13 +81,13 @@ def hand(bench: CoMem, tmp_path: Path) -> list[Record]:
 
 def keys_of(bench: CoMem, records: list[Record], **settled: object) -> list[GoldLabel]:
     domain = replace(DOMAIN, parameters={**DOMAIN.parameters, **settled})
-    return asyncio.run(bench.keys(domain, records, [], None))
+    return asyncio.run(bench.gold_labels(domain, records, [], None))
 
 
 def probes_of(bench: CoMem, records: list[Record], **settled: object) -> list[Probe]:
     nobody: Any = None
     domain = replace(DOMAIN, parameters={**DOMAIN.parameters, **settled})
-    held = asyncio.run(bench.keys(domain, records, [], None))
+    held = asyncio.run(bench.gold_labels(domain, records, [], None))
     return asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.checks import EXPECTED, speakers
 from memflow.benchmarks.domains import Domain, find
 from memflow.checks.evaluation import check_rows
@@ -26,7 +26,7 @@ def made(bench: CoMem, demo: Domain, records: list[Record]) -> Rows:
     async def build() -> Rows:
         nobody: Any = None
         turns = await bench.turns(demo, records, States(), nobody)
-        keys = await bench.keys(demo, records, turns, None)
+        keys = await bench.gold_labels(demo, records, turns, None)
         return {
             TURNS: list(turns),
             KEYS: list(keys),

@@ -15,7 +15,7 @@ import pytest
 from forgetting import Ignoring, Overwriting, Perfect
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
@@ -172,7 +172,7 @@ def asked(
 
     async def walk() -> tuple[list[Probe], list[Reply], Z]:
         turns = await bench.turns(domain, records, States(), chat)
-        keys = await bench.keys(domain, records, turns, None)
+        keys = await bench.gold_labels(domain, records, turns, None)
         probes = await bench.probes(domain, records, States(), turns, chat, keys)
         episodes = bench.episodes(domain, States(), turns, [], chat)
         played = await play_all(episodes if remember.plays else [], remember, None)  # type: ignore[attr-defined]

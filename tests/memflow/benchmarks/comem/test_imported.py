@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.config import Parameters, parameters_of
 from memflow.benchmarks.comem.curation.imported import imported
 from memflow.benchmarks.comem.curation.key_file import Written, written
@@ -29,7 +29,7 @@ Damage = Callable[[list[dict[str, Any]]], object]
 @pytest.fixture(scope="module")
 def own(bench: CoMem, demo: Domain, records: list[Record]) -> list[GoldLabel]:
     """The demo's keys, as if two models had made them; the first question is dropped, at the second one failed."""
-    keys = asyncio.run(bench.keys(demo, records, [], None))
+    keys = asyncio.run(bench.gold_labels(demo, records, [], None))
     first, second = list(dict.fromkeys(key.question_id for key in keys))[:2]
     found = []
     for key in keys:
@@ -61,7 +61,7 @@ def imports(
         path.write_text(text, encoding="utf-8")
         held = [*records, *bench.records(ANNOTATED, {"ours/keys.jsonl": path})]
         domain = replace(demo, parameters={**IMPORTING, **settled}, limit=limit)
-        return asyncio.run(bench.keys(domain, held, [], None))
+        return asyncio.run(bench.gold_labels(domain, held, [], None))
 
     return keys
 
@@ -103,7 +103,7 @@ def test_the_same_probes_come_of_imported_keys_byte_for_byte(
     bench: CoMem, demo: Domain, records: list[Record], imports: Callable[..., list[GoldLabel]], tmp_path: Path
 ):
     nobody: Any = None
-    keys = asyncio.run(bench.keys(demo, records, [], None))
+    keys = asyncio.run(bench.gold_labels(demo, records, [], None))
     text = written(demo, contexts_of(demo, records), keys, {}).text
 
     def stored(folder: str, domain: Domain, held: list[GoldLabel]) -> bytes:

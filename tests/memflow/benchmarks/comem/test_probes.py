@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Known
 from memflow.benchmarks.comem.curation.keys import keys_by
@@ -72,7 +72,7 @@ def test_a_question_that_is_asked_early_names_the_last_message_before_it(context
 
 def test_the_demo_is_asked_at_five_checkpoints(bench: CoMem, demo: Domain, records: list[Record]):
     async def build() -> tuple[list[GoldLabel], list[Probe]]:
-        keys = await bench.keys(demo, records, [], None)
+        keys = await bench.gold_labels(demo, records, [], None)
         return keys, await bench.probes(demo, records, States(), [], None, keys)  # type: ignore[arg-type]
 
     keys, probes = asyncio.run(build())

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.api import Annotators, States
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.answers import UNTOLD, Finding, Review, narrowed
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
 from memflow.benchmarks.comem.curation import annotation
@@ -298,7 +298,7 @@ def test_the_scripted_two_do_not_agree_on_all_of_the_demo(bench: CoMem, records:
     domain, chat = find("comem_demo_annotated"), ScriptedChat(CoMem().handlers())
 
     async def build() -> tuple[list[GoldLabel], list[Probe]]:
-        keys = await bench.keys(domain, records, [], Annotators(chat, chat))
+        keys = await bench.gold_labels(domain, records, [], Annotators(chat, chat))
         return keys, await bench.probes(domain, records, States(), [], chat, keys)
 
     keys, probes = asyncio.run(build())
@@ -316,4 +316,4 @@ def test_the_scripted_two_do_not_agree_on_all_of_the_demo(bench: CoMem, records:
 
 def test_annotated_keys_without_annotators_are_refused(bench: CoMem, records: list[Record]):
     with pytest.raises(BadSettings, match="nobody is there to do it"):
-        asyncio.run(bench.keys(find("comem_demo_annotated"), records, [], None))
+        asyncio.run(bench.gold_labels(find("comem_demo_annotated"), records, [], None))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scenes import ATTIC, KITCHEN, SEASON, answer, published, scene, speaks
 
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.config import parameters_of
 from memflow.benchmarks.comem.contexts import Asked, Context
 from memflow.benchmarks.comem.load import contexts_of

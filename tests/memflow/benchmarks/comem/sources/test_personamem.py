@@ -10,7 +10,7 @@ import pytest
 from confiding import COLUMNS, CONTEXTS, OPTIONS, PERSONA, QUESTIONS, TALK, read, row, shared, table
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.comem.sources.personamem import ALIASES, CATEGORIES
@@ -28,7 +28,7 @@ def parse_parameters(**parameters: Any) -> Domain:
 
 def asked(domain: Domain, records: list[Record]) -> tuple[list[GoldLabel], list[Probe]]:
     async def both() -> tuple[list[GoldLabel], list[Probe]]:
-        keys = await CoMem().keys(domain, records, [], None)
+        keys = await CoMem().gold_labels(domain, records, [], None)
         return keys, await CoMem().probes(domain, records, States(), [], None, keys)  # type: ignore[arg-type]
 
     return asyncio.run(both())

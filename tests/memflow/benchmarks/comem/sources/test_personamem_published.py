@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.comem.sources.personamem import ALIASES
@@ -101,7 +101,7 @@ def test_every_question_ends_in_the_last_quarter_and_none_shows_the_last_message
 
 def test_probes_show_the_first_messages_up_to_their_checkpoint_and_end(plain: Plain):
     async def asked() -> list[Probe]:
-        keys = await CoMem().keys(DOMAIN, plain.records, [], None)
+        keys = await CoMem().gold_labels(DOMAIN, plain.records, [], None)
         return await CoMem().probes(DOMAIN, plain.records, States(), [], None, keys)  # type: ignore[arg-type]
 
     rows = {f"{each['shared_context_id']}/{each['question_id']}": each for each in plain.rows}

@@ -11,7 +11,7 @@ from weaving import said
 
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
 from memflow.benchmarks.membench.noise.grammar import grammar, pool, units

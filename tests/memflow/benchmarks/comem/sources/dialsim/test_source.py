@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.domains import find
 from memflow.errors import BadInput
@@ -168,7 +168,7 @@ def test_keys_and_probes_of_a_season_follow_its_rule(read: Read):
     bench, domain = CoMem(), find("comem_dialsim")
 
     async def build() -> list[Any]:
-        keys = await bench.keys(domain, records, [], None)
+        keys = await bench.gold_labels(domain, records, [], None)
         return await bench.probes(domain, records, None, [], None, keys)  # type: ignore[arg-type]
 
     probes = asyncio.run(build())
