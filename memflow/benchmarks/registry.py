@@ -131,11 +131,11 @@ def all_expectations() -> "list[Expectation]":
     return [each for name in _usable(expectations) for each in expectations(name)]
 
 
-def views() -> "dict[str, View]":
+def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
     """Return the views of all benchmarks by command name: `BENCHMARK-NAME` where another benchmark has the name."""
-    found: dict[str, View] = {}
-    for benchmark_name, view in _items("views"):
-        found[view.name if view.name not in found else f"{benchmark_name}-{view.name}"] = view
+    found: dict[str, tuple[BenchmarkSpec, View]] = {}
+    for name, view in _items("views"):
+        found[view.name if view.name not in found else f"{name}-{view.name}"] = (spec_of(name), view)
     return found
 
 

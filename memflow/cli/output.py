@@ -68,8 +68,8 @@ def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *show
     typer.echo(written.getvalue(), nl=False)
 
 
-def room() -> int:
-    """Columns that a table has on standard output."""
+def line_width() -> int:
+    """Return the characters that a line has on standard output."""
     return _console().width
 
 

@@ -107,10 +107,10 @@ def test_a_place_that_cannot_be_written_is_said(empty, tmp_path: Path) -> None:
     [
         (("amemgym_demo", "amemgym_base_offpolicy"), "amemgym_base_offpolicy was not measured yet"),
         (("amemgym_demo", "memorybench_demo"), "memorybench_demo is of memorybench: only amemgym"),
-        (("amemgym_demo", "amemgym_demo"), "measured on probes that have been made anew since"),
+        (("amemgym_demo", "amemgym_demo"), "measured on probes that were regenerated since"),
         (
             ("amemgym_demo", "amemgym_demo", "--assistant", "mem0"),
-            "was not measured with 'mem0'; it was with awi",
+            "was not measured with 'mem0', but with awi",
         ),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_scripted_hand_is_called_so_and_what_is_left_out_is_told(empty, lake) 
     ]
     lake.write("question.keys", DOMAIN, keys, recipe="test")
     result = empty("export", "keys", DOMAIN, "keys.jsonl")
-    assert "the keys of 21 questions of comem_demo are in keys.jsonl" in result.stdout
+    assert "the gold labels of 21 questions of comem_demo" in result.stdout
     assert "gone" in result.stdout
     line = json.loads(Path("keys.jsonl").read_text(encoding="utf-8").splitlines()[1])
     assert line["keys"][0]["grounds"] == [{"hand": "verifier", "model": LABEL}]
@@ -82,7 +82,7 @@ def test_a_scripted_hand_is_called_so_and_what_is_left_out_is_told(empty, lake) 
 @pytest.mark.parametrize(
     ("domain", "why"),
     [
-        ("amemgym_demo", "keys are CoMem's alone"),
+        ("amemgym_demo", "is for domains of CoMem"),
         ("comem_other", "no domain 'comem_other'"),
         ("comem_amemgym", "materialize the asset question/keys"),
     ],

@@ -70,7 +70,7 @@ def test_keys_are_shown_as_text(annotated):
     ("domain", "says"),
     [
         ("amemgym_demo", "amemgym_demo is of amemgym"),
-        (DOMAIN, f"`memflow run --domain {DOMAIN}` makes them"),
+        (DOMAIN, f"`memflow run --domain {DOMAIN}` builds them"),
         ("nowhere", "there is no domain 'nowhere'"),
     ],
 )
