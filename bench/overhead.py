@@ -33,7 +33,7 @@ from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.cli.run import COLLECT_AFTER
-from memflow.cli.selection import DEMO, DEMO_MEMORIES
+from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.metrics.backends import MetricBackends
 from memflow.run.answer import answer_all
 from memflow.run.evolution import Environment, live
@@ -202,7 +202,7 @@ def work(size: str, home: Path, stored: bool) -> None:
     gc.set_threshold(COLLECT_AFTER, 20, 20)
     settings = load(over={"home": home})
     home.mkdir(parents=True, exist_ok=True)
-    domains, assistants = (DEMO, DEMO_MEMORIES) if size == "demo" else ((USERS,), PARTITIONS)
+    domains, assistants = (demo_domains(), DEMO_MEMORIES) if size == "demo" else ((USERS,), PARTITIONS)
     with closing(Models(settings, SqlLedger(settings.ledger_url))) as models:
         store = Store(settings, stored)
         for name in domains:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -113,6 +114,8 @@ class Benchmark(ABC):
     name: ClassVar[str]
     provides_feedback: ClassVar[bool] = False
     """Whether it draws up feedback for memories that evolve (`lesson`)."""
+    training_actions: ClassVar[tuple[Action, ...]] = ()
+    """The actions of users whose answers `memflow finetune` can train on; empty if its feedback has none."""
     aggregates_in_sql: ClassVar[bool] = False
     """Whether its figures are made of verdicts as rows; else of groups of them, which may stand for very many."""
 
@@ -250,6 +253,15 @@ class Benchmark(ABC):
     ) -> list[Claim]:
         """The claims with what the judge says of each, in order: a value or a reason."""
         return list(claims)
+
+    def training_set(
+        self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action
+    ) -> TrainingSet:
+        """Return the answers of a domain's feedback that an adapter is trained on. `action` is in `training_actions`.
+
+        Raises BadInput where the feedback holds test cases.
+        """
+        return TrainingSet(action, (), (), {})
 
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """The stages (state, utterance, question, feedback, memory) that ask the simulator in this domain."""

@@ -5,13 +5,14 @@ Each benchmark declares its own in `<benchmark>/domains.py`; a user's own come f
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memflow.errors import BadSettings
 
-M = TypeVar("M", bound=BaseModel)
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+M = TypeVar("M", bound="BaseModel")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Domain:
 
 def parse_parameters(model: type[M], domain: Domain) -> M:
     """Return the domain's parameters as an instance of `model`. Raises BadSettings naming the first invalid one."""
+    from pydantic import ValidationError  # noqa: PLC0415  (listing domains validates nothing)
+
     try:
         return model.model_validate(dict(domain.parameters))
     except ValidationError as error:

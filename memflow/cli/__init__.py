@@ -22,7 +22,7 @@ import typer
 from typer.core import TyperGroup
 
 from memflow.cli.annotate import annotate
-from memflow.cli.catalogue import data, domains
+from memflow.cli.catalog import data, domains
 from memflow.cli.checks import checks
 from memflow.cli.dev import dev
 from memflow.cli.export import export

@@ -63,6 +63,7 @@ def examine(front: Front) -> list[Finding]:
         *(_model(name, settings.model(name)) for name in _in_use(settings)),
         _embedder(settings),
         *_trainer(settings),
+        *_benchmarks(settings),
         *_own(settings),
     ]
 
@@ -210,6 +211,21 @@ def _embedder(settings: "Settings") -> Finding:
         mend = "Install memflow with its extra local-embedder."
         return Finding("embedder", "missing", "sentence-transformers is not installed", mend)
     return Finding("embedder", "ok", chosen.model)
+
+
+def _benchmarks(settings: "Settings") -> Iterator[Finding]:
+    from memflow.benchmarks import registry
+
+    problems = {each.name: each for each in registry.problems(ours=True)}
+    needed = {settings.domain(name).benchmark for name in settings.domains}
+    for name, plugin in registry.installed().plugins.items():
+        if name not in problems:
+            yield Finding(f"benchmark {name}", "ok", f"{len(plugin.spec.domains)} domains, {plugin.package}")
+    for each in problems.values():
+        mend = f"Update, fix or uninstall the package {each.package}."
+        yield Finding(
+            f"benchmark {each.name}", "missing" if each.name in needed else "absent", str(each), mend
+        )
 
 
 def _own(settings: "Settings") -> Iterator[Finding]:

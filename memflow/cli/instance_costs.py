@@ -1,5 +1,5 @@
-"""`show costs --per instance`: what one user costs, as AMemGym's paper analyses it (appendix C.2): its generation, the
-model that plays it, and what the assistant asks.
+"""`show costs --per instance`: what one user costs, its generation, the model that plays it, and what the
+assistant asks.
 
 Every answer that a partition's run needed counts once, as when it was first asked, so that a replay costs the same.
 """

@@ -103,5 +103,5 @@ def _over_domains(
         raise BadInput(f"nothing was measured yet that is drawn over several domains of {benchmark}")
     for name in metric or ():
         if name not in found:
-            raise BadInput(unknown_name(f"picture over several domains of {benchmark}", name, found))
+            raise BadInput(unknown_name(f"{benchmark} picture", name, found))
     return {name: found[name] for name in metric} if metric else found

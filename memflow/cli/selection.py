@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from memflow.memories.own import Own
     from resources.settings import Settings
 
-DEMO = ("amemgym_demo", "memorybench_demo")
 DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
 BOUNDS = ("none", "oracle")
 COMMAND_LINE_MODEL = "cli"
@@ -53,7 +52,7 @@ LimitOption = Annotated[
     typer.Option(
         "--limit",
         min=0,
-        help="Users, test questions (MemoryBench), trajectories (MemBench) or contexts (CoMem); 0 is all.",
+        help="How many users, test questions, trajectories, contexts or episodes of each domain to take; 0 takes all.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -195,7 +194,7 @@ def select(
         _apart(front.load(), paths)
         over["memories"] = {name: {"path": path} for name, path in paths.items()}
     settings = front.load(**over)
-    wanted = tuple(dict.fromkeys(domains or (DEMO if demo else settings.domains)))
+    wanted = tuple(dict.fromkeys(domains or (demo_domains() if demo else settings.domains)))
     for name in wanted:
         settings.domain(name)
     called = [_called(each) for each in (*(memories or ()), *(assistants or ()))]
@@ -205,6 +204,13 @@ def select(
     over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
     over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
     return Selection(front.load(**over), wanted, answering, limit)
+
+
+def demo_domains() -> tuple[str, ...]:
+    """Return the domains of `--demo`: those that benchmarks declare for it."""
+    from memflow.benchmarks import registry
+
+    return tuple(spec.demo for spec in registry.specs() if spec.demo)
 
 
 def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dict[str, Any]:

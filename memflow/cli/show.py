@@ -60,7 +60,7 @@ def leaderboard(
     ] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show the figures: value, 95 % interval (bootstrap over episodes; MemoryBench's from the variance between draws),
+    """Show the figures: value, 95 % interval (bootstrap over episodes; or from the variance between draws),
     n, episodes and coverage, and with --slices the deviation of the probes' values, where it is told.
 
     Coverage is the share of the probes asked that have a verdict. A figure without a value says why.

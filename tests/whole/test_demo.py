@@ -21,14 +21,14 @@ import pytest
 from assets.fingerprints import BY_ASSISTANT
 from memflow.chat.scripted import LABEL
 from memflow.cli.pipeline import Outcome
-from memflow.cli.selection import DEMO, DEMO_MEMORIES
+from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.records import EFFICIENCY, TABLES
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.comparability import BY_EVIDENCE, RECALL_AT_10
 from resources.instance import open_instance
 from resources.lake import Lake
 
-AMEMGYM, MEMORYBENCH = DEMO
+DEMO = AMEMGYM, MEMORYBENCH = demo_domains()
 ASSISTANTS = DEMO_MEMORIES
 METRICS = {AMEMGYM: ("accuracy",), MEMORYBENCH: ("locomo_f1", "rouge_l")}
 JUDGED = ("checklist", "quality")

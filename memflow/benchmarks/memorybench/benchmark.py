@@ -18,6 +18,7 @@ from memflow.benchmarks.memorybench import (
     scoring,
     scripted,
     selection,
+    training,
     turns,
 )
 from memflow.benchmarks.memorybench.config import parameters_of
@@ -27,6 +28,7 @@ from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
 from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY
 from memflow.benchmarks.memorybench.users import reactions
 from memflow.benchmarks.memorybench.users.scripted import HANDLERS as USING
+from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -41,6 +43,7 @@ class MemoryBench(Benchmark):
 
     name = "memorybench"
     aggregates_in_sql = True
+    training_actions = ("like", "copy")
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return load.read(dataset, files)
@@ -116,6 +119,11 @@ class MemoryBench(Benchmark):
     def headline(self, metric: str) -> bool:
         """What scores cases, and all of it on one scale; measures of a case beside its score do not."""
         return metric in PRIMARY or metric in scoring.SCALES
+
+    def training_set(
+        self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action
+    ) -> TrainingSet:
+        return training.training(feedback, probes, action)
 
     def handlers(self) -> dict[str, Handler]:
         return {**scripted.handlers(), **USING, **JUDGING}

@@ -176,8 +176,7 @@ def test_pictures_of_a_domain_and_over_several_are_written(board, tmp_path) -> N
 def test_what_there_is_no_picture_of_is_said(board, empty) -> None:
     result = board("plot", "membench", "--metric", "beauty")
     assert (
-        result.exit_code == 1
-        and "several domains of membench 'beauty'. Known: factual_mechanisms" in result.stderr
+        result.exit_code == 1 and "no membench picture 'beauty'. Known: factual_mechanisms" in result.stderr
     )
     result = board("plot", DOMAIN, "--metric", "beauty")
     assert result.exit_code == 1 and "no figure of beauty by period" in result.stderr
