@@ -16,21 +16,21 @@ def build() -> list[Any]:
     groups = dg.AssetSelection.groups
     return [
         dg.define_asset_job(
-            "read_datasets", groups("raw"), description="Read published files, a data set a partition."
+            "ingest_datasets", groups("raw"), description="Read published files, a data set a partition."
         ),
         dg.define_asset_job(
-            "build_users",
+            "generate_domain",
             groups("state", "utterance", "question", "feedback"),
             description="States, utterances, probes and feedback, a domain a partition.",
         ),
         dg.define_asset_job(
-            "measure_memories",
+            "evaluate_memory",
             groups("memory", "answer")
             | dg.AssetSelection.assets(*(["score", name] for name in ("verdicts", "attributions", "claims"))),
             description="Play, ask and score, a domain and an assistant a partition.",
         ),
         dg.define_asset_job(
-            "publish_scores",
+            "publish_leaderboard",
             dg.AssetSelection.assets(["score", "leaderboard"]),
             description="The leaderboard over everything that was measured, and memflow.duckdb.",
         ),

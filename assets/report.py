@@ -104,7 +104,7 @@ def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
 
 def booked(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
     """The accounts of one run's stage, summed: requests asked, kept and failed, tokens, seconds."""
-    rows = [row for row in ledger.accounts(("stage",), run=run) if row.by["stage"] == stage]
+    rows = [row for row in ledger.usage(("stage",), run=run) if row.by["stage"] == stage]
     names = ("asked", "kept", "failed", "prompt_tokens", "completion_tokens", "latency_s")
     return {name: sum(float(getattr(row, name)) for row in rows) for name in names}
 

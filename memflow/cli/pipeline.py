@@ -109,7 +109,7 @@ def walk(settings: Settings, order: Order, watcher: Watcher, budget: Any = None)
         if recipes.lake.facts("score.leaderboard", "all") is not None:
             outcome.figures = recipes.lake.read("score.leaderboard", "all")
         if executor is not None:
-            outcome.accounts = _accounts(executor.models.ledger, set(outcome.runs))
+            outcome.usage = _accounts(executor.models.ledger, set(outcome.runs))
     return outcome
 
 
@@ -168,7 +168,7 @@ def _legs(settings: Settings, order: Order, recipes: Fingerprints, outcome: Outc
     building: list[Leg] = []
     measuring: list[Leg] = []
     for domain in (settings.domain(name).limited(order.limit) for name in order.domains):
-        build = Leg("build_users", domain.name, partial(recipes.built, domain), _limits(order.limit))
+        build = Leg("generate_domain", domain.name, partial(recipes.built, domain), _limits(order.limit))
         try:
             found, lacking = recipes.library.of(domain)
         except MissingData as wrong:
@@ -179,19 +179,19 @@ def _legs(settings: Settings, order: Order, recipes: Fingerprints, outcome: Outc
         if lacking:
             outcome.missing[domain.name] = lacking
         for each in found:
-            reading.setdefault(each.name, Leg("read_datasets", each.name, partial(recipes.read, each.name)))
+            reading.setdefault(each.name, Leg("ingest_datasets", each.name, partial(recipes.read, each.name)))
         build = replace(build, after=tuple(reading[each.name] for each in found))
         building.append(build)
         measuring += [
             Leg(
-                "measure_memories",
+                "evaluate_memory",
                 f"{name}|{domain.name}",  # as Dagster writes it: the dimensions in the order of their names
                 partial(recipes.measured, domain.name, name),
                 after=(build,),
             )
             for name in order.assistants
         ]
-    publishing = Leg("publish_scores", None, recipes.published, after=tuple(measuring))
+    publishing = Leg("publish_leaderboard", None, recipes.published, after=tuple(measuring))
     return [*reading.values(), *building, *measuring, publishing]
 
 
@@ -243,7 +243,7 @@ def _broken(check: "dg.AssetCheckEvaluation") -> Iterator[str]:
 def _accounts(ledger: "SqlLedger", runs: set[str]) -> list[dict[str, Any]]:
     """The accounts of these runs, by stage and role."""
     summed: dict[tuple[str, str], Counter[str]] = {}
-    for row in ledger.accounts(("run", "stage", "role")):
+    for row in ledger.usage(("run", "stage", "role")):
         if row.by["run"] in runs:
             numbers = {name: value for name, value in asdict(row).items() if name != "by"}
             summed.setdefault((row.by["stage"], row.by["role"]), Counter()).update(numbers)

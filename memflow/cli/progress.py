@@ -95,7 +95,7 @@ class ProgressWatcher:
 
 
 def name_of(leg: Leg) -> str:
-    """`measure_memories amemgym_demo · full`."""
+    """`evaluate_memory amemgym_demo · full`."""
     assistant, multiple, domain = (leg.partition or "").partition("|")
     where = f"{domain} · {assistant}" if multiple else leg.partition or ""
     return f"{leg.job} {where}".strip()

@@ -60,7 +60,7 @@ class Summary:
                 for figure in figures
                 if figure.metric not in EFFICIENCY and benchmarks[figure.domain].headline(figure.metric)
             ],
-            outcome.accounts,
+            outcome.usage,
             failed,
             outcome.missing,
             len(outcome.ran),

@@ -157,11 +157,11 @@ def test_a_bad_file_costs_its_own_domain_alone(data: Path, break_it: Callable[[P
     outcome = measured(settings, BAD, GOOD)
     # What, which, and what to do; once, and not again for everything that would have been made from it.
     [(leg, reason)] = outcome.failed
-    assert (leg.job, leg.partition) == ("read_datasets", "amemgym_v1_base")
+    assert (leg.job, leg.partition) == ("ingest_datasets", "amemgym_v1_base")
     assert re.search(BROKEN[break_it], reason), reason
     assert f"amemgym_v1_base: {FILE}: " in reason
     assert "Get the file again: Download v1.base/data.json" in reason
-    assert [leg.job for leg in outcome.skipped] == ["build_users", *["measure_memories"] * len(ASSISTANTS)]
+    assert [leg.job for leg in outcome.skipped] == ["generate_domain", *["evaluate_memory"] * len(ASSISTANTS)]
     assert {(figure.domain, figure.assistant) for figure in outcome.figures} == {
         (GOOD, assistant) for assistant in ASSISTANTS
     }
@@ -176,11 +176,11 @@ def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) 
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
     # The other domain is measured in this very run, after the failure.
-    assert [leg.partition for leg in outcome.ran if leg.job == "measure_memories"] == [
+    assert [leg.partition for leg in outcome.ran if leg.job == "evaluate_memory"] == [
         f"{assistant}|{GOOD}" for assistant in ASSISTANTS
     ]
     [(leg, reason)] = outcome.failed
-    assert (leg.job, leg.partition) == ("build_users", BAD)
+    assert (leg.job, leg.partition) == ("generate_domain", BAD)
     assert "question/probes: one option is for the present state: not so of 1 of 4 rows" in reason
     assert "probe_id=00000000-0000-4000-8000-000000000000/p0/q0" in reason
     assert {figure.domain for figure in outcome.figures} == {GOOD}
@@ -212,7 +212,7 @@ def test_a_file_that_was_mended_is_read_by_the_next_run(data: Path) -> None:
     truncated(data / FILE, [])
     settings = settings_of(data)
     first = measured(settings, BAD, assistants=("none",))
-    assert [leg.job for leg, _ in first.failed] == ["read_datasets"]
+    assert [leg.job for leg, _ in first.failed] == ["ingest_datasets"]
     (data / FILE).write_bytes(whole)
     outcome = measured(settings, BAD, assistants=("none",))
     assert outcome.failed == outcome.skipped == []

@@ -50,18 +50,20 @@ def test_a_budget_stops_annotation_and_the_next_run_asks_the_rest(tmp_path: Path
     with stub_process(latency=0.01, log=log) as url:
         settings = settings_of(home, url)
         stopped = walk(settings, order, watcher, Budget(calls=100))
-        [(leg, reason)] = [each for each in stopped.failed if each[0].job == "build_users"]
+        [(leg, reason)] = [each for each in stopped.failed if each[0].job == "generate_domain"]
         assert "the budget of 100 calls is spent" in reason and leg.partition == DOMAIN
         assert len(asked(log)) == 100 == in_ledger(home)
         assert watcher.steps[-1][1] == 4 * QUESTIONS
         outcome = walk(settings, order, watcher)
     # Answers drawn at random agree on no question at all four checkpoints: there is nothing to ask.
-    assert {leg.job: reason for leg, reason in outcome.failed}["build_users"].endswith("the table is empty")
+    assert {leg.job: reason for leg, reason in outcome.failed}["generate_domain"].endswith(
+        "the table is empty"
+    )
     assert max(Counter(asked(log)).values()) == 1 and len(asked(log)) == in_ledger(home)
     assert watcher.steps[-1] == (4 * QUESTIONS, 4 * QUESTIONS)
-    roles = {row["role"]: row for row in outcome.accounts if row["stage"] == "question"}
-    assert sum(row["asked"] for row in roles.values()) == 8 * QUESTIONS - 100
-    assert sum(row["kept"] for row in roles.values()) == 100
+    roles = {row["role"]: row for row in outcome.usage if row["stage"] == "question"}
+    assert sum(row["requests"] for row in roles.values()) == 8 * QUESTIONS - 100
+    assert sum(row["cache_hits"] for row in roles.values()) == 100
     keys = Lake(home / "lake").read("question.keys", DOMAIN)
     assert all(key.dropped.startswith("annotator and verifier disagree at checkpoint") for key in keys)
     assert Counter(key.made_by for key in keys) == {"annotator": 4 * QUESTIONS, "verifier": 4 * QUESTIONS}

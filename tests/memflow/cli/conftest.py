@@ -98,7 +98,7 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
         ("utterance.turns", turns),
         ("question.probes", probes),
     ):
-        lake.write(table, DOMAIN, rows, recipe="test", meta={"run": "test"})
+        lake.write(table, DOMAIN, rows, fingerprint="test", meta={"run": "test"})
     verdicts, attributed, terms = {}, {}, {}
     for assistant in ASSISTANTS:
 
@@ -135,7 +135,7 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
             ("score.verdicts", verdicts[assistant]),
             ("score.claims", claims),
         ):
-            lake.write(table, f"{DOMAIN}/{assistant}", rows, recipe="test", meta={"run": "test"})
+            lake.write(table, f"{DOMAIN}/{assistant}", rows, fingerprint="test", meta={"run": "test"})
         terms[assistant] = Terms.of(replies, budget=find(assistant).values.get("budget"))
         attributed[assistant] = attribute(
             DOMAIN,
@@ -165,4 +165,4 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
             ),
         )
         figures += [*own, *evidence_figures(attributed[assistant], own[0], seed=0)]
-    lake.write("score.leaderboard", "all", on_terms(figures, terms), recipe="test")
+    lake.write("score.leaderboard", "all", on_terms(figures, terms), fingerprint="test")

@@ -67,8 +67,8 @@ def played(home, reasons: tuple[str | None, ...] = (None,)) -> None:
         for at, reason in enumerate(reasons)
     ]
     meta = {"run": "r", "model": "large", "fingerprint": "f", "simulator": "s", "scripted": "no"}
-    lake.write("raw.records", record.dataset, [record], recipe="test")
-    lake.write("memory.transcripts", "amemgym_demo/full", said, recipe="test", meta=meta)
+    lake.write("raw.records", record.dataset, [record], fingerprint="test")
+    lake.write("memory.transcripts", "amemgym_demo/full", said, fingerprint="test", meta=meta)
 
 
 def test_a_run_is_written_whole_and_never_over_another(empty, tmp_path: Path) -> None:

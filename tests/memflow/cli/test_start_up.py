@@ -108,7 +108,7 @@ def test_settings_import_no_benchmark() -> None:
 def test_run_with_all_up_to_date_imports_no_dagster(tmp_path) -> None:
     settings = up_to_date(tmp_path)
     modules, shown = imported("--settings", str(settings.home / "memflow.toml"), "run")
-    assert shown.count("up to date") == 5 and "publish_scores: up to date" in shown
+    assert shown.count("up to date") == 5 and "publish_leaderboard: up to date" in shown
     assert not modules & HEAVY
     assert not (settings.home / "dagster").exists()
 
@@ -117,7 +117,7 @@ def test_all_up_to_date_opens_no_instance(tmp_path, monkeypatch) -> None:
     settings = up_to_date(tmp_path)
     monkeypatch.setattr(walk_module, "Executor", lambda *_: pytest.fail("the instance was opened"))
     outcome = walked(settings)
-    assert (len(outcome.kept), outcome.ran, outcome.accounts) == (5, [], [])
+    assert (len(outcome.kept), outcome.ran, outcome.usage) == (5, [], [])
 
 
 def test_run_of_a_killed_process_is_ended_though_all_is_up_to_date(tmp_path) -> None:
@@ -131,7 +131,7 @@ def test_run_of_a_killed_process_is_ended_though_all_is_up_to_date(tmp_path) -> 
 def test_partition_that_is_out_of_date_is_run(tmp_path) -> None:
     settings = up_to_date(tmp_path)
     lake = Fingerprints.of(settings).lake
-    lake.write("score.leaderboard", "all", [], recipe="of another version")
+    lake.write("score.leaderboard", "all", [], fingerprint="of another version")
     outcome = walked(settings)
-    assert [leg.job for leg in [*outcome.ran, *(leg for leg, _ in outcome.failed)]] == ["publish_scores"]
+    assert [leg.job for leg in [*outcome.ran, *(leg for leg, _ in outcome.failed)]] == ["publish_leaderboard"]
     assert len(outcome.kept) == 4
