@@ -12,7 +12,7 @@ from resources.limits import Prices
 
 @dataclass(frozen=True)
 class UsageRow:
-    """The usage of one group of requests, which `by` names. Tokens and seconds cover requests and cache hits, the latter
+    """The usage of one group of requests, which `by` names. Tokens and seconds cover requests and cache hits, those
     as recorded with the first request; `paid_` tokens cover requests alone."""
 
     by: Mapping[str, str]
