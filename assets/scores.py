@@ -57,7 +57,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         return keep(context, lake, models, "score.verdicts", rows, recipe, behind)
 
     @dg.asset(
-        **described("score.attributions", "By the sources of entries; write + read + utilisation = loss."),
+        **described("score.attributions", "By the sources of entries; write + read + utilization = loss."),
         deps=[
             ["score", "verdicts"],
             ["answer", "replies"],

@@ -27,7 +27,7 @@ _MEASURES: Mapping[tuple[str, str], Value] = {
     (RECALL_AT_10, "standard"): lambda row: _share(row.recalled_at_10, row.evidence),
     ("write_failure", BY_EVIDENCE): lambda row: row.write,
     ("read_failure", BY_EVIDENCE): lambda row: row.read,
-    ("utilisation_failure", BY_EVIDENCE): lambda row: row.utilisation,
+    ("utilization_failure", BY_EVIDENCE): lambda row: row.utilization,
 }
 """Metric and variant, and their value for one probe: None where it has none."""
 
@@ -70,11 +70,11 @@ def on_terms(figures: Iterable[Score], terms: Mapping[str, Terms]) -> list[Score
                 injected_tokens=own.injected_tokens,
             )
         )
-    differing = unequal(stamped)
-    return [replace(figure, unequal=said) for figure, said in zip(stamped, differing, strict=True)]
+    differing = differing_settings(stamped)
+    return [replace(figure, differing_settings=said) for figure, said in zip(stamped, differing, strict=True)]
 
 
-def unequal(figures: Sequence[Score]) -> list[str | None]:
+def differing_settings(figures: Sequence[Score]) -> list[str | None]:
     """For each figure: in what its terms differ from those of others in its comparison; None where in nothing.
 
     A term that a memory does not have (k of `full`, the budget of `rag`) is not compared.
