@@ -46,7 +46,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         async def work(chats: Chats) -> list[Verdict]:
             judged = recipes.judge(name, "score.verdicts") is not None
             judge = await chats.role("judge") if judged else None
-            there = instruments(settings, benchmark.instruments(domain), judge)
+            there = instruments(settings, benchmark.metric_backends(domain), judge)
             return await benchmark.verdicts(domain, probes, replies, there)
 
         rows = models.run(account(context, "score"), work)

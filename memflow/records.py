@@ -420,7 +420,9 @@ class Score:
     injected_tokens: Annotated[float | None, "Mean tokens that the memory put into a prompt (estimated)."] = (
         None
     )
-    differing_settings: Annotated[str | None, "In what its terms differ from most others' that it stands beside."] = None
+    differing_settings: Annotated[
+        str | None, "In what its terms differ from most others' that it stands beside."
+    ] = None
     reason: Reason = None
 
 

@@ -66,13 +66,17 @@ def _unattributed_errors(figures: Sequence[Score]) -> list[int]:
 
 def _hidden_terms(figures: Sequence[Score]) -> list[int]:
     """Figures whose terms differ from others' in their comparison, and that do not say so."""
-    return [at for at, said in enumerate(differing_settings(figures)) if said != figures[at].differing_settings]
+    return [
+        at for at, said in enumerate(differing_settings(figures)) if said != figures[at].differing_settings
+    ]
 
 
 def _mixed(figures: Sequence[Score]) -> list[int]:
     """Figures that were answered with another version of a prompt, or of the model, than others beside them."""
     return [
-        at for at, said in enumerate(differing_settings(figures)) if said and ("prompt " in said or "model " in said)
+        at
+        for at, said in enumerate(differing_settings(figures))
+        if said and ("prompt " in said or "model " in said)
     ]
 
 

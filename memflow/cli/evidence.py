@@ -38,7 +38,9 @@ def evidence(figures: Sequence[Score]) -> Iterator[RenderableType]:
     numbers = [*TITLES.values(), "probes", "tokens\nper probe", "k", "budget"]
     yield note("\nBy evidence: what becomes of the messages that an answer rests on")
     yield table("", ["assistant", *numbers, ""], rows, right=numbers)
-    said = dict.fromkeys(f"{figure.assistant}: {figure.differing_settings}" for figure in whole if figure.differing_settings)
+    said = dict.fromkeys(
+        f"{figure.assistant}: {figure.differing_settings}" for figure in whole if figure.differing_settings
+    )
     if said:
         yield note("Not on equal terms: " + "; ".join(said))
 

@@ -33,7 +33,7 @@ _MEASURES: Mapping[tuple[str, str], Value] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class MeasuredSettings:
     """On what terms an assistant was measured."""
 
     fingerprint: str | None = None
@@ -43,7 +43,9 @@ class Terms:
     injected_tokens: float | None = None
 
     @classmethod
-    def of(cls, replies: Sequence[Reply], k: int | None = None, budget: int | None = None) -> "Terms":
+    def of(
+        cls, replies: Sequence[Reply], k: int | None = None, budget: int | None = None
+    ) -> "MeasuredSettings":
         """The terms that show in an assistant's replies, with its memory's k and budget."""
         asked = [reply for reply in replies if reply.model is not None]
         return cls(
@@ -55,7 +57,7 @@ class Terms:
         )
 
 
-def on_terms(figures: Iterable[Score], terms: Mapping[str, Terms]) -> list[Score]:
+def compare_settings(figures: Iterable[Score], terms: Mapping[str, MeasuredSettings]) -> list[Score]:
     """The figures of one domain with the terms of their assistants, and in what these differ."""
     stamped = []
     for figure in figures:
@@ -94,7 +96,7 @@ def differing_settings(figures: Sequence[Score]) -> list[str | None]:
     return found
 
 
-def evidence_figures(
+def evidence_scores(
     rows: Sequence[FailureAttribution],
     like: Score,
     seed: int,
