@@ -125,11 +125,11 @@ def valid_rows():
             FeedbackRound(**round_, case_id="p7", round=1, satisfaction=8, liked=True, ended=True),
         ],
         "memory.transcripts": [
-            *(TranscriptMessage(**said, position=n, message_id=f"m{n}", tick=n) for n in range(1, 3)),
+            *(TranscriptMessage(**said, position=n, message_id=f"m{n}", sequence=n) for n in range(1, 3)),
             *(
                 TranscriptMessage(
                     **{**said, "role": "assistant", "origin": "assistant", "text": "Rome", "checkpoint": 1},
-                    position=n, message_id=f"feedback/p7/{n}", tick=3 + n,
+                    position=n, message_id=f"feedback/p7/{n}", sequence=3 + n,
                 )
                 for n in (1, 3)
             ),
