@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from memflow.benchmarks.comem.annotation.keys import keys_by
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Known
-from memflow.benchmarks.comem.curation.keys import keys_by
 from memflow.benchmarks.comem.probes import probes_of
 from memflow.benchmarks.domains import Domain
 from memflow.records import GoldLabel, Probe, Record

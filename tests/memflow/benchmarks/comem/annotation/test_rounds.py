@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memflow.benchmarks.comem.annotation.annotation import annotated, annotation_prompts
 
 from memflow.benchmarks.api import Annotators, States
 from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.annotation import annotation
 from memflow.benchmarks.comem.answers import UNTOLD, Finding, Review, narrowed
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.curation import annotation
-from memflow.benchmarks.comem.curation.annotation import annotated, annotation_prompts
 from memflow.benchmarks.comem.probes import probes_of
 from memflow.benchmarks.domains import Domain, find
 from memflow.chat.bounds import assert_bounded
