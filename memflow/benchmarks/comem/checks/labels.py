@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from memflow.benchmarks.comem.annotation.keys import by_question
+from memflow.benchmarks.comem.annotation.labels import by_question
 from memflow.benchmarks.comem.checks.rows import KEYS, TURNS, Places, by_parameters
 from memflow.benchmarks.comem.config import UNKNOWN, Parameters
 from memflow.checks.rules import Across, Each, Expectation, Rule, Together

@@ -6,7 +6,7 @@ Whoever makes probes from keys can keep all of it, so it blocks.
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from memflow.benchmarks.comem.annotation.keys import by_question, final
+from memflow.benchmarks.comem.annotation.labels import by_question, final
 from memflow.benchmarks.comem.checks.rows import (
     KEYS,
     PROBES,

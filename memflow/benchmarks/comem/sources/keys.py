@@ -7,7 +7,7 @@ curation/imported.py.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from memflow.benchmarks.comem.annotation.key_file import Header, Keyed
+from memflow.benchmarks.comem.annotation.label_file import Header, Keyed
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.domains import Domain

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from memflow.benchmarks.comem.annotation.keys import keys_by
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.annotation.labels import keys_by
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Known
 from memflow.benchmarks.comem.probes import probes_of

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from memflow.benchmarks.comem.annotation.survey import Survey, surveys
-
+from memflow.benchmarks.comem.annotation.summary import Survey, surveys
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
 from memflow.records import GoldLabel
 
