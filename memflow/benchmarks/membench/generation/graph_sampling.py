@@ -15,7 +15,6 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import Parameters, parameters_of
 from memflow.benchmarks.membench.generation import personal_data as personal
 from memflow.benchmarks.membench.generation import values as told
-
 from memflow.benchmarks.membench.generation.graphs import Graph, Node, Sort, rows
 from memflow.benchmarks.membench.generation.preferences import TOPICS, Preferences
 from memflow.benchmarks.membench.generation.user_sources import likes_of, words_of
