@@ -44,7 +44,7 @@ class Fingerprints:
         self.lake = lake
         self.library = library
         self.code = SourceCode(settings.home / CODE, _memory_modules())
-        self._instruments: dict[frozenset[str], dict[str, str]] = {}
+        self._metric_backends: dict[frozenset[str], dict[str, str]] = {}
         self._memories: dict[str, tuple[MemoryConfig, str]] = {}
         self._simulators: dict[tuple[str, str], tuple[Domain, str | None]] = {}
 
@@ -179,12 +179,12 @@ class Fingerprints:
         embedder = self.settings.embedder
         return digest(self._memory(assistant)[1], model.fingerprint(), embedder.kind, embedder.model)
 
-    def instruments(self, domain: Domain) -> dict[str, str]:
+    def metric_backends(self, domain: Domain) -> dict[str, str]:
         """Return the fingerprints of the metric backends that a domain uses and the settings name."""
-        used = registry.benchmark(domain.benchmark).instruments(domain)
-        if used not in self._instruments:
-            self._instruments[used] = fingerprints(self.settings, used)
-        return self._instruments[used]
+        used = registry.benchmark(domain.benchmark).metric_backends(domain)
+        if used not in self._metric_backends:
+            self._metric_backends[used] = fingerprints(self.settings, used)
+        return self._metric_backends[used]
 
     def _model(self, role: str, step: Step, domain: Domain, assistant: str) -> Any:
         if role == "simulator":
@@ -196,7 +196,7 @@ class Fingerprints:
         if role == "assistant":
             return self.answering(assistant)
         if role == "metric backends":
-            return self.instruments(domain)
+            return self.metric_backends(domain)
         return self.settings.model(getattr(self.settings.roles, role)).fingerprint()
 
     def _leaderboard(self, step: Step) -> str:

@@ -55,7 +55,7 @@ class StepRunner:
                 "domain": domain,
                 "assistant": assistant,
                 "memory": memory,
-                "metric_backends": partial(instruments, self.settings, benchmark.instruments(domain)),
+                "metric_backends": partial(instruments, self.settings, benchmark.metric_backends(domain)),
             }
 
         def read(table: str, vectors: bool) -> list[Any]:
