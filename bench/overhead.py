@@ -72,7 +72,7 @@ class Store:
         """Write a partition and evaluate its rules."""
         if self.lake is None:
             return
-        self.lake.write(table, partition, rows, recipe="bench", meta=meta)
+        self.lake.write(table, partition, rows, fingerprint="bench", meta=meta)
         results = check_partition(table, partition, self.lake, Scope.of(table, partition, self.settings))
         if table in SUITES:
             results += validate_suite(table, rows)

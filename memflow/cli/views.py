@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
 from rich.console import RenderableType
 from rich.text import Text
@@ -90,10 +89,10 @@ class LakeReader:
 class ViewGroup(TyperGroup):
     """`memflow show`: its own commands and the views of all benchmarks."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *registry.views()]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         own = super().get_command(ctx, cmd_name)
         found = None if own is not None else registry.views().get(cmd_name)
         if found is None:
@@ -105,10 +104,10 @@ class ViewGroup(TyperGroup):
 class ExportGroup(TyperGroup):
     """`memflow export`: its own commands and the exports of all benchmarks."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *registry.exports()]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         own = super().get_command(ctx, cmd_name)
         exports = None if own is not None else registry.exports().get(cmd_name)
         if exports is None:
@@ -136,9 +135,7 @@ def _printed(part: Part) -> RenderableType:
     return table(part.title, part.columns, rows, right=part.right)
 
 
-def _command(
-    name: str, help_text: str, function: Callable[..., None], panel: str | None = None
-) -> click.Command:
+def _command(name: str, help_text: str, function: Callable[..., None], panel: str | None = None) -> Any:
     app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
     app.command(name, help=help_text, rich_help_panel=panel)(function)
     return typer.main.get_command(app)

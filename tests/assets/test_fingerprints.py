@@ -30,7 +30,7 @@ def recipes(tmp_path: Path) -> Fingerprints:
 
 @pytest.mark.parametrize(("meta", "scripted"), [({}, "no"), ({"scripted": "yes"}, "yes")])
 def test_who_rests_on_a_scripted_dialogue_says_so_whoever_answers(recipes, meta, scripted) -> None:
-    recipes.lake.write("raw.records", RUN, [], recipe="test", meta=meta)
+    recipes.lake.write("raw.records", RUN, [], fingerprint="test", meta=meta)
     on, off = (recipes.settings.domain(name) for name in ("amemgym_base", "amemgym_base_offpolicy"))
     assert recipes.behind(off, "full")["scripted"] == scripted
     assert recipes.behind(on, "full")["scripted"] == "no"
@@ -76,7 +76,7 @@ def test_only_a_memory_that_evolves_is_played_anew_for_other_probes(tmp_path: Pa
     before = {
         (table, name): made.assistant(table, "amemgym_demo", name) for table in MEMORY for name in assistants
     }
-    made.lake.write("question.probes", "amemgym_demo", [], recipe="others")
+    made.lake.write("question.probes", "amemgym_demo", [], fingerprint="others")
     after = {key: made.assistant(key[0], "amemgym_demo", key[1]) for key in before}
     assert {name for (_, name), digest in before.items() if after[_, name] != digest} == {"awi_complete"}
     assert not made.plays_probes(made.settings.domain("memorybench_demo"), "awi_complete")
@@ -90,7 +90,7 @@ def test_where_training_cases_are_asked_while_playing_every_assistant_is_played_
     assert [made.plays_probes(made.settings.domain(name), "full") for name in domains] == [True, True, False]
     before = {(table, name): made.assistant(table, name, "full") for table in MEMORY for name in domains}
     for name in domains:
-        made.lake.write("question.probes", name, [], recipe="others")
+        made.lake.write("question.probes", name, [], fingerprint="others")
     changed = {key for key, digest in before.items() if made.assistant(*key, "full") != digest}
     assert changed == {(table, name) for table in MEMORY for name in domains[:2]}
     assert made.simulator("memory", made.settings.domain(domains[0])) is not None

@@ -124,10 +124,10 @@ def test_every_run_is_in_the_instance_that_the_ui_shows(demo: Demo) -> None:
         made = opened.instance.get_materialized_partitions(dg.AssetKey(["score", "verdicts"]))
     assert {run.status for run in runs} == {dg.DagsterRunStatus.SUCCESS}
     assert Counter(run.job_name for run in runs) == {
-        "read_datasets": 2,
-        "build_users": 2,
-        "measure_memories": 2 * len(ASSISTANTS),
-        "publish_scores": 1,
+        "ingest_datasets": 2,
+        "generate_domain": 2,
+        "evaluate_memory": 2 * len(ASSISTANTS),
+        "publish_leaderboard": 1,
     }
     # Dagster writes the dimensions of a partition in the order of their names.
     assert made == {f"{assistant}|{domain}" for assistant in ASSISTANTS for domain in DEMO}
@@ -218,7 +218,7 @@ def test_what_a_judge_says_lies_between_the_bounds(demo: Demo, metric: str) -> N
 
 
 def test_failures_are_those_of_the_memory(demo: Demo) -> None:
-    for kind in ("write_failure", "read_failure", "utilisation_failure"):
+    for kind in ("write_failure", "read_failure", "utilization_failure"):
         assert demo.value(AMEMGYM, "oracle", kind) == 0
     # What is not kept cannot have been read wrongly.
     assert demo.value(AMEMGYM, "none", "read_failure") == 0
@@ -265,10 +265,10 @@ def test_figures_come_with_what_they_rest_on(demo: Demo) -> None:
 
 def test_progress_and_accounts_are_told(demo: Demo) -> None:
     runs = demo.said["runs"]["done"]
-    assert f"[{runs}/{runs}] publish_scores: done" in demo.progress
-    asked = sum(row["asked"] for row in demo.said["accounts"])
+    assert f"[{runs}/{runs}] publish_leaderboard: done" in demo.progress
+    asked = sum(row["requests"] for row in demo.said["usage"])
     assert asked == booked(demo.home)["completions"]
-    assert sum(row["failed"] for row in demo.said["accounts"]) == 0
+    assert sum(row["failed"] for row in demo.said["usage"]) == 0
 
 
 @pytest.mark.pipeline
@@ -309,7 +309,7 @@ def test_what_was_deleted_is_made_again_from_the_ledger(demo: Demo, walked: Walk
     outcome = walked(demo.home, DEMO, ASSISTANTS)
     # Everything downstream of a partition in its run is made with it; what it made is what was there, so the
     # leaderboard, which rests on contents, is left alone.
-    assert legs(outcome) == [f"measure_memories full|{AMEMGYM}"]
+    assert legs(outcome) == [f"evaluate_memory full|{AMEMGYM}"]
     remade = {name for name, time in times(demo.home).items() if time != before[name]}
     tables = [table.replace(".", "/") for table in BY_ASSISTANT]
     assert remade == {f"{table}/{AMEMGYM},full.parquet" for table in tables}
@@ -324,7 +324,7 @@ def test_deleting_upstream_makes_nothing_downstream_that_would_be_the_same(
     for name in (f"utterance/turns/{AMEMGYM}.parquet", "score/leaderboard/all.parquet"):
         (Path(demo.lake.root) / name).unlink()
     outcome = walked(demo.home, DEMO, ASSISTANTS)
-    assert legs(outcome) == [f"build_users {AMEMGYM}", "publish_scores"]
+    assert legs(outcome) == [f"generate_domain {AMEMGYM}", "publish_leaderboard"]
     assert contents(demo.home) == whole
     assert booked(demo.home)["completions"] == asked
 
@@ -346,8 +346,8 @@ def test_raising_the_limit_asks_only_for_what_is_new(walked: Walk, tmp_path: Pat
             "select count(*), count(distinct digest) from uses where not kept"
         )
     assert asked == distinct == booked(home)["completions"]
-    assert sum(row["asked"] for row in more.accounts) == asked - first
-    assert sum(row["kept"] for row in more.accounts) >= first
+    assert sum(row["requests"] for row in more.usage) == asked - first
+    assert sum(row["cache_hits"] for row in more.usage) >= first
     # And lowering it again asks for nothing at all.
     walked(home, *order, limit=1)
     assert booked(home)["completions"] == asked

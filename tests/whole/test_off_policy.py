@@ -46,7 +46,7 @@ def test_off_policy_through_the_graph(compared, walked) -> None:
     assert header["sources"][0]["sha256"] == [lake.read("raw.records", "amemgym_v1_base")[0].sha256]
 
     # Off-policy nobody replied and nobody played the users; every memory was given the same words.
-    stages = {(row["stage"], row["role"]) for row in compared.outcome.accounts}
+    stages = {(row["stage"], row["role"]) for row in compared.outcome.usage}
     assert ("memory", "assistant") not in stages and ("memory", "simulator") not in stages
     given = {name: lake.read("memory.transcripts", f"{OFF}/{name}") for name in (RECORDED, OTHER)}
     words = {

@@ -53,9 +53,9 @@ WORKER = textwrap.dedent(
 
     with open_instance(settings.home) as opened:
         for time in range(int(times)):
-            run("measure_memories", opened, pair(domain, assistant))
+            run("evaluate_memory", opened, pair(domain, assistant))
             if publishes == "yes" and time % 5 == 4:
-                run("publish_scores", opened)
+                run("publish_leaderboard", opened)
     resources["models"].close()
     """
 )
@@ -117,7 +117,7 @@ def test_four_processes_measure_while_another_reads(
     made, wanted = contents(home), contents(alone)
     assert {key: made.get(key) for key in mine} == {key: wanted[key] for key in mine}
     with open_instance(home) as opened:
-        runs = opened.instance.get_runs(dg.RunsFilter(job_name="measure_memories"))
+        runs = opened.instance.get_runs(dg.RunsFilter(job_name="evaluate_memory"))
     assert [run.status for run in runs] == [dg.DagsterRunStatus.SUCCESS] * TIMES * len(WORKERS)
     # Nothing half seen: whoever looked saw a partition whole or not at all.
     lake = Lake(home / "lake")

@@ -60,15 +60,15 @@ def played(home, reasons: tuple[str | None, ...] = (None,)) -> None:
             message_id=f"ada/0{f'+{at}' if at else ''}",
             role=("user", "assistant")[at % 2],
             text=f"Words {at}.",
-            tick=at,
+            sequence=at,
             origin="given",
             reason=reason,
         )
         for at, reason in enumerate(reasons)
     ]
     meta = {"run": "r", "model": "large", "fingerprint": "f", "simulator": "s", "scripted": "no"}
-    lake.write("raw.records", record.dataset, [record], recipe="test")
-    lake.write("memory.transcripts", "amemgym_demo/full", said, recipe="test", meta=meta)
+    lake.write("raw.records", record.dataset, [record], fingerprint="test")
+    lake.write("memory.transcripts", "amemgym_demo/full", said, fingerprint="test", meta=meta)
 
 
 def test_a_run_is_written_whole_and_never_over_another(empty, tmp_path: Path) -> None:

@@ -25,9 +25,12 @@ def lake(empty):
     benchmark = registry.benchmark(domain.benchmark)
     [source] = domain.datasets
     records = benchmark.records(dataset(source), Library(None).paths(dataset(source)))
-    held.write("raw.records", source, records, recipe="test")
+    held.write("raw.records", source, records, fingerprint="test")
     held.write(
-        "question.keys", DOMAIN, asyncio.run(benchmark.gold_labels(domain, records, [], None)), recipe="test"
+        "question.keys",
+        DOMAIN,
+        asyncio.run(benchmark.gold_labels(domain, records, [], None)),
+        fingerprint="test",
     )
     return held
 
@@ -69,9 +72,9 @@ def test_a_scripted_hand_is_called_so_and_what_is_left_out_is_told(empty, lake) 
         replace(key, model=scripted, made_by="verifier", dropped="gone" if key.question_id == first else None)
         for key in keys
     ]
-    lake.write("question.keys", DOMAIN, keys, recipe="test")
+    lake.write("question.keys", DOMAIN, keys, fingerprint="test")
     result = empty("export", "keys", DOMAIN, "keys.jsonl")
-    assert "the gold labels of 21 questions of comem_demo" in result.stdout
+    assert "the keys of 21 questions of comem_demo are in keys.jsonl" in result.stdout
     assert "gone" in result.stdout
     line = json.loads(Path("keys.jsonl").read_text(encoding="utf-8").splitlines()[1])
     assert line["keys"][0]["grounds"] == [{"hand": "verifier", "model": LABEL}]
@@ -82,7 +85,7 @@ def test_a_scripted_hand_is_called_so_and_what_is_left_out_is_told(empty, lake) 
 @pytest.mark.parametrize(
     ("domain", "why"),
     [
-        ("amemgym_demo", "is for domains of CoMem"),
+        ("amemgym_demo", "keys are CoMem's alone"),
         ("comem_other", "no domain 'comem_other'"),
         ("comem_amemgym", "materialize the asset question/keys"),
     ],

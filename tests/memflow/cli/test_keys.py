@@ -42,8 +42,8 @@ def annotated(empty):
     chat = ScriptedChat(handlers(), name=settings.model("scripted").fingerprint())
     keys = asyncio.run(benchmark.gold_labels(domain, records, [], Annotators(chat, chat)))
     lake = Lake(settings.lake_root)
-    lake.write("raw.records", sample.name, records, recipe="test")
-    lake.write("question.keys", DOMAIN, keys, recipe="test", meta={SCRIPTED: "yes"})
+    lake.write("raw.records", sample.name, records, fingerprint="test")
+    lake.write("question.keys", DOMAIN, keys, fingerprint="test", meta={SCRIPTED: "yes"})
     return empty
 
 

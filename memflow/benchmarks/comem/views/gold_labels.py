@@ -1,9 +1,9 @@
-"""`show keys`: the gold labels per checkpoint. What is counted is comem/curation/survey.py."""
+"""`show keys`: the gold labels per checkpoint. What is counted is comem/annotation/summary.py."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from memflow.benchmarks.comem.curation.survey import Survey, surveys
+from memflow.benchmarks.comem.annotation.summary import Survey, surveys
 from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, stored_rows
 from memflow.errors import BadInput

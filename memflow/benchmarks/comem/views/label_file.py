@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from memflow.benchmarks.comem.curation.key_file import written
+from memflow.benchmarks.comem.annotation.label_file import written
 from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.views import ExportedFile, Note, Part, Reader, Table, stored_rows

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from memflow.benchmarks.comem.paper import Row, memories, published, sources, stands_for
-from memflow.benchmarks.comem.starts import accuracies
+from memflow.benchmarks.comem.paper_consistency import accuracies
 from memflow.benchmarks.views import Dim, Reader
 
 DOUBTED = "?"

@@ -133,9 +133,7 @@ def test_as_many_as_the_paper_unless_told(tables) -> None:
 
 
 def test_a_kind_that_there_is_not() -> None:
-    with pytest.raises(
-        BadSettings, match="no amemgym kind of items 'beauty'"
-    ):
+    with pytest.raises(BadSettings, match="no amemgym kind of items 'beauty'"):
         kind_of("amemgym", "beauty")
     with pytest.raises(BadSettings, match="memorybench has no items to annotate; amemgym has"):
         kind_of("memorybench", "exposure")
