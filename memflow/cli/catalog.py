@@ -48,7 +48,13 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     if form is Format.json:
         for each in problems:
             message(f"memflow: {each}")
-    unusable = [(each.name, each.package, each.reason) for each in problems]
+    unusable: list[RenderableType] = []
+    if problems:
+        cells = [(each.name, each.package, each.reason) for each in problems]
+        unusable = [
+            heading("Benchmarks that cannot be used"),
+            table("", ("benchmark", "package", "reason"), cells),
+        ]
     answer(
         form,
         rows,
@@ -57,14 +63,7 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
             ("domain", "benchmark", "title"),
             [(row["domain"], row["benchmark"], row["title"]) for row in rows],
         ),
-        *(
-            [
-                heading("Benchmarks that cannot be used"),
-                table("", ("benchmark", "package", "reason"), unusable),
-            ]
-            if unusable
-            else []
-        ),
+        *unusable,
         note(
             "\n`memflow data` lists the data sets that are found; `memflow run --domain NAME` runs a domain."
         ),
