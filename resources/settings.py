@@ -213,7 +213,7 @@ class Settings(BaseSettings):
     )
     ledger: str = Field("", description="The ledger's SQLAlchemy URL when it is not SQLite in <home>.")
     domains: tuple[str, ...] = Field(
-        tuple(name for name, domain in registry.domains().items() if domain.listed),
+        registry.default_domains(),
         description="The domains: the partitions of everything but raw data and the board.",
     )
     assistants: tuple[str, ...] = Field(

@@ -26,7 +26,7 @@ class Domain:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 42
     listed: bool = True
-    """Whether it is a partition by default. Others are run only when they are named."""
+    """Whether a domain of memflow's own is a partition by default. All others are run when they are named."""
     limit: int = 0
     """How many to take of what the benchmark counts (`BenchmarkSpec.unit`: users, contexts, ...); 0 takes all."""
 

@@ -80,6 +80,12 @@ def domains() -> Mapping[str, Domain]:
     return {domain.name: domain for spec in specs() for domain in spec.domains}
 
 
+def default_domains() -> tuple[str, ...]:
+    """Return the domains that are partitions unless the settings name others: the listed ones of memflow's own."""
+    ours = [plugin.spec for plugin in installed().plugins.values() if plugin.ours]
+    return tuple(domain.name for spec in ours for domain in spec.domains if domain.listed)
+
+
 @cache
 def datasets() -> Mapping[str, Dataset]:
     """Return the data sets of all benchmarks by name."""
