@@ -143,7 +143,7 @@ class Library:
 
     def _there(self, dataset: Dataset) -> dict[str, Path]:
         """The files of a data set that are there, by their names in it."""
-        root = Path(str(files("memflow"))) if dataset.ships else self.folder
+        root = Path(str(files(dataset.package))) if dataset.ships else self.folder
         places = {name: Path(name).expanduser() for name in dataset.files}
         if root is not None:
             places = {name: root / path for name, path in places.items()}

@@ -181,6 +181,10 @@ class Benchmark(ABC):
     def headline(self, metric: str) -> bool:
         """Whether a metric's figures stand in the table that a run ends with; all are in the leaderboard."""
 
+    def metrics(self) -> Sequence[Any]:
+        """Return the metrics that the benchmark declares beside the shared ones."""
+        return ()
+
     @abstractmethod
     def handlers(self) -> dict[str, Handler]:
         """The scripted chat's handlers for this benchmark's prompts, by prompt name."""

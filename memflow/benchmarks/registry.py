@@ -4,7 +4,7 @@ An entry point names a `BenchmarkSpec`. The code of a benchmark is imported when
 plug-ins whose code cannot be imported; looking one up by name raises BadSettings with the package and the reason.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -135,6 +135,11 @@ def expectations(name: str) -> "tuple[Expectation, ...]":
 def all_expectations() -> "list[Expectation]":
     """Return the rules of all benchmarks."""
     return [each for name in _usable(expectations) for each in expectations(name)]
+
+
+def metrics() -> "dict[str, Sequence[Any]]":
+    """Return the metrics that each benchmark declares."""
+    return {name: benchmark(name).metrics() for name in _usable(benchmark)}
 
 
 def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
