@@ -18,10 +18,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.fingerprints import BY_ASSISTANT
 from memflow.chat.scripted import LABEL
 from memflow.cli.pipeline import Outcome
 from memflow.cli.selection import DEMO, DEMO_MEMORIES
+from memflow.pipeline import tables_of
 from memflow.records import EFFICIENCY, TABLES
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.comparability import BY_EVIDENCE, RECALL_AT_10
@@ -311,7 +311,7 @@ def test_what_was_deleted_is_made_again_from_the_ledger(demo: Demo, walked: Walk
     # leaderboard, which rests on contents, is left alone.
     assert legs(outcome) == [f"evaluate_memory full|{AMEMGYM}"]
     remade = {name for name, time in times(demo.home).items() if time != before[name]}
-    tables = [table.replace(".", "/") for table in BY_ASSISTANT]
+    tables = [table.replace(".", "/") for table in tables_of("domain x assistant")]
     assert remade == {f"{table}/{AMEMGYM},full.parquet" for table in tables}
     assert contents(demo.home) == whole
     assert booked(demo.home)["completions"] == asked
