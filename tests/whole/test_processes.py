@@ -73,12 +73,12 @@ Seen = dict[tuple[str, str], set[int]]
 @pytest.mark.kill
 def test_four_processes_measure_while_another_reads(
     tmp_path: Path,
-    walked: Callable[..., Outcome],
+    run_in: Callable[..., Outcome],
     contents: Callable[[Path], dict[str, str]],
     own_environment: dict[str, str],
 ) -> None:
     alone, home = tmp_path / "alone", tmp_path / "home"
-    assert walked(alone, DOMAINS, ASSISTANTS, limit=1).failed == []
+    assert run_in(alone, DOMAINS, ASSISTANTS, limit=1).failed == []
     shutil.copytree(alone / "lake", home / "lake")
     for table in (*TABLES, "score.leaderboard"):
         shutil.rmtree(home / "lake" / table.replace(".", "/"))
