@@ -217,9 +217,10 @@ class Fingerprints:
     def _code(self, step: Step, benchmark: Benchmark, memory: MemoryConfig | None = None) -> str:
         roots = {step.function.__module__, _package(benchmark)}
         if memory is not None:
-            roots |= {
-                _plugin(base.__module__) for base in memory.system.memory.__mro__ if issubclass(base, Memory)
-            }
+            bases = [base for base in memory.system.memory.__mro__ if issubclass(base, Memory)]
+            # A base of memflow's own is covered as an import.
+            outside = {base.__module__ for base in bases if not base.__module__.startswith("memflow.")}
+            roots |= {_plugin(module) for module in {bases[0].__module__, *outside}}
         return self.code.digest(roots)
 
     def _with_prompts(self, models: tuple[str, ...], prompts: list[Any]) -> str:

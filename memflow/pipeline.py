@@ -4,7 +4,7 @@ Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the 
 from STEPS. The functions of the steps are memflow/run/generation.py and evaluation.py.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -209,11 +209,25 @@ def markdown_table() -> str:
     for step in STEPS:
         cells = (
             f"`{step.name}`",
-            ", ".join(f"`{table}`" for table in step.writes),
+            _names(step.writes),
             step.scope,
-            ", ".join(f"`{table}`" for table in step.inputs),
+            _names(step.inputs),
             ", ".join(step.models),
             step.description,
         )
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def _names(tables: Iterable[str]) -> str:
+    """The tables in Markdown; `state.*` for all tables of a stage."""
+    names = list(tables)
+    for stage in {table.partition(".")[0] for table in names}:
+        of_stage = [table for table in WRITERS if table.startswith(f"{stage}.")]
+        if len(of_stage) > 1 and set(of_stage) <= set(names):
+            names = [
+                f"{stage}.*" if table == of_stage[0] else table
+                for table in names
+                if table not in of_stage[1:]
+            ]
+    return ", ".join(f"`{name}`" for name in names)

@@ -63,7 +63,7 @@ class SourceCode:
             if name in found:
                 continue
             found.add(name)
-            shared = self._plugin(name) is None
+            shared = name.startswith("memflow.") and self._plugin(name) is None
             for imported in self._source(name).imports:
                 if imported in self._modules and not (shared and self._plugin(imported)):
                     waiting.append(imported)

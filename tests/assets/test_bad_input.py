@@ -1,4 +1,4 @@
-"""Bad input through the walk: a clear error for the domain it belongs to, and nothing else is lost."""
+"""Bad input through the pipeline: a clear error for the domain it belongs to, and nothing else is lost."""
 
 import json
 import os
@@ -156,18 +156,18 @@ def test_a_bad_file_costs_its_own_domain_alone(data: Path, break_it: Callable[[P
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
     # What, which, and what to do; once, and not again for everything that would have been made from it.
-    [(leg, reason)] = outcome.failed
-    assert (leg.job, leg.partition) == ("ingest_datasets", "amemgym_v1_base")
+    [(run, reason)] = outcome.failed
+    assert (run.job, run.partition) == ("ingest_datasets", "amemgym_v1_base")
     assert re.search(BROKEN[break_it], reason), reason
     assert f"amemgym_v1_base: {FILE}: " in reason
     assert "Get the file again: Download v1.base/data.json" in reason
-    assert [leg.job for leg in outcome.skipped] == ["generate_domain", *["evaluate_memory"] * len(ASSISTANTS)]
+    assert [run.job for run in outcome.skipped] == ["generate_domain", *["evaluate_memory"] * len(ASSISTANTS)]
     assert {(figure.domain, figure.assistant) for figure in outcome.figures} == {
         (GOOD, assistant) for assistant in ASSISTANTS
     }
     text = told(settings, outcome, BAD, GOOD)
     assert reason in text
-    assert "3 were left out, since what they are made from failed." in text
+    assert "3 skipped, because their inputs failed." in text
 
 
 def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) -> None:
@@ -176,12 +176,12 @@ def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) 
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
     # The other domain is measured in this very run, after the failure.
-    assert [leg.partition for leg in outcome.ran if leg.job == "evaluate_memory"] == [
+    assert [run.partition for run in outcome.ran if run.job == "evaluate_memory"] == [
         f"{assistant}|{GOOD}" for assistant in ASSISTANTS
     ]
-    [(leg, reason)] = outcome.failed
-    assert (leg.job, leg.partition) == ("generate_domain", BAD)
-    assert "question/probes: one option is for the present state: not so of 1 of 4 rows" in reason
+    [(run, reason)] = outcome.failed
+    assert (run.job, run.partition) == ("generate_domain", BAD)
+    assert "question/probes: one option is for the present state: violated by 1 of 4 rows" in reason
     assert "probe_id=00000000-0000-4000-8000-000000000000/p0/q0" in reason
     assert {figure.domain for figure in outcome.figures} == {GOOD}
 
@@ -191,8 +191,8 @@ def test_a_missing_file_costs_its_own_domain_alone(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
-    [(leg, reason)] = outcome.failed
-    assert leg.partition == BAD
+    [(run, reason)] = outcome.failed
+    assert run.partition == BAD
     assert "none of its data sets is there. Download v1.base/data.json" in reason
     assert "MEMFLOW_DATA" in reason
     assert {figure.domain for figure in outcome.figures} == {GOOD}
@@ -212,7 +212,7 @@ def test_a_file_that_was_mended_is_read_by_the_next_run(data: Path) -> None:
     truncated(data / FILE, [])
     settings = settings_of(data)
     first = measured(settings, BAD, assistants=("none",))
-    assert [leg.job for leg, _ in first.failed] == ["ingest_datasets"]
+    assert [run.job for run, _ in first.failed] == ["ingest_datasets"]
     (data / FILE).write_bytes(whole)
     outcome = measured(settings, BAD, assistants=("none",))
     assert outcome.failed == outcome.skipped == []
@@ -242,8 +242,8 @@ def test_an_endpoint_that_is_not_there_is_said_at_once(data: Path) -> None:
     started = time.monotonic()
     outcome = run_pipeline(settings, order, Silent())
     took = time.monotonic() - started
-    [(leg, reason)] = outcome.failed
-    assert leg.partition == f"none@there|{BAD}"
+    [(run, reason)] = outcome.failed
+    assert run.partition == f"none@there|{BAD}"
     assert f"nobody answers at http://127.0.0.1:{port}/v1" in reason
     assert "start the server there, or mend the model's url in memflow.toml, and run again" in reason
     assert took < 300, "the patience is for servers that have been there"
@@ -252,7 +252,7 @@ def test_an_endpoint_that_is_not_there_is_said_at_once(data: Path) -> None:
     with stub_process(port=port):
         again = run_pipeline(settings, order, Silent())
     assert again.failed == []
-    assert [leg.partition for leg in again.ran] == [f"none@there|{BAD}", None]
+    assert [run.partition for run in again.ran] == [f"none@there|{BAD}", None]
     assert {figure.assistant for figure in again.figures} == {"none", "none@there"}
 
 
@@ -273,4 +273,4 @@ def test_what_got_no_answer_is_asked_for_again(data: Path) -> None:
     accuracy = overall(found.figures, "none@there")
     assert accuracy.value is not None
     assert accuracy.coverage == 1
-    assert [leg.job for leg in run_pipeline(settings, order, Silent()).ran] == []
+    assert [run.job for run in run_pipeline(settings, order, Silent()).ran] == []

@@ -47,7 +47,7 @@ def every(partitions: list[str], assets: set[str]) -> set[tuple[str, str]]:
 
 
 class Silent:
-    """Watches a walk, and says nothing."""
+    """A watcher that prints nothing."""
 
     def begin(self, runs: int) -> None: ...
     def start_run(self, run: PlannedRun) -> None: ...

@@ -1,4 +1,4 @@
-"""Walks for the tests of the whole chain: the same walk as `memflow run`, and what it left in a home."""
+"""Runs of the whole pipeline as `memflow run` does, and the contents of a home."""
 
 import os
 from collections.abc import Callable
@@ -54,8 +54,8 @@ def contents() -> Callable[[Path], dict[str, str]]:
 
 
 @pytest.fixture
-def walked() -> Callable[..., Outcome]:
-    """Walks as `memflow run` does: `walked(home, domains, assistants, limit=1, models={...})`."""
+def run_in() -> Callable[..., Outcome]:
+    """Run as `memflow run` does: `run_in(home, domains, assistants, limit=1, models={...})`."""
 
     def run(
         home: Path,

@@ -50,13 +50,13 @@ def test_a_budget_stops_annotation_and_the_next_run_asks_the_rest(tmp_path: Path
     with stub_process(latency=0.01, log=log) as url:
         settings = settings_of(home, url)
         stopped = run_pipeline(settings, order, watcher, Budget(calls=100))
-        [(leg, reason)] = [each for each in stopped.failed if each[0].job == "generate_domain"]
-        assert "the budget of 100 calls is spent" in reason and leg.partition == DOMAIN
+        [(run, reason)] = [each for each in stopped.failed if each[0].job == "generate_domain"]
+        assert "the budget of 100 calls is spent" in reason and run.partition == DOMAIN
         assert len(asked(log)) == 100 == in_ledger(home)
         assert watcher.steps[-1][1] == 4 * QUESTIONS
         outcome = run_pipeline(settings, order, watcher)
     # Answers drawn at random agree on no question at all four checkpoints: there is nothing to ask.
-    assert {leg.job: reason for leg, reason in outcome.failed}["generate_domain"].endswith(
+    assert {run.job: reason for run, reason in outcome.failed}["generate_domain"].endswith(
         "the table is empty"
     )
     assert max(Counter(asked(log)).values()) == 1 and len(asked(log)) == in_ledger(home)

@@ -91,7 +91,7 @@ def test_a_plan_shows_what_annotation_costs_before_it_starts(empty, tmp_path):
     }
     paid = rows["annotator"]["prompt_tokens"] * 10 + rows["annotator"]["completion_tokens"] * 20
     assert rows["annotator"]["cost"] == paid / 1e6 > 0 == rows["verifier"]["cost"]
-    assert "22 questions x 4 checkpoints = 88 keys" in empty(*arguments).stdout
+    assert "22 questions x 4 checkpoints = 88 labels" in empty(*arguments).stdout
 
 
 @pytest.mark.parametrize("verifier", ["one", "again"])

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from assets.fingerprints import BY_ASSISTANT, BY_DOMAIN, Fingerprints
+from assets.fingerprints import Fingerprints
 from memflow.cli import pipeline as pipeline_module
 from memflow.cli.pipeline import Outcome, PlannedRun, RunRequest, run_pipeline
+from memflow.pipeline import Scope, partition_key, tables_of
+from resources.lake import Lake
 from resources.process_locks import LOCKS, has_stale_locks, instance_folder
 from resources.settings import Settings, load
 
@@ -51,17 +53,17 @@ def up_to_date(home: Path) -> Settings:
         f"home = {json.dumps(str(home))}\ndomains = {json.dumps([DOMAIN])}\nassistants = {json.dumps(ASSISTANTS)}\n"
     )
     settings = load(file)
-    recipes = Fingerprints.of(settings)
-    domain = settings.domain(DOMAIN)
-    for name in domain.datasets:
-        recipes.lake.write("raw.records", name, [], recipe=recipes.raw(name))
-    for table in BY_DOMAIN:
-        recipes.lake.write(table, DOMAIN, [], recipe=recipes.domain(table, domain))
-    for assistant in ASSISTANTS:
-        for table in BY_ASSISTANT:
-            recipe = recipes.assistant(table, DOMAIN, assistant)
-            recipes.lake.write(table, f"{DOMAIN}/{assistant}", [], recipe=recipe)
-    recipes.lake.write("score.leaderboard", "all", [], recipe=recipes.leaderboard())
+    fingerprints = Fingerprints.of(settings)
+    partitions: list[tuple[Scope, str, str]] = [
+        *(("dataset", name, "") for name in settings.domain(DOMAIN).datasets),
+        ("domain", DOMAIN, ""),
+        *(("domain x assistant", DOMAIN, assistant) for assistant in ASSISTANTS),
+        ("all", "all", ""),
+    ]
+    for scope, where, assistant in partitions:
+        for table in tables_of(scope):
+            today = fingerprints.table(table, where, assistant)
+            fingerprints.lake.write(table, partition_key(where, assistant), [], fingerprint=today)
     return settings
 
 
@@ -130,8 +132,8 @@ def test_run_of_a_killed_process_is_ended_though_all_is_up_to_date(tmp_path) -> 
 
 def test_partition_that_is_out_of_date_is_run(tmp_path) -> None:
     settings = up_to_date(tmp_path)
-    lake = Fingerprints.of(settings).lake
+    lake = Lake(settings.lake_root)
     lake.write("score.leaderboard", "all", [], fingerprint="of another version")
     outcome = walked(settings)
-    assert [leg.job for leg in [*outcome.ran, *(leg for leg, _ in outcome.failed)]] == ["publish_leaderboard"]
+    assert [run.job for run in [*outcome.ran, *(run for run, _ in outcome.failed)]] == ["publish_leaderboard"]
     assert len(outcome.up_to_date) == 4
