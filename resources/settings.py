@@ -104,7 +104,7 @@ class Roles(_Strict):
     judge: str = Field("scripted", description="Scores where a metric asks a model.")
     backbone: str = Field("scripted", description="Answers the training cases of off-policy feedback.")
     assistant: str = Field("scripted", description="Answers for an assistant that names no model of its own.")
-    annotator: str = Field("scripted", description="Says first what is right at a checkpoint (CoMem).")
+    annotator: str = Field("scripted", description="Annotates the gold label of each checkpoint first.")
     verifier: str = Field(
         "scripted", description="Says so again, told what the annotator said; another model."
     )

@@ -95,8 +95,9 @@ def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
         return (
             f"{spec.implementation} does not define {', '.join(sorted(implementation.__abstractmethods__))}"
         )
-    if implementation.name != spec.name:
-        return f"{spec.implementation} has the name {implementation.name!r}, its spec {spec.name!r}"
+    name = getattr(implementation, "name", "")
+    if name != spec.name:
+        return f"{spec.implementation} has the name {name!r}, its spec {spec.name!r}"
     return ""
 
 

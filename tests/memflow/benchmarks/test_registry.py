@@ -1,6 +1,7 @@
 """Benchmarks as plug-ins: those of other packages are found, and an unusable one is listed and breaks no other."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
@@ -28,6 +29,7 @@ class Tiny(AMemGym):
 VIEWS = (View("kinds", "Show tiny kinds.", lambda reader: Answer({"tiny": 1}, [])),)
 """
 
+ROOT = Path(__file__).resolve().parents[3]
 Install = Callable[..., None]
 
 
@@ -116,6 +118,25 @@ def test_checks_of_a_plugin_apply_to_its_domains_only(install: Install) -> None:
     [rule] = [each for each in expectations_of("question.probes", "tiny") if each.name == "some_rows"]
     assert rule.benchmark == "tiny" and rule in all_expectations()
     assert rule not in expectations_of("question.probes", "amemgym")
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["memflow/cli", "memflow/plots", "memflow/scoring", "memflow/checks", "assets", "resources"],
+)
+def test_code_outside_the_benchmarks_names_none(folder: str) -> None:
+    names = "|".join(spec.name for spec in registry.specs())
+    citation = re.compile(
+        rf"({names})(, (section|figure|table|appendix) |'s (paper|tables?|figures?)\b)", re.IGNORECASE
+    )
+    named = re.compile(names, re.IGNORECASE)
+    found = {
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in (ROOT / folder).rglob("*.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if named.search(citation.sub("", line))
+    }
+    assert found == set()
 
 
 def test_point_that_is_found_twice_is_one_plugin() -> None:
