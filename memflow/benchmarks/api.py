@@ -98,7 +98,7 @@ class AssistantResults:
     policies: Sequence[Policy] = ()
     """The steps of its evolution, where it evolves."""
     groups: Sequence[Group] = ()
-    """Its verdicts in groups, for a benchmark that aggregates in SQL; `verdicts`, `oracle` and `none` are then empty."""
+    """Its verdicts in groups, for a benchmark that aggregates in SQL; the rows are then empty."""
     pool: Sequence[Group] = ()
     """The groups of all assistants in the domain with the same chat model, including its own."""
 
@@ -167,7 +167,7 @@ class Benchmark(ABC):
 
     @abstractmethod
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         """Return the verdicts of one assistant's replies: at least one per probe, each with a value or a reason."""
 

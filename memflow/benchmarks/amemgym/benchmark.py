@@ -79,7 +79,7 @@ class AMemGym(Benchmark):
         return parsed(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         return make_verdicts(domain, probes, replies)
 

@@ -96,7 +96,7 @@ class CoMem(Benchmark):
         return number_of(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         judged = choice_verdicts(domain, probes, replies)
         return [*judged, *speaker_verdicts(probes, replies, judged)]

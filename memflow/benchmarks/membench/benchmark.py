@@ -89,7 +89,7 @@ class MemBench(Benchmark):
         return number_of(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         return choice_verdicts(domain, probes, replies)
 

@@ -109,9 +109,9 @@ class MemoryBench(Benchmark):
         return question.written(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
-        return await make_verdicts(domain, probes, replies, instruments)
+        return await make_verdicts(domain, probes, replies, backends)
 
     def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
         return scoring.figures(domain, measured)
