@@ -77,7 +77,7 @@ def test_doctor_is_content_with_the_example(empty) -> None:
     assert findings(result)["data folder"]["state"] == "absent"
 
 
-def test_doctor_says_what_is_missing_and_how_to_mend_it(empty, tmp_path: Path) -> None:
+def test_doctor_says_what_is_missing_and_how_to_fix_it(empty, tmp_path: Path) -> None:
     (tmp_path / "memflow.toml").write_text(
         'domains = ["amemgym_demo"]\ndata = "nowhere"\n'
         '[models.down]\nurl = "http://127.0.0.1:9/v1"\nmodel = "a/b"\n'
@@ -92,7 +92,7 @@ def test_doctor_says_what_is_missing_and_how_to_mend_it(empty, tmp_path: Path) -
     found = findings(result)
     assert found["memory fine"]["state"] == "ok" and found["memory broken"]["state"] == "absent"
     for what in ("data folder", "model down", "model own", "embedder"):
-        assert found[what]["state"] == "missing" and found[what]["mend"], what
+        assert found[what]["state"] == "missing" and found[what]["fix"], what
     assert "127.0.0.1:9" in found["model down"]["found"]
     assert "no-such-vllm" in found["model own"]["found"]
 

@@ -94,7 +94,7 @@ def test_a_run_is_written_whole_and_never_over_another(empty, tmp_path: Path) ->
         }
     ]
     again = empty("export", "transcript", "amemgym_demo", "full", str(file))
-    assert again.exit_code == 1 and "run.jsonl is there already; --force writes over it" in again.stderr
+    assert again.exit_code == 1 and "run.jsonl exists; --force overwrites it" in again.stderr
     forced = empty("export", "transcript", "amemgym_demo", "full", str(file), "--force")
     assert forced.exit_code == 0 and "3 messages of 1 episodes, 1 sessions cut short" in forced.stdout
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ""] == ["run.jsonl"]
