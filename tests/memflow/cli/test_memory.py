@@ -103,7 +103,7 @@ async def test_a_memory_is_shown_as_it_was_when_a_probe_was_asked(remembered) ->
         (("--probe", "p2"), "p2 is asked after m9, which was not played"),
         (("--probe", "p7"), "has no probe 'p7'; its first is p0"),
         (("--probe", "p0", "--checkpoint", "1"), "--probe cannot be combined"),
-        (("--probe", "p0", "--diff", "0", "1"), "--diff cannot be combined and --probe"),
+        (("--probe", "p0", "--diff", "0", "1"), "--diff cannot be combined"),
     ):
         result = remembered("show", "memory", DOMAIN, AWI, *arguments)
         assert result.exit_code == 1 and wrong in result.stderr
