@@ -1,7 +1,4 @@
-"""The words of which the scripted simulator makes users, in English and in Chinese. No rule stands here.
-
-How statements are read again is reading.py, which knows patterns of this kind and no others.
-"""
+"""The vocabulary of the scripted simulator, in English and Chinese. scripted_reading.py matches its patterns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,20 +7,20 @@ from memflow.chat.requests import ChatRequest
 
 
 @dataclass(frozen=True)
-class Words:
-    """One language's words. In the patterns, {variable}, {value} and {old} stand for what is told."""
+class ScriptVocabulary:
+    """The vocabulary of one language. Patterns contain {variable}, {value} and {old}."""
 
     topics: Mapping[str, str]
-    """What questions are about, and the question."""
+    """Topics and their questions."""
     further: str
     further_question: str
-    """A topic, and its question, where there are more questions than topics."""
+    """Pattern of further topics and their question, if there are more questions than topics."""
     aspects: Mapping[str, Sequence[str]]
-    """What the answer to a question of any topic depends on, and the values."""
+    """Aspects that answers depend on, and their values."""
     name: str
-    """A variable's name: {topic}, {aspect}."""
+    """Pattern of a variable's name: {topic}, {aspect}."""
     both: str
-    """Two topics whose variables are joined: {one}, {other}."""
+    """Pattern of the topic of a merged variable: {one}, {other}."""
     names: Sequence[str]
     occasions: Sequence[str]
     summary: str
@@ -37,13 +34,13 @@ class Words:
     replies: Sequence[str]
     circumstance: str
     circumstances: str
-    """What stands between circumstances."""
+    """Separator of circumstances."""
     advice: str
     space: str
-    """What stands between sentences."""
+    """Separator of sentences."""
 
 
-EN = Words(
+EN = ScriptVocabulary(
     topics={
         "cooking": "What could I cook this week?",
         "running": "How should I plan my next runs?",
@@ -129,7 +126,7 @@ EN = Words(
     space=" ",
 )
 
-ZH = Words(
+ZH = ScriptVocabulary(
     topics={
         "做饭": "这周我可以做些什么菜？",
         "跑步": "接下来的跑步我该怎么安排？",
@@ -180,6 +177,6 @@ ZH = Words(
 )
 
 
-def words_of(request: ChatRequest) -> Words:
-    """The words of the language that the request's prompt is in."""
+def vocabulary_of(request: ChatRequest) -> ScriptVocabulary:
+    """Return the vocabulary of the request's language."""
     return ZH if request.prompt.endswith("_zh") else EN

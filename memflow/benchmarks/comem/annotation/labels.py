@@ -1,33 +1,32 @@
-"""What is right at each checkpoint: a row for every question, checkpoint and hand, and the last word among them."""
+"""Gold labels: one row per question, checkpoint and annotator, and which of them is final."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from memflow.benchmarks.comem.config import UNKNOWN, Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.truncation import visible
+from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
 from memflow.benchmarks.domains import Domain
 from memflow.records import GoldLabel
 
-LAST_WORD = ("verifier", "annotator", "imported", "rule", "published")
-"""Whose key counts where several hands gave one, the first of these."""
+ANNOTATOR_PRECEDENCE = ("verifier", "annotator", "imported", "rule", "published")
+"""Whose label is final where several annotators gave one; the first counts."""
 
 
-def keys_by(
-    hand: str, domain: Domain, contexts: Sequence[Context], parameters: Parameters
+def labels_from_source(
+    hand: str, domain: Domain, contexts: Sequence[Context], config: CoMemConfig
 ) -> list[GoldLabel]:
-    """The keys of every sound question by `rule` or as `published`, at each checkpoint but 0."""
+    """Return the labels of every valid question at checkpoints 1 and later, by `rule` or as `published`."""
     return [
         key
         for context in contexts
         for asked in context.sound
-        for key in kept(asked, _keys(hand, domain, context, asked, parameters), parameters)
+        for key in kept(asked, _keys(hand, domain, context, asked, config), config)
     ]
 
 
-def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters) -> list[GoldLabel]:
-    """The questions that their sources drop, as rows that say why: nobody has to say what is right for them."""
+def left_out(domain: Domain, contexts: Sequence[Context], config: CoMemConfig) -> list[GoldLabel]:
+    """Return rows for the questions that their source drops, with the reason."""
     return [
         GoldLabel(
             domain=domain.name,
@@ -42,31 +41,31 @@ def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters
         for context in contexts
         for asked in context.asked
         if asked.dropped is not None
-        for number, index in enumerate(visible(context, asked, parameters))
+        for number, index in enumerate(visible_counts(context, asked, config))
         if number
     ]
 
 
-def by_question(keys: Iterable[GoldLabel]) -> Mapping[str, list[GoldLabel]]:
-    """The keys of each question, by its id."""
+def labels_by_question(keys: Iterable[GoldLabel]) -> Mapping[str, list[GoldLabel]]:
+    """Return the labels of each question, by its id."""
     found: dict[str, list[GoldLabel]] = defaultdict(list)
     for key in keys:
         found[key.question_id].append(key)
     return found
 
 
-def final(keys: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
-    """Of one question's keys, the last word at each checkpoint."""
-    ordered = sorted(keys, key=lambda key: LAST_WORD.index(key.made_by), reverse=True)
+def final_labels(keys: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
+    """Return one question's final label at each checkpoint."""
+    ordered = sorted(keys, key=lambda key: ANNOTATOR_PRECEDENCE.index(key.made_by), reverse=True)
     return {key.checkpoint: key for key in ordered}
 
 
-def kept(asked: Asked, keys: Iterable[GoldLabel], parameters: Parameters) -> list[GoldLabel]:
-    """One question's keys, with why it is dropped: it has no option for a checkpoint at which there is no telling."""
+def kept(asked: ContextQuestion, keys: Iterable[GoldLabel], config: CoMemConfig) -> list[GoldLabel]:
+    """Return one question's labels, dropped where it has no option for a checkpoint at which the answer is unknown."""
     keys = list(keys)
-    if parameters.unknown == "option" or asked.unknowing is not None:
+    if config.unknown == "option" or asked.unknown_option is not None:
         return keys
-    without = [key.checkpoint for key in final(keys).values() if key.answer == UNKNOWN]
+    without = [key.checkpoint for key in final_labels(keys).values() if key.answer == UNKNOWN]
     if not without:
         return keys
     at = ", ".join(str(checkpoint) for checkpoint in sorted(without))
@@ -77,9 +76,9 @@ def kept(asked: Asked, keys: Iterable[GoldLabel], parameters: Parameters) -> lis
 
 
 def _keys(
-    hand: str, domain: Domain, context: Context, asked: Asked, parameters: Parameters
+    hand: str, domain: Domain, context: Context, asked: ContextQuestion, config: CoMemConfig
 ) -> Iterator[GoldLabel]:
-    for number, index in enumerate(visible(context, asked, parameters)):
+    for number, index in enumerate(visible_counts(context, asked, config)):
         if not number:
             continue
         answer, reason = asked.key(index), None

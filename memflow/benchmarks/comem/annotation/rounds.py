@@ -1,9 +1,8 @@
-"""Two rounds of annotation by two models: what is right at each checkpoint, and what both say alike (paper, sections
-3.2.2 and A.3.1).
+"""Two rounds of annotation by two models (paper, sections 3.2.2 and A.3.1).
 
-Whoever annotates is shown the context up to the checkpoint, the question and its options: the annotator with the
-published answer, where there is one; the verifier, another model, with what the annotator found. A question is kept
-where both say the same at every checkpoint. How they are asked is in prompts/; keys that need no model are keys.py.
+Both see the context up to the checkpoint, the question and its options. The annotator also sees the published answer,
+if any; the verifier, another model, sees the annotator's answer. A question is kept where both agree at every
+checkpoint.
 """
 
 import asyncio
@@ -13,11 +12,10 @@ from dataclasses import dataclass, replace
 
 from memflow.benchmarks.api import Annotators
 from memflow.benchmarks.comem.annotation.labels import kept
-from memflow.benchmarks.comem.answers import UNTOLD, Finding, Review, narrowed
-from memflow.benchmarks.comem.config import UNKNOWN, Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.truncation import visible
-from memflow.benchmarks.comem.wording import prompt, twins
+from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed
+from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
+from memflow.benchmarks.comem.question import prompt, twins
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import LETTERS, lettered
 from memflow.chat.asking import ask
@@ -27,15 +25,15 @@ from memflow.errors import BadSettings
 from memflow.memories.chunks import passage
 from memflow.records import GoldLabel
 
-IN_HAND = 128
-"""Questions at a checkpoint that are asked at once, and so how many contexts are written out at a time. Of their
-requests, as many are in flight as the models' own limits let through."""
+CONCURRENT_LABELS = 128
+"""Number of labels requested concurrently, which bounds the contexts in memory. The models' own limits bound the
+requests in flight."""
 
 _STEMS = ("annotate", "annotate_told", "verify")
 
 
 def annotation_prompts() -> list[Prompt]:
-    """All that the two are asked with, in every language."""
+    """Return the prompts of both rounds, in every language."""
     return [
         *(prompt(stem) for stem in _STEMS),
         *(prompt(stem, language="zh") for stem in _STEMS if stem in twins()),
@@ -43,22 +41,22 @@ def annotation_prompts() -> list[Prompt]:
 
 
 async def annotated(
-    domain: Domain, contexts: Sequence[Context], parameters: Parameters, annotators: Annotators
+    domain: Domain, contexts: Sequence[Context], config: CoMemConfig, annotators: Annotators
 ) -> list[GoldLabel]:
-    """The keys of every sound question at each checkpoint but 0, by both hands; a hand that gave no usable answer is a
-    row with its reason, and is not verified.
+    """Return both models' labels of every valid question at checkpoints 1 and later. Without a usable answer, a label
+    has a reason and is not verified.
 
-    Raises BadSettings where both are the same model, before anything is asked; BudgetSpent and EndpointDown when what
-    was in flight is answered.
+    Raises BadSettings where both models are the same, before any request; BudgetSpent and EndpointDown after the
+    requests in flight are answered.
     """
-    _two(domain, annotators)
+    _require_two_models(domain, annotators)
     asked_of = [(context, asked) for context in contexts for asked in context.sound]
-    done = annotators.expect(len(asked_of) * len(parameters.checkpoints))
-    waiting = _places(domain, contexts, parameters)
+    done = annotators.expect(len(asked_of) * len(config.checkpoints))
+    waiting = _places(domain, contexts, config)
     found: dict[str, list[GoldLabel]] = defaultdict(list)
 
     async def hand() -> None:
-        # Contexts are written out when their turn comes. Who fails lets nobody begin another.
+        # The generator writes contexts on demand. A failing worker closes it, so that no other worker starts a new label.
         try:
             for place in waiting:
                 found[place.context.question_id(place.asked)] += await _rounds(place, annotators)
@@ -66,19 +64,17 @@ async def annotated(
         finally:
             waiting.close()
 
-    for ended in await asyncio.gather(*(hand() for _ in range(IN_HAND)), return_exceptions=True):
+    for ended in await asyncio.gather(*(hand() for _ in range(CONCURRENT_LABELS)), return_exceptions=True):
         if isinstance(ended, BaseException):
             raise ended
     return [
-        key
-        for context, asked in asked_of
-        for key in agreed(asked, found[context.question_id(asked)], parameters)
+        key for context, asked in asked_of for key in agreed(asked, found[context.question_id(asked)], config)
     ]
 
 
-def agreed(asked: Asked, keys: Iterable[GoldLabel], parameters: Parameters) -> list[GoldLabel]:
-    """One question's keys in order, with why it is dropped: the two disagree somewhere, or there is no telling and no
-    option that says so. Where one failed, nobody knows whether they agree: it is not dropped."""
+def agreed(asked: ContextQuestion, keys: Iterable[GoldLabel], config: CoMemConfig) -> list[GoldLabel]:
+    """Return one question's labels in order, dropped where the models disagree at a checkpoint, or where the answer
+    is unknown and no option says so. With a failed label, agreement is undefined and the question is not dropped."""
     keys = sorted(keys, key=lambda key: (key.checkpoint, key.made_by))
     if any(key.reason is not None for key in keys):
         return keys
@@ -87,52 +83,51 @@ def agreed(asked: Asked, keys: Iterable[GoldLabel], parameters: Parameters) -> l
         said[key.checkpoint].add(key.answer)
     apart = ", ".join(str(checkpoint) for checkpoint, answers in said.items() if len(answers) > 1)
     if not apart:
-        return kept(asked, keys, parameters)
+        return kept(asked, keys, config)
     return [replace(key, dropped=f"annotator and verifier disagree at checkpoint {apart}") for key in keys]
 
 
 @dataclass(frozen=True)
-class _Place:
-    """A question at a checkpoint, and all that was said by then."""
+class _AnnotationTask:
+    """A question at a checkpoint, and the visible messages."""
 
     domain: str
     context: Context
-    asked: Asked
+    asked: ContextQuestion
     checkpoint: int
     visible: int
     said: str
 
     def key(self, value: Finding) -> str:
-        """The option's number, or `unknown`. The option that says that there is no telling stands for UNKNOWN."""
-        if value.choice != UNTOLD:
+        """Return the option's number, or `unknown`. A "not enough information" option stands for UNKNOWN."""
+        if value.choice != UNKNOWN_CHOICE:
             return str(1 + LETTERS.index(value.choice))
-        return UNKNOWN if self.asked.unknowing is None else str(self.asked.unknowing)
+        return UNKNOWN if self.asked.unknown_option is None else str(self.asked.unknown_option)
 
     def shown(self, key: str) -> str:
-        """A key as the one who is told it reads it."""
+        """Return a label as the prompt shows it."""
         if key == UNKNOWN:
-            return UNTOLD
+            return UNKNOWN_CHOICE
         number = int(key) - 1
         return f"{LETTERS[number]}. {self.asked.options[number]}"
 
 
 def _places(
-    domain: Domain, contexts: Iterable[Context], parameters: Parameters
-) -> Generator[_Place, None, None]:
-    """Every sound question at every checkpoint but 0: all of a context at a checkpoint together, since their requests
-    begin alike, and checkpoints in order, since a later one begins like an earlier."""
+    domain: Domain, contexts: Iterable[Context], config: CoMemConfig
+) -> Generator[_AnnotationTask, None, None]:
+    """Yield every valid question at every checkpoint but 0, ordered so that consecutive prompts share a prefix."""
     for context in contexts:
-        for checkpoint in range(1, len(parameters.checkpoints) + 1):
+        for checkpoint in range(1, len(config.checkpoints) + 1):
             written: dict[int, str] = {}
             for asked in context.sound:
-                index = visible(context, asked, parameters)[checkpoint]
+                index = visible_counts(context, asked, config)[checkpoint]
                 if index not in written:
                     written[index] = _said(context, index)
-                yield _Place(domain.name, context, asked, checkpoint, index, written[index])
+                yield _AnnotationTask(domain.name, context, asked, checkpoint, index, written[index])
 
 
 def _said(context: Context, index: int) -> str:
-    """The first messages of a context that can be played, with who said them and when."""
+    """Return the first messages of a context that are not quarantined, with speakers and dates."""
     lines, date = [], None
     for line in context.lines[:index]:
         date = line.sent_at or date
@@ -141,19 +136,21 @@ def _said(context: Context, index: int) -> str:
     return passage(lines)
 
 
-async def _rounds(place: _Place, annotators: Annotators) -> list[GoldLabel]:
+async def _rounds(place: _AnnotationTask, annotators: Annotators) -> list[GoldLabel]:
     published = place.asked.answer
     if published is None:
-        first = await _say("annotator", annotators.first, "annotate", place, None)
+        first = await _ask_annotator("annotator", annotators.first, "annotate", place, None)
     else:
-        first = await _say("annotator", annotators.first, "annotate_told", place, str(published))
+        first = await _ask_annotator("annotator", annotators.first, "annotate_told", place, str(published))
     if first.answer is None:
         return [first]
-    return [first, await _say("verifier", annotators.second, "verify", place, first.answer)]
+    return [first, await _ask_annotator("verifier", annotators.second, "verify", place, first.answer)]
 
 
-async def _say(made_by: str, chat: Chat, stem: str, place: _Place, told: str | None) -> GoldLabel:
-    """What one says of a place, told another's answer or none."""
+async def _ask_annotator(
+    made_by: str, chat: Chat, stem: str, place: _AnnotationTask, told: str | None
+) -> GoldLabel:
+    """Request one label, with another annotator's or the published answer in `told`, if any."""
     fields = {
         "said": place.said,
         "question": place.asked.question,
@@ -181,8 +178,8 @@ async def _say(made_by: str, chat: Chat, stem: str, place: _Place, told: str | N
     )
 
 
-def _two(domain: Domain, annotators: Annotators) -> None:
-    """Raise BadSettings where a model would verify itself. A scripted chat reads each round by another handler."""
+def _require_two_models(domain: Domain, annotators: Annotators) -> None:
+    """Raise BadSettings where a model would verify itself. The scripted chat has one handler per round."""
     first, second = annotators.first, annotators.second
     if first.fingerprint == second.fingerprint and not (first.scripted and second.scripted):
         raise BadSettings(

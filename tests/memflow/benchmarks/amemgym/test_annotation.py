@@ -43,7 +43,7 @@ def facts(item) -> dict[str, str]:
 def test_exposure_shows_what_the_paper_shows(tables) -> None:
     found, key = sheet(tables, "exposure")
     turns = {turn.message_id: turn for turn in tables.turns}
-    lives = histories(tables.states)
+    histories_by_user = histories(tables.states)
     assert key == {} and {unit.id for unit in found.units} == set(turns)
     for unit in found.units:
         turn = turns[unit.id]
@@ -53,10 +53,10 @@ def test_exposure_shows_what_the_paper_shows(tables) -> None:
         for item, (name, now) in zip(unit.items, exposed.items(), strict=True):
             told = facts(item)
             assert told[f"{name} is now"] == now
-            life = lives[turn.episode_id]
-            before = life.periods[turn.checkpoint - 1][name] if turn.checkpoint else None
+            history = histories_by_user[turn.episode_id]
+            before = history.periods[turn.checkpoint - 1][name] if turn.checkpoint else None
             assert told.get("was before") == before
-            assert told["could be"] == ", ".join(life.schema[name])
+            assert told["could be"] == ", ".join(history.schema[name])
             assert [label.value for label in item.labels] == [1, 0.5, 0]
 
 
@@ -77,7 +77,7 @@ def test_exposure_blind_does_not_say_what_is_meant(tables) -> None:
 
 def test_integrity_asks_of_every_state_of_that_time(tables) -> None:
     found, key = sheet(tables, "integrity", assistant="full")
-    lives = histories(tables.states)
+    histories_by_user = histories(tables.states)
     assert key == {} and found.units
     for unit in found.units:
         spoken = [
@@ -87,7 +87,7 @@ def test_integrity_asks_of_every_state_of_that_time(tables) -> None:
         ]
         assert len(spoken) == len(unit.shown) == 2
         assert unit.shown[1].text == spoken[1].text and spoken[1].origin == "simulator"
-        state = lives[unit.episode].periods[spoken[0].checkpoint]
+        state = histories_by_user[unit.episode].periods[spoken[0].checkpoint]
         assert {fact.title: fact.text for item in unit.items for fact in item.facts} == state
         assert [label.value for label in unit.items[0].labels] == [1, 0.5, 0]
 

@@ -125,7 +125,7 @@ def test_what_sessions_tell(base, counts):
 
 
 def test_every_user_writes_beyond_ascii_and_has_eleven_periods(base):
-    for user_id, life in histories(base.states).items():
+    for user_id, history in histories(base.states).items():
         texts = [turn.text for turn in base.turns if turn.episode_id == user_id]
         texts += [
             option
@@ -134,8 +134,8 @@ def test_every_user_writes_beyond_ascii_and_has_eleven_periods(base):
             for option in probe.options
         ]
         assert not all(text.isascii() for text in texts)
-        assert [life.end(period) for period in (0, 1, 10)] == ["2020-10-01", "2021-01-01", "2023-04-01"]
-        assert len(life.periods) == 11
+        assert [history.end(period) for period in (0, 1, 10)] == ["2020-10-01", "2021-01-01", "2023-04-01"]
+        assert len(history.periods) == 11
 
 
 def test_each_option_is_for_the_state_that_it_is_published_for(base, asked):

@@ -9,7 +9,7 @@ from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.answers import Findings, findings_of
 from memflow.benchmarks.amemgym.curves import make_curves
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
-from memflow.benchmarks.amemgym.scripted_reading import latest_is
+from memflow.benchmarks.amemgym.scripted_reading import latest_statement_is
 from memflow.benchmarks.api import AssistantResults
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.requests import ChatRequest
@@ -44,8 +44,8 @@ def test_what_no_played_message_tells_is_quarantined(demo):
     assert reasons and all(
         f"the message {lost.message_id}, which tells it, is quarantined" == r for r in reasons
     )
-    untold = make_claims(demo.domain, "a", demo.states, rest)
-    assert {one.reason for one in untold} == {None, "no message of the period tells it"}
+    unexposed_changes = make_claims(demo.domain, "a", demo.states, rest)
+    assert {one.reason for one in unexposed_changes} == {None, "no message of the period tells it"}
 
 
 def test_claims_of_the_published_users_are_all_told(base):
@@ -101,7 +101,7 @@ def test_the_judge_can_say_neither_more_nor_fewer_than_there_are_claims():
     ],
 )
 def test_the_scripted_judge_goes_by_the_latest_statement(held: str, found: bool):
-    assert latest_is(held, "mood", "high") == found
+    assert latest_statement_is(held, "mood", "high") == found
 
 
 def figure(**over: object) -> Score:

@@ -182,14 +182,14 @@ def test_a_session_that_a_lost_reply_cut_short_is_given_as_it_was(demo, tmp_path
 
 def test_a_first_message_that_is_quarantined_stays_so_alone(demo, on, tmp_path):
     """It was not played, so no run has a dialogue that begins with it."""
-    from memflow.benchmarks.amemgym.config import sizes_of
-    from memflow.benchmarks.amemgym.off_policy import replayed
+    from memflow.benchmarks.amemgym.config import parse_config
+    from memflow.benchmarks.amemgym.off_policy import recorded_turns
 
     lost, *rest = demo.turns
     said = [row for row in on("full").said if (row.episode_id, row.event) != (lost.episode_id, lost.event)]
     openings = [replace(lost, reason="not understood"), *rest]
     run = as_records(tmp_path, recorded(said))
-    turns = replayed(off(demo), sizes_of(off(demo)), openings, [*demo.records, *run])
+    turns = recorded_turns(off(demo), parse_config(off(demo)), openings, [*demo.records, *run])
     (kept,) = [turn for turn in turns if turn.event == 0 and turn.episode_id == lost.episode_id]
     assert kept.reason == "not understood" and kept.follow_ups == 0
 

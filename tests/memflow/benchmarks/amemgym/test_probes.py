@@ -17,11 +17,11 @@ def made(request):
 
 
 def test_every_question_is_asked_after_every_period_with_its_state_probe(made):
-    for user_id, life in histories(made.states).items():
+    for user_id, history in histories(made.states).items():
         mine = [probe for probe in made.probes if probe.episode_id == user_id]
-        for period in range(len(life.periods)):
+        for period in range(len(history.periods)):
             numbers = [probe.probe_id for probe in mine if probe.checkpoint == period]
-            questions = len(life.questions)
+            questions = len(history.questions)
             assert numbers == [f"{user_id}/p{period}/{kind}{k}" for k in range(questions) for kind in "qs"]
     for choice, state in zip(made.probes[::2], made.probes[1::2], strict=True):
         assert (choice.kind, choice.metric) == ("choice", "accuracy")
@@ -31,24 +31,24 @@ def test_every_question_is_asked_after_every_period_with_its_state_probe(made):
 
 def test_state_probes_of_variables_ask_for_each_one_once(demo, demo_by_variable):
     assert demo_by_variable.of_kind("choice") == demo.of_kind("choice")
-    for user_id, life in histories(demo_by_variable.states).items():
-        for period, state in enumerate(life.periods):
+    for user_id, history in histories(demo_by_variable.states).items():
+        for period, state in enumerate(history.periods):
             mine = [
                 probe
                 for probe in demo_by_variable.of_kind("state")
                 if (probe.episode_id, probe.checkpoint) == (user_id, period)
             ]
-            assert [probe.variables for probe in mine] == [[name] for name in life.schema]
+            assert [probe.variables for probe in mine] == [[name] for name in history.schema]
             assert all(probe.parent is None and len(probe.evidence) == 1 for probe in mine)
             for probe in mine:
                 assert json.loads(probe.gold) == {name: state[name] for name in probe.variables}
-                assert json.loads(probe.question) == {name: life.schema[name] for name in probe.variables}
+                assert json.loads(probe.question) == {name: history.schema[name] for name in probe.variables}
 
 
 def test_gold_is_an_option_and_what_is_revealed_is_the_present_state(made):
-    lives = histories(made.states)
+    histories_by_user = histories(made.states)
     for probe in made.probes:
-        state = lives[probe.episode_id].periods[probe.checkpoint]
+        state = histories_by_user[probe.episode_id].periods[probe.checkpoint]
         assert json.loads(probe.revealed) == {name: state[name] for name in probe.variables}
         if probe.kind == "choice":
             assert 1 <= int(probe.gold) <= len(probe.options)

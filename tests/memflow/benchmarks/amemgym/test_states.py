@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.config import Sizes, sizes_of
+from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.domains import find
 from memflow.chat.requests import Completion
@@ -33,35 +33,39 @@ def test_the_domain_has_the_size_it_is_to_have(demo):
     sizes = demo.domain.parameters
     assert len(demo.states.profiles) == sizes["users"]
     assert all(len(variable.choices) == sizes["choices_per_variable"] for variable in demo.states.variables)
-    for life in histories(demo.states).values():
-        assert len(life.questions) == sizes["questions"]
-        assert all(len(needed) == sizes["variables_per_question"] for needed in life.questions.values())
-        assert len(life.periods) == sizes["periods"]
+    for history in histories(demo.states).values():
+        assert len(history.questions) == sizes["questions"]
+        assert all(len(needed) == sizes["variables_per_question"] for needed in history.questions.values())
+        assert len(history.periods) == sizes["periods"]
 
 
 def test_states_move_as_the_changes_say_and_within_the_schema(demo):
-    for life in histories(demo.states).values():
-        for period in range(1, len(life.periods)):
-            before, after, changes = life.periods[period - 1], life.periods[period], life.changes[period]
+    for history in histories(demo.states).values():
+        for period in range(1, len(history.periods)):
+            before, after, changes = (
+                history.periods[period - 1],
+                history.periods[period],
+                history.changes[period],
+            )
             moved = {change.variable: (change.old, change.value) for change in changes}
             assert moved == {
                 name: (before[name], after[name]) for name in after if before[name] != after[name]
             }
             assert 2 <= len(moved) <= 4
             assert all(change.event for change in changes)
-        assert all(state[name] in life.schema[name] for state in life.periods for name in state)
+        assert all(state[name] in history.schema[name] for state in history.periods for name in state)
 
 
 def test_the_extra_setting_is_the_papers():
-    sizes = sizes_of(find("amemgym_extra"))
+    sizes = parse_config(find("amemgym_extra"))
     assert (sizes.periods - 1, sizes.variables_per_question) == (20, 3)  # N_p, N_s
     assert 2 * sizes.rounds(1) == 10 and 2 * sizes.rounds(0) == 4  # N_i counts messages
-    assert sizes_of(find("amemgym_base_generated")) == Sizes()
+    assert parse_config(find("amemgym_base_generated")) == AMemGymConfig()
 
 
 def test_every_period_after_the_first_says_what_it_is_about(demo):
-    for life in histories(demo.states).values():
-        told = [{change.summary for change in changes} for changes in life.changes]
+    for history in histories(demo.states).values():
+        told = [{change.summary for change in changes} for changes in history.changes]
         assert told[0] == {None}
         assert all(len(each) == 1 and None not in each for each in told[1:])
 
@@ -89,10 +93,10 @@ def test_periods_end_a_quarter_apart(demo):
 async def test_no_variable_changes_more_often_than_it_may_where_enough_others_are_left(demo):
     domain = replace(demo.domain, parameters={**demo.domain.parameters, "max_changes_per_variable": 2})
     states = await AMemGym().states(domain, demo.records, ScriptedChat(AMemGym().handlers()))
-    for life in histories(states).values():
+    for history in histories(states).values():
         counts = [
-            sum(change.variable == name for rows in life.changes[1:] for change in rows)
-            for name in life.schema
+            sum(change.variable == name for rows in history.changes[1:] for change in rows)
+            for name in history.schema
         ]
         assert max(counts) <= 2
 

@@ -10,8 +10,8 @@ from memflow.chat.scripted import ScriptedChat
 
 
 def test_every_change_is_exposed_once_in_its_period(demo):
-    for user_id, life in histories(demo.states).items():
-        for period, changes in enumerate(life.changes):
+    for user_id, history in histories(demo.states).items():
+        for period, changes in enumerate(history.changes):
             mine = [turn for turn in demo.turns if (turn.episode_id, turn.checkpoint) == (user_id, period)]
             exposed = [pair for turn in mine for pair in json.loads(turn.exposes).items()]
             assert sorted(exposed) == sorted((change.variable, change.value) for change in changes)
@@ -31,14 +31,14 @@ def test_a_turn_has_its_place_and_its_time(demo):
 
 
 def test_a_period_ends_with_its_last_session(demo):
-    for life in histories(demo.states).values():
-        for period in range(len(life.periods)):
+    for history in histories(demo.states).values():
+        for period in range(len(history.periods)):
             days = [
                 turn.sent_at[:10]
                 for turn in demo.turns
-                if turn.episode_id == life.profile.user_id and turn.checkpoint == period
+                if turn.episode_id == history.profile.user_id and turn.checkpoint == period
             ]
-            assert days[-1] == life.end(period)
+            assert days[-1] == history.end(period)
 
 
 async def test_it_is_the_same_every_time(demo):

@@ -32,9 +32,10 @@ def test_what_is_known_and_not_used_fails_only_by_utilisation(made):
 
 
 def test_a_state_probe_matches_when_every_variable_does(made):
-    lives = histories(made.states)
+    histories_by_user = histories(made.states)
     same = [
-        lives[probe.episode_id].periods[0][name] == lives[probe.episode_id].periods[probe.checkpoint][name]
+        histories_by_user[probe.episode_id].periods[0][name]
+        == histories_by_user[probe.episode_id].periods[probe.checkpoint][name]
         for probe in made.of_kind("state")
         for name in probe.variables
     ]

@@ -120,10 +120,10 @@ def test_4_period_0_alone_is_right_as_often_as_the_states_are_as_they_were(base)
 
 
 def test_4_period_0_alone_knows_what_never_changed(base):
-    lives = histories(base.states)
+    histories_by_user = histories(base.states)
     verdicts = {row.probe_id: row.value for row in verdicts_of(base, frozen) if row.metric == "state_match"}
     for probe in base.of_kind("state"):
-        periods = lives[probe.episode_id].periods
+        periods = histories_by_user[probe.episode_id].periods
         moved = any(last_write(periods, name, probe.checkpoint) > 0 for name in probe.variables)
         if not moved:
             assert verdicts[probe.probe_id] == 1
@@ -159,9 +159,9 @@ def test_6_what_is_forgotten_fails_only_by_read_and_only_when_it_is_old(made, pe
 
 
 def test_6_states_are_as_old_when_asked_for_as_was_counted(base):
-    lives = histories(base.states)
+    histories_by_user = histories(base.states)
     ages = Counter(
-        probe.checkpoint - last_write(lives[probe.episode_id].periods, name, probe.checkpoint)
+        probe.checkpoint - last_write(histories_by_user[probe.episode_id].periods, name, probe.checkpoint)
         for probe in base.of_kind("state")
         for name in probe.variables
     )
@@ -174,9 +174,9 @@ def test_6_states_are_as_old_when_asked_for_as_was_counted(base):
 @examples(15)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_7_failures_add_up_to_the_errors_of_any_agent(demo, seed):
-    def knows(life, period, name):
+    def knows(history, period, name):
         whims = (frozen, one_period_late, forgets_after(1), perfect)
-        return whims[(seed >> (2 * (len(name) + period) % 16)) % 4](life, period, name)
+        return whims[(seed >> (2 * (len(name) + period) % 16)) % 4](history, period, name)
 
     for clumsy in (False, True):
         rows = figures(demo, verdicts_of(demo, knows, clumsy=clumsy))
@@ -191,8 +191,8 @@ def test_7_failures_add_up_to_the_errors_of_any_agent(demo, seed):
 
 
 def test_7_a_mixed_agent_fails_by_write_and_by_read(made):
-    def mixed(life, period, name):
-        return (frozen, forgets_after(1), perfect)[len(name) % 3](life, period, name)
+    def mixed(history, period, name):
+        return (frozen, forgets_after(1), perfect)[len(name) % 3](history, period, name)
 
     rows = figures(made, verdicts_of(made, mixed))
     for row in rows.values():

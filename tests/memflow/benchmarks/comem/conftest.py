@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.contexts import Asked, Context, Line
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import DOMAINS
@@ -36,9 +36,9 @@ def records(bench: CoMem, demo: Domain) -> list[Record]:
 def context() -> Callable[..., Context]:
     """A context of so many messages, `m0`, `m1`, ..., two a session, with these questions."""
 
-    def made(messages: int, asked: Sequence[Asked] = (), name: str = "c") -> Context:
+    def made(messages: int, asked: Sequence[ContextQuestion] = (), name: str = "c") -> Context:
         lines = tuple(
-            Line(f"m{place}", "assistant" if place % 2 else "user", session=place // 2)
+            ContextMessage(f"m{place}", "assistant" if place % 2 else "user", session=place // 2)
             for place in range(messages)
         )
         return Context(name, "d", lines, tuple(asked))

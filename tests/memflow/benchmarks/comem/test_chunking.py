@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from profiles import examples
 from remembering import give, said
 
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Context, Line
-from memflow.benchmarks.comem.turns import turns_of
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextMessage
+from memflow.benchmarks.comem.turns import make_turns
 from memflow.benchmarks.episodes import given_episodes
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
@@ -43,13 +43,13 @@ def contexts(draw: st.DrawFn) -> Context:
     for place, ((role, speaker), length, begins) in enumerate(lengths):
         session += begins
         words = " ".join(f"w{place}x{number}" for number in range(length))
-        lines.append(Line(words, role, speaker, session, f"day {session}" if many else None))
+        lines.append(ContextMessage(words, role, speaker, session, f"day {session}" if many else None))
     return Context("c", "d", tuple(lines), ())
 
 
 def events(context: Context, arrivals: str, **over: object) -> tuple[Event, ...]:
-    parameters = Parameters(arrivals=arrivals, **over)  # type: ignore[arg-type]
-    [episode] = given_episodes(list(turns_of("d", context, parameters)))
+    parameters = CoMemConfig(arrivals=arrivals, **over)  # type: ignore[arg-type]
+    [episode] = given_episodes(list(make_turns("d", context, parameters)))
     return episode.events
 
 

@@ -36,13 +36,13 @@ TWO, MANY = "of two", "of many"
 
 
 def question(
-    name: str, asks: str, options: str, *known: tuple[int, int], unknowing: str = "I don't know."
+    name: str, asks: str, options: str, *known: tuple[int, int], unknown_option: str = "I don't know."
 ) -> dict[str, Any]:
     """A question whose option is right from a line on, which is its evidence: pairs of line and option."""
     return {
         "id": name,
         "question": asks,
-        "options": [*options.split(", "), unknowing],
+        "options": [*options.split(", "), unknown_option],
         "known": [{"after": line, "option": option, "evidence": [line]} for line, option in known],
     }
 
@@ -83,8 +83,8 @@ CHINESE: dict[str, Any] = {
         "不错。",
     ),
     "questions": [
-        question("work", "我怎么上班？", "电车, 自行车", (1, 1), unknowing="我不知道。"),
-        question("cat", "我的猫叫什么？", "盐巴, 胡椒", (3, 2), unknowing="我不知道。"),
+        question("work", "我怎么上班？", "电车, 自行车", (1, 1), unknown_option="我不知道。"),
+        question("cat", "我的猫叫什么？", "盐巴, 胡椒", (3, 2), unknown_option="我不知道。"),
     ],
 }
 PARTY: dict[str, Any] = {

@@ -8,22 +8,24 @@ import pytest
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.annotation.labels import keys_by
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context, Known
-from memflow.benchmarks.comem.probes import probes_of
+from memflow.benchmarks.comem.annotation.labels import labels_from_source
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextQuestion, KnownAnswer
+from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.domains import Domain
 from memflow.records import GoldLabel, Probe, Record
 
 Made = Callable[..., Context]
-CHANGING = Asked("q", "?", ("a", "b", "I don't know."), 2, known=(Known(1, 1, (0,)), Known(6, 2, (4, 5))))
+CHANGING = ContextQuestion(
+    "q", "?", ("a", "b", "I don't know."), 2, known=(KnownAnswer(1, 1, (0,)), KnownAnswer(6, 2, (4, 5)))
+)
 DOMAIN = Domain("d", "comem", (), "")
 
 
 def made(context: Context, **settled: object) -> list[Probe]:
-    parameters = Parameters.model_validate({"keys": "rule", **settled})
-    keys = keys_by(parameters.keys, DOMAIN, [context], parameters)
-    return list(probes_of("d", [context], keys, parameters))
+    parameters = CoMemConfig.model_validate({"keys": "rule", **settled})
+    keys = labels_from_source(parameters.keys, DOMAIN, [context], parameters)
+    return list(make_probes("d", [context], keys, parameters))
 
 
 def test_keys_by_rule_follow_what_was_said_by_then(context: Made):
@@ -46,8 +48,8 @@ def test_a_published_answer_is_the_key_of_every_checkpoint(context: Made):
 
 
 def test_where_there_is_no_telling_a_question_is_dropped_or_gets_an_option_that_says_so(context: Made):
-    asked = Asked("q", "?", ("a", "b"), known=(Known(5, 1, (4,)),))
-    keys = keys_by("rule", DOMAIN, [context(8, [asked])], Parameters())
+    asked = ContextQuestion("q", "?", ("a", "b"), known=(KnownAnswer(5, 1, (4,)),))
+    keys = labels_from_source("rule", DOMAIN, [context(8, [asked])], CoMemConfig())
     assert {key.dropped for key in keys} == {
         "no option is right at checkpoint 1, 2, where there is no telling"
     }
@@ -58,7 +60,7 @@ def test_where_there_is_no_telling_a_question_is_dropped_or_gets_an_option_that_
 
 
 def test_a_question_without_a_rule_is_a_probe_with_its_reason(context: Made):
-    probes = made(context(8, [Asked("q", "?", ("a", "b"))]))
+    probes = made(context(8, [ContextQuestion("q", "?", ("a", "b"))]))
     assert len(probes) == 5
     assert {probe.reason for probe in probes} == {
         "c/q has no rule: its source does not say from when on what is right"

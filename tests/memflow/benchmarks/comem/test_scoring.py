@@ -6,7 +6,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.records import Probe, Score, Verdict
 
 DOMAIN = Domain("d", "comem", (), "")
-PLAIN, UNTOLD = ("a", "b", "c", "d"), ("a", "b", "I don't know.")
+PLAIN, UNKNOWN_CHOICE = ("a", "b", "c", "d"), ("a", "b", "I don't know.")
 
 
 def probe(question: str, checkpoint: int, options: tuple[str, ...], gold: int, category: str) -> Probe:
@@ -20,8 +20,8 @@ def probe(question: str, checkpoint: int, options: tuple[str, ...], gold: int, c
 # Question, options, golds at checkpoints 0 to 2, category, and which answers are right.
 ASKED = (
     ("e1", PLAIN, (1, 1, 2), "likes", (1, 0, 1)),
-    ("e2", UNTOLD, (3, 3, 1), "likes", (0, 1, 0)),
-    ("f1", UNTOLD, (3, 3, 3), "dates", (1, 1, 1)),
+    ("e2", UNKNOWN_CHOICE, (3, 3, 1), "likes", (0, 1, 0)),
+    ("f1", UNKNOWN_CHOICE, (3, 3, 3), "dates", (1, 1, 1)),
     ("f2", PLAIN, (1, 1, 1), "dates", (0, 0, 1)),
 )
 PROBES = [

@@ -228,6 +228,6 @@ async def test_the_demo_says_of_whom_options_are_true_as_it_must(
         damaged = [*probes[:at], replace(good, **changed), *probes[at + 1 :]]
         return [name for name, fine in held(damaged).items() if not fine]
 
-    assert failing(true_of=good.true_of[1:]) == ["options_are_true_of_as_many_as_there_are"]
-    assert failing(true_of=[*good.true_of[:-1], "Mira"]) == ["who_says_there_is_no_telling_names_nobody"]
-    assert failing(true_of=["Zoe", *good.true_of[1:]]) == ["options_are_true_of_speakers"]
+    assert failing(true_of=good.true_of[1:]) == ["one_speaker_per_option"]
+    assert failing(true_of=[*good.true_of[:-1], "Mira"]) == ["unknown_option_has_no_speaker"]
+    assert failing(true_of=["Zoe", *good.true_of[1:]]) == ["option_speakers_in_episode"]

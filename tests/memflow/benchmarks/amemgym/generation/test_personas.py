@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import memflow
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.generation.personas import people, persona_of
+from memflow.benchmarks.amemgym.generation.personas import parse_persona, select_personas
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Completion
@@ -71,7 +71,7 @@ def invented(language: str) -> list[Record]:
 
 
 def taken(domain: Domain, records: list[Record]) -> list[str]:
-    return [person.persona.id for person in people(domain, records)]
+    return [person.persona.id for person in select_personas(domain, records)]
 
 
 IDS = [f"u{number}" for number in range(12)]
@@ -101,17 +101,17 @@ def test_another_seed_takes_others_and_the_order_of_the_file_can_be_asked_for():
 def test_one_persona_of_two_data_sets_is_refused():
     again = [replace(row, dataset="other") for row in named("u1")]
     with pytest.raises(BadInput, match="two of its data sets have a persona 'u1'"):
-        people(domain(users=2), named("u1") + again)
+        select_personas(domain(users=2), named("u1") + again)
 
 
 def test_published_users_are_no_personas():
     user = record("u1", {"id": "u1", "state_schema": {}}, source="data.json")
     with pytest.raises(BadInput, match=r"data\.json holds users with their states, no personas"):
-        people(domain(), [user])
+        select_personas(domain(), [user])
 
 
 def test_published_columns_become_what_a_published_profile_shows():
-    persona = persona_of("0b1f", ROW)
+    persona = parse_persona("0b1f", ROW)
     assert persona.basics().split("\n") == [
         "age: 51",
         "gender: Female",
@@ -124,8 +124,10 @@ def test_published_columns_become_what_a_published_profile_shows():
     told = persona.told()
     assert told.startswith("A printer who rows.\n\nIngrid Sol runs a print shop")
     assert "Bergen" not in told and "second shop" in told
-    assert persona_of("x", {**ROW, "bachelors_field": "no_degree"}).education_level == "bachelors"
-    assert persona_of("x", {**ROW, "hobbies_and_interests_list": ["a", "b"]}).hobbies_and_interests == "a, b"
+    assert parse_persona("x", {**ROW, "bachelors_field": "no_degree"}).education_level == "bachelors"
+    assert (
+        parse_persona("x", {**ROW, "hobbies_and_interests_list": ["a", "b"]}).hobbies_and_interests == "a, b"
+    )
 
 
 class Counting(ScriptedChat):
@@ -180,7 +182,7 @@ async def test_a_portrait_that_fails_is_a_profile_with_its_reason():
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_two_hundred_people_are_invented_each_with_a_name_of_their_own(language):
-    found = [person.persona for person in people(domain(users=200), invented(language))]
+    found = [person.persona for person in select_personas(domain(users=200), invented(language))]
     assert len({persona.id for persona in found}) == len({persona.name for persona in found}) == 200
     assert len({persona.profile() for persona in found}) == 200
     for persona in found:
@@ -193,17 +195,17 @@ def test_two_hundred_people_are_invented_each_with_a_name_of_their_own(language)
 
 def test_invented_people_depend_on_the_seed_alone():
     rows = invented("en")
-    few, many = people(domain(users=5), rows), people(domain(users=50), rows)
+    few, many = select_personas(domain(users=5), rows), select_personas(domain(users=50), rows)
     assert many[:5] == few
-    assert people(replace(domain(users=5), seed=7), rows) != few
+    assert select_personas(replace(domain(users=5), seed=7), rows) != few
 
 
 def test_where_a_file_has_too_few_the_rest_is_invented():
-    found = people(domain(users=5), named("a", "b") + invented("en"))
+    found = select_personas(domain(users=5), named("a", "b") + invented("en"))
     assert sorted(person.persona.id for person in found[:2]) == ["a", "b"]
     assert [person.dataset for person in found] == ["mine"] * 2 + ["personas_en"] * 3
 
 
 def test_there_are_only_so_many_names():
     with pytest.raises(BadInput, match="is to have 99999 users, but there are 1152 personas"):
-        people(domain(users=99999), invented("en"))
+        select_personas(domain(users=99999), invented("en"))

@@ -12,9 +12,9 @@ from memflow.benchmarks.amemgym.answers import (
     choices_of,
     refinement_of,
 )
-from memflow.benchmarks.amemgym.config import Sizes
-from memflow.benchmarks.amemgym.generation.schema import make_schema
-from memflow.benchmarks.amemgym.generation.simulator import Asker, GivenUp
+from memflow.benchmarks.amemgym.config import AMemGymConfig
+from memflow.benchmarks.amemgym.generation.schema import generate_schema
+from memflow.benchmarks.amemgym.generation.simulator import GenerationFailed, UserSimulator
 from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat
 
@@ -22,7 +22,7 @@ QUESTIONS = {
     "What shall I cook?": {"budget": ["low", "high"], "company": ["alone", "guests"]},
     "Where shall I go?": {"travel_money": ["none", "plenty"], "season": ["summer", "winter"]},
 }
-SIZES = Sizes(questions=2, variables_per_question=2, choices_per_variable=2, min_variants=2)
+SIZES = AMemGymConfig(questions=2, variables_per_question=2, choices_per_variable=2, min_variants=2)
 JOINED = {"budget": "spending", "travel_money": "spending", "company": "company", "season": "season"}
 
 
@@ -48,7 +48,7 @@ def drafts(questions=QUESTIONS) -> dict:
 
 
 async def make(chat: Told):
-    return await make_schema(SIZES, "name: Ida", "2020-10-01", Asker(chat, "en"))
+    return await generate_schema(SIZES, "name: Ida", "2020-10-01", UserSimulator(chat, "en"))
 
 
 async def test_a_question_names_the_joined_variable_and_its_values_are_those_of_the_second_request():
@@ -99,14 +99,14 @@ WRONG = [
 @pytest.mark.parametrize(("names", "wrong"), WRONG)
 async def test_a_refinement_that_loses_adds_or_mixes_names_is_told_and_then_given_up(names, wrong):
     chat = Told(questions=drafts(), refine=names)
-    with pytest.raises(GivenUp, match=rf"amemgym/refine: no usable answer in 3 attempts.*{wrong}"):
+    with pytest.raises(GenerationFailed, match=rf"amemgym/refine: no usable answer in 3 attempts.*{wrong}"):
         await make(chat)
     assert wrong in chat.asked[2].messages[-1].content
 
 
 async def test_choices_that_repeat_a_value_are_given_up():
     chat = Told(questions=drafts(), refine=JOINED, unify={"spending": ["easy", "easy"]})
-    with pytest.raises(GivenUp, match="'spending' has a value twice"):
+    with pytest.raises(GenerationFailed, match="'spending' has a value twice"):
         await make(chat)
 
 

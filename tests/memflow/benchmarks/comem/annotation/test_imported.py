@@ -12,9 +12,9 @@ import pytest
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.annotation.imported import imported
-from memflow.benchmarks.comem.annotation.label_file import Written, written
-from memflow.benchmarks.comem.config import Parameters, parameters_of
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.annotation.label_file import LabelFile, written
+from memflow.benchmarks.comem.config import CoMemConfig, parse_config
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
@@ -46,8 +46,8 @@ def own(bench: CoMem, demo: Domain, records: list[Record]) -> list[GoldLabel]:
 
 
 @pytest.fixture(scope="module")
-def exported(demo: Domain, records: list[Record], own: list[GoldLabel]) -> Written:
-    return written(demo, contexts_of(demo, records), own, {"one": "Model One"})
+def exported(demo: Domain, records: list[Record], own: list[GoldLabel]) -> LabelFile:
+    return written(demo, load_contexts(demo, records), own, {"one": "Model One"})
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def text_of(lines: list[dict[str, Any]]) -> str:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 
 
-def test_a_file_holds_the_last_word_with_the_grounds_of_every_hand(exported: Written, own: list[GoldLabel]):
+def test_a_file_holds_the_last_word_with_the_grounds_of_every_hand(exported: LabelFile, own: list[GoldLabel]):
     head, *lines = lines_of(exported.text)
     assert head == {"format": "memflow keys 1", "domain": "comem_demo", "questions": 20}
     assert list(exported.left_out.values()) == ["they disagree", "no usable answer"]
@@ -90,8 +90,8 @@ def test_a_file_holds_the_last_word_with_the_grounds_of_every_hand(exported: Wri
     ]
 
 
-def test_a_file_holds_no_text_of_the_dialogues(exported: Written, demo: Domain, records: list[Record]):
-    for context in contexts_of(demo, records):
+def test_a_file_holds_no_text_of_the_dialogues(exported: LabelFile, demo: Domain, records: list[Record]):
+    for context in load_contexts(demo, records):
         for line in context.lines:
             assert line.text not in exported.text
         for asked in context.asked:
@@ -104,7 +104,7 @@ def test_the_same_probes_come_of_imported_keys_byte_for_byte(
 ):
     nobody: Any = None
     keys = asyncio.run(bench.keys(demo, records, [], None))
-    text = written(demo, contexts_of(demo, records), keys, {}).text
+    text = written(demo, load_contexts(demo, records), keys, {}).text
 
     def stored(folder: str, domain: Domain, held: list[GoldLabel]) -> bytes:
         probes: list[Probe] = asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
@@ -120,14 +120,14 @@ def test_the_same_probes_come_of_imported_keys_byte_for_byte(
 
 
 def test_what_is_imported_says_who_said_it_and_why(
-    exported: Written, imports: Callable[..., list[GoldLabel]]
+    exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     key = next(key for key in imports(exported.text) if key.dropped is None)
     assert (key.why, key.model) == ("annotator, Model One: It was said.\nverifier, two", None)
 
 
 def test_a_question_without_keys_is_dropped_and_says_so(
-    exported: Written, imports: Callable[..., list[GoldLabel]]
+    exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     gone = [key for key in imports(exported.text) if key.dropped is not None]
     assert {key.question_id for key in gone} == set(exported.left_out)
@@ -141,7 +141,7 @@ def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
     ana = json.loads(records[0].content)
     ana["questions"] = [{**ana["questions"][0], "options": ["tea", "milk"], "known": []}]
     held = [replace(records[0], content=json.dumps(ana))]
-    [context] = contexts_of(demo, held)
+    [context] = load_contexts(demo, held)
     question = context.question_id(context.asked[0])
     keys = [
         GoldLabel(
@@ -156,7 +156,7 @@ def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
 
     def taken(**settled: str) -> list[tuple[str | None, str | None]]:
         domain = replace(demo, parameters={**IMPORTING, **settled})
-        return [(key.answer, key.dropped) for key in imported(domain, held, parameters_of(domain))]
+        return [(key.answer, key.dropped) for key in imported(domain, held, parse_config(domain))]
 
     why = "no option is right at checkpoint 1, where there is no telling"
     assert taken() == [("unknown", why), *[("2", why)] * 3]
@@ -164,7 +164,7 @@ def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
 
 
 def test_a_part_of_the_contexts_takes_its_part_of_the_keys(
-    exported: Written, imports: Callable[..., list[GoldLabel]]
+    exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     assert {key.episode_id for key in imports(exported.text, limit=1)} == {"ana"}
 
@@ -222,7 +222,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_file_that_does_not_fit_is_refused_with_line_and_fault(
-    exported: Written, imports: Callable[..., list[GoldLabel]], damage: str
+    exported: LabelFile, imports: Callable[..., list[GoldLabel]], damage: str
 ):
     lines = lines_of(exported.text)
     apply, said = DAMAGES[damage]
@@ -240,25 +240,25 @@ def test_a_file_that_does_not_fit_is_refused_with_line_and_fault(
     ],
 )
 def test_what_is_no_file_of_keys_is_refused(
-    exported: Written, imports: Callable[..., list[GoldLabel]], change: Callable[[str], str], said: str
+    exported: LabelFile, imports: Callable[..., list[GoldLabel]], change: Callable[[str], str], said: str
 ):
     with pytest.raises(BadInput, match=said):
         imports(change(exported.text))
 
 
 def test_keys_are_for_the_checkpoints_that_they_were_made_at(
-    exported: Written, imports: Callable[..., list[GoldLabel]]
+    exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     with pytest.raises(BadInput, match=r"where the domain's checkpoints are at \[0\.5, 1\.0\]"):
         imports(exported.text, checkpoints=(0.5, 1.0))
 
 
 def test_a_domain_that_imports_nothing_or_imports_unasked_is_refused(
-    demo: Domain, records: list[Record], exported: Written, imports: Callable[..., list[GoldLabel]]
+    demo: Domain, records: list[Record], exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     importing = replace(demo, parameters=IMPORTING)
     with pytest.raises(BadInput, match=r"none of its data sets \(comem_sample\) has a file of them"):
-        imported(importing, records, parameters_of(importing))
+        imported(importing, records, parse_config(importing))
     with pytest.raises(
         BadInput, match="keys_of_ours has keys that were made elsewhere: set its parameter keys"
     ):
@@ -268,9 +268,9 @@ def test_a_domain_that_imports_nothing_or_imports_unasked_is_refused(
 def test_keys_of_another_truncation_or_of_other_contexts_are_not_written(
     demo: Domain, records: list[Record], own: list[GoldLabel]
 ):
-    contexts = contexts_of(demo, records)
+    contexts = load_contexts(demo, records)
     halves = replace(demo, parameters={"checkpoints": (0.5, 1.0)})
-    assert Parameters.model_validate(halves.parameters).checkpoints == (0.5, 1.0)
+    assert CoMemConfig.model_validate(halves.parameters).checkpoints == (0.5, 1.0)
     with pytest.raises(BadInput, match="another truncation than the domain has now; materialize the asset"):
         written(halves, contexts, own, {})
     with pytest.raises(BadInput, match=r"it has keys of house/.*, and no such question"):

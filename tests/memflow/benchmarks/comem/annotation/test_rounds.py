@@ -13,10 +13,10 @@ from memflow.benchmarks.api import Annotators, States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.annotation import rounds
 from memflow.benchmarks.comem.annotation.rounds import annotated, annotation_prompts
-from memflow.benchmarks.comem.answers import UNTOLD, Finding, Review, narrowed
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.probes import probes_of
+from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
+from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.domains import Domain, find
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.ledger import LedgeredChat, RequestContext
@@ -66,17 +66,17 @@ class Planted:
         return Completion(Review(why="so", choice=choice, right=right).model_dump_json())
 
 
-def asked(name: str, options: Sequence[str] = OPTIONS, **more: object) -> Asked:
-    return replace(Asked(name, name, tuple(options)), **more)
+def asked(name: str, options: Sequence[str] = OPTIONS, **more: object) -> ContextQuestion:
+    return replace(ContextQuestion(name, name, tuple(options)), **more)
 
 
 def keys_of(context: Context, first: Planted, second: Planted, **settled: object) -> list[GoldLabel]:
-    parameters = Parameters.model_validate(settled)
+    parameters = CoMemConfig.model_validate(settled)
     return asyncio.run(annotated(DOMAIN, [context], parameters, Annotators(first, second)))
 
 
 def probes_from(context: Context, keys: Sequence[GoldLabel], **settled: object) -> list[Probe]:
-    return list(probes_of("d", [context], keys, Parameters.model_validate(settled)))
+    return list(make_probes("d", [context], keys, CoMemConfig.model_validate(settled)))
 
 
 def dropped(keys: Sequence[GoldLabel]) -> dict[str, str]:
@@ -149,7 +149,7 @@ def test_a_question_that_failed_is_not_dropped_for_a_disagreement_elsewhere(cont
 
 
 def test_unknown_and_the_option_that_says_so_are_one_key(context: Made):
-    first, second = Planted("1", other=UNTOLD), Planted("2", other="D")
+    first, second = Planted("1", other=UNKNOWN_CHOICE), Planted("2", other="D")
     keys = keys_of(context(8, [asked("q")]), first, second)
     assert {key.answer for key in keys} == {"4"} and not dropped(keys)
     assert {request.fields["told"] for request in second.asked} == {"D. I don't know."}
@@ -157,7 +157,7 @@ def test_unknown_and_the_option_that_says_so_are_one_key(context: Made):
 
 def test_where_both_cannot_tell_a_question_is_dropped_or_gets_an_option_that_says_so(context: Made):
     made = context(8, [asked("q", ("a", "b"))])
-    early = {("q", 2): UNTOLD}
+    early = {("q", 2): UNKNOWN_CHOICE}
     keys = keys_of(made, Planted("1", early), Planted("2", early))
     assert dropped(keys) == {"c/q": "no option is right at checkpoint 1, where there is no telling"}
     assert probes_from(made, keys) == []
@@ -165,18 +165,18 @@ def test_where_both_cannot_tell_a_question_is_dropped_or_gets_an_option_that_say
     assert [probe.gold for probe in probes_from(made, keys, unknown="option")] == ["3", "3", "1", "1", "1"]
 
 
-letters = st.sampled_from(["A", "B", "C", "D", UNTOLD])
+letters = st.sampled_from(["A", "B", "C", "D", UNKNOWN_CHOICE])
 planted = st.dictionaries(st.tuples(st.sampled_from(["p", "q", "r"]), st.sampled_from([2, 4, 6, 8])), letters)
 
 
 @given(first=planted, second=planted)
 def test_what_is_kept_is_what_both_say_alike_at_all_checkpoints(first, second):
-    lines = tuple(Line(f"m{place}") for place in range(8))
+    lines = tuple(ContextMessage(f"m{place}") for place in range(8))
     made = Context("c", "d", lines, tuple(asked(name) for name in "pqr"))
     keys = keys_of(made, Planted("1", first), Planted("2", second))
 
     def said(of: Mapping[tuple[str, int], str], name: str, shown: int) -> str:
-        return of.get((name, shown), "A").replace(UNTOLD, "D")
+        return of.get((name, shown), "A").replace(UNKNOWN_CHOICE, "D")
 
     alike = {
         f"c/{name}"
@@ -199,10 +199,10 @@ def test_requests_that_begin_alike_stand_together(context: Made):
 
 def test_lines_say_who_spoke_and_when_and_those_that_cannot_be_played_are_left_out():
     lines = (
-        Line("Hi.", speaker="Ross", sent_at="May"),
-        Line("Hello.", speaker="Joey", sent_at="May"),
-        Line("", reason="it is empty"),
-        Line("Well?", role="assistant", sent_at="June"),
+        ContextMessage("Hi.", speaker="Ross", sent_at="May"),
+        ContextMessage("Hello.", speaker="Joey", sent_at="May"),
+        ContextMessage("", reason="it is empty"),
+        ContextMessage("Well?", role="assistant", sent_at="June"),
     )
     first = Planted("1")
     keys_of(Context("c", "d", lines, (asked("q"),)), first, Planted("2"), checkpoints=(1.0,))
@@ -216,7 +216,7 @@ def test_the_same_part_of_a_dialogue_is_asked_about_once(context: Made, tmp_path
         chats = [
             LedgeredChat(each, ledger, RequestContext(role=each.fingerprint)) for each in (first, second)
         ]
-        keys = asyncio.run(annotated(DOMAIN, [made], Parameters(), Annotators(*chats)))
+        keys = asyncio.run(annotated(DOMAIN, [made], CoMemConfig(), Annotators(*chats)))
     assert [key.visible for key in keys if key.made_by == "verifier"] == [2, 4, 5, 5]
     assert len(first.asked) == len(second.asked) == 3
 
@@ -260,7 +260,7 @@ def test_a_budget_keeps_what_is_done_and_the_next_run_goes_on(context: Made, tmp
                 return tick
 
             try:
-                return asyncio.run(annotated(DOMAIN, [made], Parameters(), Annotators(*chats, expect)))
+                return asyncio.run(annotated(DOMAIN, [made], CoMemConfig(), Annotators(*chats, expect)))
             finally:
                 requests.extend((*first.asked, *second.asked))
                 rows = ledger.accounts(("role",), run=str(len(accounts)))
@@ -282,7 +282,7 @@ def test_answers_are_bounded_and_reasons_come_before_the_choice():
         assert_bounded(shape)
         assert_bounded(narrowed(shape, 3))
     assert list(schema_of(narrowed(Review, 3))["properties"]) == ["why", "choice", "right"]
-    assert schema_of(narrowed(Finding, 3))["properties"]["choice"]["enum"] == ["A", "B", "C", UNTOLD]
+    assert schema_of(narrowed(Finding, 3))["properties"]["choice"]["enum"] == ["A", "B", "C", UNKNOWN_CHOICE]
 
 
 def test_every_prompt_has_a_twin_with_its_fields(bench: CoMem, demo: Domain):

@@ -14,9 +14,10 @@ from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem import load as files_of
-from memflow.benchmarks.comem.contexts import Known
-from memflow.benchmarks.comem.load import contexts_of
-from memflow.benchmarks.comem.sources import amemgym, dialogues, keys
+from memflow.benchmarks.comem.annotation import label_file
+from memflow.benchmarks.comem.contexts import KnownAnswer
+from memflow.benchmarks.comem.load import load_contexts
+from memflow.benchmarks.comem.sources import amemgym, dialogues
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
 from memflow.errors import BadInput
@@ -84,7 +85,7 @@ def keys_of(bench: CoMem, records: list[Record], **settled: object) -> list[Gold
     return asyncio.run(bench.keys(domain, records, [], None))
 
 
-def probes_of(bench: CoMem, records: list[Record], **settled: object) -> list[Probe]:
+def make_probes(bench: CoMem, records: list[Record], **settled: object) -> list[Probe]:
     nobody: Any = None
     domain = replace(DOMAIN, parameters={**DOMAIN.parameters, **settled})
     held = asyncio.run(bench.keys(domain, records, [], None))
@@ -92,7 +93,7 @@ def probes_of(bench: CoMem, records: list[Record], **settled: object) -> list[Pr
 
 
 def test_a_users_first_messages_are_a_context_with_a_session_for_each_period(hand: list[Record]):
-    [context] = contexts_of(DOMAIN, hand)
+    [context] = load_contexts(DOMAIN, hand)
     assert [(line.text, line.session, line.sent_at, line.role) for line in context.lines] == [
         ("About tea.", 0, "1", "user"),
         ("About cat.", 0, "2", "user"),
@@ -104,15 +105,15 @@ def test_a_users_first_messages_are_a_context_with_a_session_for_each_period(han
 
 
 def test_an_option_is_right_from_the_message_on_that_tells_its_last_value(hand: list[Record]):
-    [context] = contexts_of(DOMAIN, hand)
+    [context] = load_contexts(DOMAIN, hand)
     [asked] = context.asked
     # Tea in the hall has no option: while that is the state, nothing new is known.
-    assert asked.known == (Known(3, 2, (0, 2)), Known(6, 1, (4, 5)))
+    assert asked.known == (KnownAnswer(3, 2, (0, 2)), KnownAnswer(6, 1, (4, 5)))
     assert (asked.options, asked.answer) == (("Cold water.", "Hot tea."), 1)
 
 
 def test_before_all_values_are_told_there_is_no_telling(bench: CoMem, hand: list[Record]):
-    probes = probes_of(bench, hand, checkpoints=(0.34, 0.5, 0.67, 1.0))
+    probes = make_probes(bench, hand, checkpoints=(0.34, 0.5, 0.67, 1.0))
     assert {tuple(probe.options) for probe in probes} == {("Cold water.", "Hot tea.", "I don't know.")}
     assert [(probe.gold, probe.evidence) for probe in probes] == [
         ("3", []),
@@ -126,7 +127,7 @@ def test_before_all_values_are_told_there_is_no_telling(bench: CoMem, hand: list
 def test_a_question_without_an_option_for_what_is_known_at_a_checkpoint_is_quarantined(
     bench: CoMem, hand: list[Record]
 ):
-    probes = probes_of(bench, hand, checkpoints=(0.5, 0.84, 1.0))
+    probes = make_probes(bench, hand, checkpoints=(0.5, 0.84, 1.0))
     why = '"What shall I drink there?" has no option for the values that are known at checkpoint 2'
     assert {probe.reason for probe in probes} == {why}
     assert keys_of(bench, hand, checkpoints=(0.5, 0.84, 1.0)) == []
@@ -170,7 +171,9 @@ def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
         return found
 
     compared = 0
-    known = {context.context_id: context for context in contexts_of(DOMAIN, bench.records(SET, {FILE: path}))}
+    known = {
+        context.context_id: context for context in load_contexts(DOMAIN, bench.records(SET, {FILE: path}))
+    }
     for (user, ended), golds in asyncio.run(gold()).items():
         context = known[user]
         visible = sum(line.session <= ended for line in context.lines)
@@ -188,8 +191,8 @@ def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
         ("/home/ann/amemgym/dialogues.json", dialogues),
         ("data.json", dialogues),
         ("v2/data.json", dialogues),
-        ("ours/keys.jsonl", keys),
-        ("two_keys_of_ours.jsonl", keys),
+        ("ours/keys.jsonl", label_file),
+        ("two_keys_of_ours.jsonl", label_file),
     ],
 )
 def test_a_source_is_told_by_the_name_of_its_file(source: str, module: object):

@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 from scenes import ATTIC, KITCHEN, SEASON, answer, published, scene, speaks
 
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.config import parameters_of
-from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.config import parse_config
+from memflow.benchmarks.comem.contexts import Context, ContextQuestion, truncation_indices
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.friendsqa import DISAGREE, NO_PERSON, NO_WORDS, TOO_FEW
 from memflow.benchmarks.comem.sources.friendsqa.options import said_in
-from memflow.benchmarks.comem.sources.friendsqa.scenes import Scene
-from memflow.benchmarks.comem.sources.friendsqa.spans import People, best, spans_of, words
-from memflow.benchmarks.comem.sources.friendsqa.text import written
-from memflow.benchmarks.comem.truncation import indices
+from memflow.benchmarks.comem.sources.friendsqa.scenes import FriendsQAScene
+from memflow.benchmarks.comem.sources.friendsqa.spans import SeasonSpeakers, best, spans_of, words
+from memflow.benchmarks.comem.sources.friendsqa.text import detokenize
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain, find
 from memflow.errors import BadInput
@@ -59,10 +58,10 @@ def parse_parameters(**parameters: object) -> Domain:
 
 
 def season(read: Read, domain: Domain = DOMAIN) -> Context:
-    return contexts_of(domain, read(published(*SEASON)))[0]
+    return load_contexts(domain, read(published(*SEASON)))[0]
 
 
-def gold(asked: Asked) -> str:
+def gold(asked: ContextQuestion) -> str:
     assert asked.answer is not None
     return asked.options[asked.answer - 1]
 
@@ -81,17 +80,17 @@ def gold(asked: Asked) -> str:
     ],
 )
 def test_tokens_are_written_as_people_write(tokens: str, text: str):
-    assert written(tokens).text == text
+    assert detokenize(tokens).text == text
 
 
 def test_a_run_of_tokens_stands_in_its_text_without_marks_around_it():
-    assert written("Oh , ( the boat ) , y'know .").between(1, 6) == "the boat"
-    assert written("Ed Begley , Jr. !").between(0, 3) == "Ed Begley, Jr."
+    assert detokenize("Oh , ( the boat ) , y'know .").between(1, 6) == "the boat"
+    assert detokenize("Ed Begley , Jr. !").between(0, 3) == "Ed Begley, Jr."
 
 
 @given(st.lists(st.sampled_from(["a", "boat", "n't", "'s", ".", ",", "(", ")", '"', "gon", "na", "-", "?!"])))
 def test_no_token_is_lost_and_every_place_holds_its_own(tokens: list[str]):
-    text = written(" ".join(tokens))
+    text = detokenize(" ".join(tokens))
     assert [text.text[begin:end] for begin, end in text.places] == tokens
     assert text.text.replace(" ", "") == "".join(tokens)
 
@@ -117,7 +116,7 @@ def test_a_season_is_a_context_and_its_scenes_are_sessions_in_order(read: Read):
 
 def test_seasons_of_several_files_stand_by_number_and_not_by_file(read: Read):
     later = scene("s02_e01_c01", ATTIC)
-    found = contexts_of(DOMAIN, read(published(later), published(*SEASON)))
+    found = load_contexts(DOMAIN, read(published(later), published(*SEASON)))
     assert [(context.context_id, len(context.lines)) for context in found] == [
         ("season_1", 19),
         ("season_2", 4),
@@ -136,7 +135,7 @@ def test_a_question_says_its_scene(read: Read):
 
 def test_options_are_answers_to_other_questions_of_the_kind_and_say_of_whom_they_are(read: Read):
     where = season(read).asked[1]
-    assert (where.category, gold(where), where.unknowing, where.dropped) == (
+    assert (where.category, gold(where), where.unknown_option, where.dropped) == (
         "Where",
         "under the stairs",
         5,
@@ -191,7 +190,7 @@ def test_an_answer_that_is_no_key_drops_its_question(
     read: Read, kind: str, given: list[dict[str, Any]], why: str
 ):
     asked = scene("s01_e09_c01", KITCHEN, (kind, "?", given))
-    assert contexts_of(DOMAIN, read(published(*SEASON, asked)))[0].asked[-1].dropped == why
+    assert load_contexts(DOMAIN, read(published(*SEASON, asked)))[0].asked[-1].dropped == why
 
 
 def test_the_right_answer_is_the_one_that_most_agree_with():
@@ -201,15 +200,20 @@ def test_the_right_answer_is_the_one_that_most_agree_with():
         answer(KITCHEN, 1, "sell the boat"),
         answer(KITCHEN, 1, "boat ,"),
     ]
-    held = Scene.model_validate(scene("s01_e01_c01", KITCHEN, ("What", "?", given)))
-    found = best(spans_of(held, held.asked[0], People([held])))
+    held = FriendsQAScene.model_validate(scene("s01_e01_c01", KITCHEN, ("What", "?", given)))
+    found = best(spans_of(held, held.asked[0], SeasonSpeakers([held])))
     assert found is not None and found.text == "the boat"
 
 
 def test_a_first_name_is_a_person_where_one_alone_has_it():
-    here = Scene.model_validate(scene("s01_e01_c01", KITCHEN))
-    people = People(
-        [here, Scene.model_validate(scene("s01_e01_c02", (("Ada Berg", "Hm ."), ("Peter Holm", "Hm ."))))]
+    here = FriendsQAScene.model_validate(scene("s01_e01_c01", KITCHEN))
+    people = SeasonSpeakers(
+        [
+            here,
+            FriendsQAScene.model_validate(
+                scene("s01_e01_c02", (("Ada Berg", "Hm ."), ("Peter Holm", "Hm .")))
+            ),
+        ]
     )
     assert people.person("Ada", here.speakers) == "Ada Moor"
     assert people.person("Ada", ()) is None
@@ -238,8 +242,8 @@ def test_as_many_questions_as_are_set_are_drawn_by_seed(read: Read):
 
 def test_the_same_records_make_the_same_contexts_in_whatever_order_they_come(read: Read):
     records = read(published(*SEASON))
-    assert contexts_of(DOMAIN, records) == contexts_of(DOMAIN, records[::-1])
-    moved = contexts_of(replace(DOMAIN, seed=7), records)[0]
+    assert load_contexts(DOMAIN, records) == load_contexts(DOMAIN, records[::-1])
+    moved = load_contexts(replace(DOMAIN, seed=7), records)[0]
     assert [each.options for each in moved.asked] != [each.options for each in season(read).asked]
 
 
@@ -296,12 +300,12 @@ def test_a_scene_that_two_files_hold_is_refused(read: Read):
 
 
 def test_the_published_part_has_its_counts(real: list[Record]):
-    scenes = [Scene.model_validate(json.loads(record.content)) for record in real]
+    scenes = [FriendsQAScene.model_validate(json.loads(record.content)) for record in real]
     assert len(scenes) == 136
     assert sum(len(each.said) for each in scenes) == 2847
     assert sum(len(each.asked) for each in scenes) == 1182
     assert sum(len(one.answers) for each in scenes for one in each.asked) == 1942
-    found = {context.context_id: context for context in contexts_of(DOMAIN, real)}
+    found = {context.context_id: context for context in load_contexts(DOMAIN, real)}
     assert {
         name: (len(each.lines), each.lines[-1].session, len(each.asked)) for name, each in found.items()
     } == {
@@ -310,17 +314,17 @@ def test_the_published_part_has_its_counts(real: list[Record]):
         "season_3": (887, 42, 223),
         "season_4": (909, 40, 213),
     }
-    every = contexts_of(parse_parameters(paraphrases=True), real)
+    every = load_contexts(parse_parameters(paraphrases=True), real)
     assert sum(len(each.asked) for each in every) == 1182
 
 
 def test_of_730_published_questions_629_have_a_key_that_holds(real: list[Record]):
-    asked = [each for context in contexts_of(DOMAIN, real) for each in context.asked]
+    asked = [each for context in load_contexts(DOMAIN, real) for each in context.asked]
     assert Counter(each.dropped for each in asked) == {None: 629, DISAGREE: 97, NO_PERSON: 3, NO_WORDS: 1}
 
 
 def test_every_published_key_rests_on_an_utterance_that_holds_it(real: list[Record]):
-    for context in contexts_of(DOMAIN, real):
+    for context in load_contexts(DOMAIN, real):
         for asked in context.asked:
             if asked.dropped is not None:
                 continue
@@ -337,14 +341,14 @@ def test_every_published_key_rests_on_an_utterance_that_holds_it(real: list[Reco
 
 
 def test_no_published_distractor_is_an_accepted_answer_nor_said_in_the_scene(real: list[Record]):
-    seasons: dict[int, list[Scene]] = {}
+    seasons: dict[int, list[FriendsQAScene]] = {}
     for record in real:
-        one = Scene.model_validate(json.loads(record.content))
+        one = FriendsQAScene.model_validate(json.loads(record.content))
         seasons.setdefault(one.at[0], []).append(one)
-    for context in contexts_of(DOMAIN, real):
+    for context in load_contexts(DOMAIN, real):
         scenes = seasons[int(context.context_id.removeprefix("season_"))]
         questions = {each.id: (one, each) for one in scenes for each in one.asked}
-        people = People(scenes)
+        people = SeasonSpeakers(scenes)
         for asked in context.asked:
             if asked.dropped is not None:
                 continue
@@ -361,18 +365,21 @@ def test_no_published_distractor_is_an_accepted_answer_nor_said_in_the_scene(rea
 
 def test_gold_stands_in_every_place_alike(real: list[Record]):
     places = Counter(
-        each.answer for context in contexts_of(DOMAIN, real) for each in context.asked if each.dropped is None
+        each.answer
+        for context in load_contexts(DOMAIN, real)
+        for each in context.asked
+        if each.dropped is None
     )
     # 629 / 4 = 157, and three standard errors are 33.
     assert set(places) == {1, 2, 3, 4} and all(abs(count - 157) < 33 for count in places.values())
 
 
 def test_by_the_end_every_published_question_can_be_answered(real: list[Record]):
-    parameters = parameters_of(DOMAIN)
+    parameters = parse_config(DOMAIN)
     untold = [0] * 5
-    for context in contexts_of(DOMAIN, real):
+    for context in load_contexts(DOMAIN, real):
         for asked in context.asked:
             if asked.dropped is None:
-                for checkpoint, index in enumerate(indices(context, parameters)):
+                for checkpoint, index in enumerate(truncation_indices(context, parameters)):
                     untold[checkpoint] += asked.key(index) == "5"
     assert untold == [629, 466, 281, 142, 0]

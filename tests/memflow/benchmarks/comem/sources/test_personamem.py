@@ -12,7 +12,7 @@ from confiding import COLUMNS, CONTEXTS, OPTIONS, PERSONA, QUESTIONS, TALK, read
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.personamem import ALIASES, CATEGORIES
 from memflow.benchmarks.domains import Domain, find
 from memflow.errors import BadInput
@@ -35,7 +35,7 @@ def asked(domain: Domain, records: list[Record]) -> tuple[list[GoldLabel], list[
 
 
 def only(records: list[Record], **parameters: Any) -> Context:
-    (context,) = contexts_of(parse_parameters(**parameters), records)
+    (context,) = load_contexts(parse_parameters(**parameters), records)
     return context
 
 
@@ -102,14 +102,14 @@ def test_types_of_all_three_files_are_the_same_seven_categories(
 def test_each_size_is_a_domain_on_its_own_files(tmp_path: Path, size: str):
     domain = find(f"comem_personamem_{size}")
     records = read(tmp_path, table([row()]), SHARED, f"personamem_{size}")
-    (context,) = contexts_of(domain, records)
+    (context,) = load_contexts(domain, records)
     assert (context.dataset, len(context.asked)) == (f"personamem_{size}", 1)
     assert domain.listed == (size != "1m")
 
 
 def test_contexts_that_nothing_is_asked_of_are_not_played(tmp_path: Path):
     records = read(tmp_path, table([row()]), shared({"c0": TALK, "c1": TALK}))
-    assert [context.context_id for context in contexts_of(DOMAIN, records)] == ["c1"]
+    assert [context.context_id for context in load_contexts(DOMAIN, records)] == ["c1"]
 
 
 def test_questions_of_contexts_that_are_not_there_are_left_out_and_it_is_told(tmp_path: Path):
@@ -226,10 +226,10 @@ def test_a_question_that_ends_after_its_context_is_refused(tmp_path: Path):
     records = read(tmp_path, table([row(end_index_in_shared_context=11)]), SHARED)
     complaint = f"question q1 ends at message 11 of {CONTEXTS}, context c1, which has 10; get questions_*"
     with pytest.raises(BadInput, match=re.escape(complaint)):
-        contexts_of(DOMAIN, records)
+        load_contexts(DOMAIN, records)
 
 
 def test_files_that_have_no_context_in_common_are_refused(tmp_path: Path):
     records = read(tmp_path, table([row(shared_context_id="c9")]), SHARED)
     with pytest.raises(BadInput, match="none of the 1 contexts that questions are asked of is among the 1"):
-        contexts_of(DOMAIN, records)
+        load_contexts(DOMAIN, records)

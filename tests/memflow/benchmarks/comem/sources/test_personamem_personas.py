@@ -17,7 +17,7 @@ from profiles import examples
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain, find
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Tools
@@ -72,7 +72,7 @@ def recorded(files: Published) -> list[Record]:
 @given(published())
 def test_any_table_of_questions_comes_through_as_it_was_written(files: Published):
     rows, contexts = files
-    found = {context.context_id: context for context in contexts_of(DOMAIN, recorded(files))}
+    found = {context.context_id: context for context in load_contexts(DOMAIN, recorded(files))}
     assert {name: [line.text for line in context.lines] for name, context in found.items()} == {
         name: [content for _, content in said] for name, said in contexts.items()
     }

@@ -16,7 +16,7 @@ import pytest
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.personamem import ALIASES
 from memflow.benchmarks.domains import find
 from memflow.records import Probe, Record
@@ -36,7 +36,7 @@ class Plain:
     @property
     def read(self) -> list[Context]:
         """What we make of them."""
-        return contexts_of(DOMAIN, self.records)
+        return load_contexts(DOMAIN, self.records)
 
 
 @pytest.fixture(scope="module")

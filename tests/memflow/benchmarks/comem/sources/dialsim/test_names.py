@@ -5,18 +5,18 @@ from collections.abc import Callable
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.sources.dialsim.names import Names, names_of, renamed, shuffled
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
+from memflow.benchmarks.comem.sources.dialsim.names import NameMapping, names_of, rename_people, shuffle_names
 from memflow.records import Record
 
-RING = Names({"Ann": "Bo", "Bo": "Geller", "Geller": "Ann"})
+RING = NameMapping({"Ann": "Bo", "Bo": "Geller", "Geller": "Ann"})
 SPOKEN = (
-    Line("Hello there, Bo.", "user", "Ann"),
-    Line("And a woman with Ann, so the woman said.", "user", "Bo"),
-    Line("He met Mr. Geller, but not the Woman.", "user", "Woman"),
-    Line("I am well.", "user", "Mrs. Geller"),
-    Line("So am I, Mark. But mark my words, and mark them well.", "user", "ANN"),
-    Line("Yes!", "user", "Mark"),
+    ContextMessage("Hello there, Bo.", "user", "Ann"),
+    ContextMessage("And a woman with Ann, so the woman said.", "user", "Bo"),
+    ContextMessage("He met Mr. Geller, but not the Woman.", "user", "Woman"),
+    ContextMessage("I am well.", "user", "Mrs. Geller"),
+    ContextMessage("So am I, Mark. But mark my words, and mark them well.", "user", "ANN"),
+    ContextMessage("Yes!", "user", "Mark"),
 )
 
 
@@ -35,23 +35,35 @@ def test_names_are_words_of_tags_that_no_common_word_is():
 
 
 def test_a_frequent_speaker_whom_nobody_calls_has_a_name():
-    assert names_of([*SPOKEN, Line("Well.", "user", "Gunther")]) == ["Ann", "Bo", "Geller", "Gunther"]
+    assert names_of([*SPOKEN, ContextMessage("Well.", "user", "Gunther")]) == [
+        "Ann",
+        "Bo",
+        "Geller",
+        "Gunther",
+    ]
 
 
 @given(st.integers(0, 2**32), st.integers(2, 40))
 def test_nobody_keeps_their_name_and_nobody_shares_one(seed: int, people: int):
     lines = [
-        Line("Well.", "user", f"N{chr(97 + number // 26)}{chr(97 + number % 26)}") for number in range(people)
+        ContextMessage("Well.", "user", f"N{chr(97 + number // 26)}{chr(97 + number % 26)}")
+        for number in range(people)
     ]
-    instead = shuffled(lines, seed, "show").instead
+    instead = shuffle_names(lines, seed, "show").instead
     assert len(instead) == people and set(instead) == set(instead.values())
     assert all(old != new for old, new in instead.items())
 
 
 def test_the_exchange_is_of_the_seed_and_of_the_show():
-    lines = [Line("Well.", "user", name) for name in ("Ann", "Bo", "Cy", "Dee", "Eve", "Fay", "Gus", "Hal")]
-    assert shuffled(lines, 1, "a") == shuffled(lines, 1, "a")
-    assert len({tuple(shuffled(lines, seed, show).instead.items()) for seed in (1, 2) for show in "ab"}) == 4
+    lines = [
+        ContextMessage("Well.", "user", name)
+        for name in ("Ann", "Bo", "Cy", "Dee", "Eve", "Fay", "Gus", "Hal")
+    ]
+    assert shuffle_names(lines, 1, "a") == shuffle_names(lines, 1, "a")
+    assert (
+        len({tuple(shuffle_names(lines, seed, show).instead.items()) for seed in (1, 2) for show in "ab"})
+        == 4
+    )
 
 
 known = st.sampled_from(["Ann", "BO", "Geller", "geller", "Mrs.", " ", "'s", "’s", "-", "_", "7", "ann"])
@@ -67,20 +79,24 @@ def test_shuffled_back_every_text_is_as_it_was_and_no_two_become_one(one: list[s
 
 
 def test_a_context_has_the_other_names_everywhere():
-    asked = Asked(
+    asked = ContextQuestion(
         "q", "Whose is Ann's?", ("Bo", "Mrs. geller", "I don't know."), 1, true_of=("Bo", "Mrs. Geller", "")
     )
-    context = Context("c", "d", (Line("Ann, hi!", "user", "Bo"), Line("?", "user")), (asked,))
-    new = renamed(context, RING)
+    context = Context(
+        "c", "d", (ContextMessage("Ann, hi!", "user", "Bo"), ContextMessage("?", "user")), (asked,)
+    )
+    new = rename_people(context, RING)
     assert [(line.speaker, line.text) for line in new.lines] == [("Geller", "Bo, hi!"), (None, "?")]
     assert new.asked[0].question == "Whose is Bo's?"
     assert new.asked[0].options == ("Geller", "Mrs. ann", "I don't know.")
     assert new.asked[0].true_of == ("Geller", "Mrs. Ann", "") and new.asked[0].answer == 1
-    assert renamed(new, RING.back) == context
+    assert rename_people(new, RING.back) == context
 
 
 def test_the_domain_shuffles_a_show_as_a_whole_and_asks_the_same(
-    read: Callable[..., list[Record]], made: Callable[..., list[Context]], talk: Callable[..., list[Line]]
+    read: Callable[..., list[Record]],
+    made: Callable[..., list[Context]],
+    talk: Callable[..., list[ContextMessage]],
 ):
     said = talk(400)
     script = "".join(
@@ -92,9 +108,9 @@ def test_the_domain_shuffles_a_show_as_a_whole_and_asks_the_same(
     plain, other = made(records), made(records, names="shuffled")
     assert len(plain) == len(other) == 2
     lines = [line for context in plain for line in context.lines]
-    exchange = shuffled(lines, 42, "friends")
+    exchange = shuffle_names(lines, 42, "friends")
     assert set(exchange.instead) == {"Ann", "Bo", "Cy", "Dee"}
-    assert [renamed(context, exchange.back) for context in other] == plain != other
+    assert [rename_people(context, exchange.back) for context in other] == plain != other
     changed = [line for context in other for line in context.lines]
     kept = {one.speaker for one, two in zip(lines, changed, strict=True) if one.speaker == two.speaker}
     assert kept == {"All"}
@@ -103,8 +119,8 @@ def test_the_domain_shuffles_a_show_as_a_whole_and_asks_the_same(
 def test_the_real_show_shuffled_back_is_the_real_show(real: list[Record], made: Callable[..., list[Context]]):
     few = {"who_said": 2, "said_last": 1}
     plain, other = made(real, **few), made(real, **few, names="shuffled")
-    exchange = shuffled([line for context in plain for line in context.lines], 42, "friends")
+    exchange = shuffle_names([line for context in plain for line in context.lines], 42, "friends")
     assert {"Ross", "Rachel", "Monica", "Chandler", "Joey", "Phoebe", "Geller", "Green"} <= set(
         exchange.instead
     )
-    assert [renamed(context, exchange.back) for context in other] == plain
+    assert [rename_people(context, exchange.back) for context in other] == plain

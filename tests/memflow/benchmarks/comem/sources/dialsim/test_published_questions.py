@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.comem.sources.dialsim.published_questions import Drawn, Quiz, asker, drawn, put, sorts
+from memflow.benchmarks.comem.sources.dialsim.published_questions import (
+    DrawnQuestion,
+    PublishedQuestion,
+    choose_asker,
+    draw_questions,
+    put,
+    questions_by_sort,
+)
 from memflow.benchmarks.tv_scripts import Utterance
 
 AT = "May 9, 1995"
@@ -25,7 +32,9 @@ def scene(hard: list[str], easy: list[str]) -> dict[str, Any]:
 
 def kinds(scene: dict[str, Any], times: int = 4000) -> Counter[str]:
     chance = random.Random(0)
-    return Counter(one.kind for _ in range(times) for one in drawn(sorts(scene), AT, 1, chance))
+    return Counter(
+        one.kind for _ in range(times) for one in draw_questions(questions_by_sort(scene), AT, 1, chance)
+    )
 
 
 def test_seven_of_ten_draws_are_over_the_graph():
@@ -57,21 +66,24 @@ def test_a_question_over_the_graph_that_names_its_own_month_or_year_is_passed_ov
         "1": asks("Who left in 1995?"),
         "2": asks("Who left on May 1, 1995?"),
     }
-    found = sorts({"hard_q": {"past": held}})
+    found = questions_by_sort({"hard_q": {"past": held}})
     chance = random.Random(0)
-    assert {one.key for _ in range(100) for one in drawn(found, AT, 1, chance)} == {"2"}
-    assert [one.key for one in drawn(found, AT, 0, chance)] == ["0", "1", "2"]
+    assert {one.key for _ in range(100) for one in draw_questions(found, AT, 1, chance)} == {"2"}
+    assert [one.key for one in draw_questions(found, AT, 0, chance)] == ["0", "1", "2"]
 
 
 def test_what_has_no_words_cannot_be_asked():
     silent = {"0": asks(""), "1": asks(questions={"Bo": "Who?"}), "2": asks()}
-    assert [one.key for one in drawn(sorts({"easy_q": {"ans_w_time": silent}}), AT, 0, random.Random(0))] == [
-        "2"
-    ]
+    assert [
+        one.key
+        for one in draw_questions(
+            questions_by_sort({"easy_q": {"ans_w_time": silent}}), AT, 0, random.Random(0)
+        )
+    ] == ["2"]
 
 
 def test_several_draws_give_no_question_twice():
-    found = drawn(sorts(scene(["past"], ["ans_w_time"])), AT, 50, random.Random(0))
+    found = draw_questions(questions_by_sort(scene(["past"], ["ans_w_time"])), AT, 50, random.Random(0))
     assert {one.kind for one in found} == {"past", "ans_w_time"} and len(found) == 2
 
 
@@ -79,16 +91,18 @@ def test_the_asker_speaks_near_the_one_whom_the_assistant_plays():
     said = [
         Utterance(0, name, "So.") for name in ("Far", "Ann", "Bo", "Cy", "Ross", "Dee", "Eve", "Fay", "Off")
     ]
-    assert {asker(said, "friends", random.Random(seed)) for seed in range(100)} == {
+    assert {choose_asker(said, "friends", random.Random(seed)) for seed in range(100)} == {
         "Ann", "Bo", "Cy", "Dee", "Eve", "Fay",
     }  # fmt: skip
-    assert asker(said, "bigbang", random.Random(0)) is None
-    assert asker(said[4:5], "friends", random.Random(0)) is None
+    assert choose_asker(said, "bigbang", random.Random(0)) is None
+    assert choose_asker(said[4:5], "friends", random.Random(0)) is None
 
 
-def quiz(**more: Any) -> Drawn:
+def quiz(**more: Any) -> DrawnQuestion:
     raw = {"questions": {"default": "Who?", "Bo": "Hey, who?"}, "options": ["ann", "Rome", "I don't know."]}
-    return Drawn("easy_q", "ans_w_time", "7", Quiz.model_validate({**raw, "answer": "Ann", **more}))
+    return DrawnQuestion(
+        "easy_q", "ans_w_time", "7", PublishedQuestion.model_validate({**raw, "answer": "Ann", **more})
+    )
 
 
 def test_an_option_that_is_a_speaker_is_true_of_that_speaker():
