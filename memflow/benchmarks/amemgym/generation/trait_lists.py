@@ -81,11 +81,11 @@ def invent_personas(traits: TraitLists, seed: int) -> Iterator[dict[str, Any]]:
 
 def _person(traits: TraitLists, seed: int, number: int, sort: GenderNames, called: str) -> dict[str, Any]:
     chance = random.Random(seeded(seed, "person", number))
-    life = chance.choice(traits.lives)
-    age = chance.randint(*life.ages)
+    history = chance.choice(traits.lives)
+    age = chance.randint(*history.ages)
     possible = [standing.status for standing in traits.standings if standing.age <= age]
     sentences = [
-        life.about,
+        history.about,
         chance.choice(traits.homes),
         chance.choice(traits.pasts),
         chance.choice(traits.tempers),
@@ -95,8 +95,8 @@ def _person(traits: TraitLists, seed: int, number: int, sort: GenderNames, calle
         "age": age,
         "gender": sort.gender,
         "marital_status": chance.choice(possible or [traits.standings[0].status]),
-        "education_level": life.education,
-        "occupation": life.occupation,
+        "education_level": history.education,
+        "occupation": history.occupation,
         "hobbies_and_interests": traits.comma.join(chance.sample(traits.hobbies, 3)),
         "skills_and_expertise": traits.comma.join(chance.sample(traits.skills, 2)),
         "about": traits.joint.join(

@@ -129,7 +129,7 @@ def test_a_question_may_be_put_in_the_words_of_one_who_is_there(read: Read, made
         read({PICKLE: pickle.dumps({"S01E01": scenes})}),
         questions="published",
         keys="published",
-        choose_asker="speaker",
+        asker="speaker",
     )
     assert [asked.question for asked in context.asked] == ["So, who had a kite?"]
 
