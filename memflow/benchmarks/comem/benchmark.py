@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.api import Annotators, AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.comem.annotation.imported import imported
-from memflow.benchmarks.comem.annotation.labels import labels_from_source, left_out
-from memflow.benchmarks.comem.annotation.rounds import annotated, annotation_prompts
+from memflow.benchmarks.comem.annotation.imported import import_labels
+from memflow.benchmarks.comem.annotation.labels import dropped_by_source, labels_from_source
+from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
 from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.comem.load import load_contexts, read_records
 from memflow.benchmarks.comem.probes import make_probes
@@ -58,14 +58,14 @@ class CoMem(Benchmark):
     ) -> list[GoldLabel]:
         config, contexts = parse_config(domain), load_contexts(domain, records)
         if config.keys == "imported":
-            made = imported(domain, records, config)
+            made = import_labels(domain, records, config)
         elif config.keys != "annotated":
             made = labels_from_source(config.keys, domain, contexts, config)
         elif annotators is None:
             raise BadSettings(f"domain {domain.name}: its keys are annotated, and nobody is there to do it")
         else:
-            made = await annotated(domain, contexts, config, annotators)
-        return [*made, *left_out(domain, contexts, config)]
+            made = await annotate(domain, contexts, config, annotators)
+        return [*made, *dropped_by_source(domain, contexts, config)]
 
     async def probes(
         self,

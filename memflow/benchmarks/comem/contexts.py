@@ -76,15 +76,17 @@ class ContextQuestion:
         """The number of the "not enough information" option, if any."""
         return unknown_option(self.options)
 
-    def told(self, visible: int) -> KnownAnswer | None:
+    def known_at(self, visible: int) -> KnownAnswer | None:
         """Return the answer that is known after the first `visible` messages; None where there is none."""
         return max(
-            (each for each in self.known if each.since <= visible), key=lambda each: each.since, default=None
+            (each for each in self.known if each.since <= visible),
+            key=lambda each: each.since,
+            default=None,
         )
 
-    def key(self, visible: int) -> str:
+    def label_at(self, visible: int) -> str:
         """Return the label after the first `visible` messages: an option's number, or `unknown`."""
-        known = self.told(visible)
+        known = self.known_at(visible)
         if known is not None:
             return str(known.answer)
         return UNKNOWN if self.unknown_option is None else str(self.unknown_option)
@@ -100,30 +102,30 @@ class Context:
 
     context_id: str
     dataset: str
-    lines: tuple[ContextMessage, ...]
-    asked: tuple[ContextQuestion, ...]
+    messages: tuple[ContextMessage, ...]
+    questions: tuple[ContextQuestion, ...]
     language: str = "en"
     reason: str | None = None
 
     def message_id(self, line: int) -> str:
         """Return the id of the message at a position from 0: `CONTEXT/SESSION.POSITION`."""
-        return f"{self.context_id}/{self.lines[line].session}.{line}"
+        return f"{self.context_id}/{self.messages[line].session}.{line}"
 
     def question_id(self, asked: ContextQuestion) -> str:
         """Return the question's id, unique in a domain."""
         return f"{self.context_id}/{asked.question_id}"
 
     @property
-    def sound(self) -> Sequence[ContextQuestion]:
+    def valid_questions(self) -> Sequence[ContextQuestion]:
         """The questions that are neither quarantined nor dropped by their source."""
         if self.reason is not None:
             return ()
-        return tuple(asked for asked in self.asked if asked.reason is None and asked.dropped is None)
+        return tuple(asked for asked in self.questions if asked.reason is None and asked.dropped is None)
 
     @property
     def speakers(self) -> Sequence[str]:
         """The speakers, in the order of their first messages."""
-        return tuple(dict.fromkeys(line.speaker for line in self.lines if line.speaker))
+        return tuple(dict.fromkeys(line.speaker for line in self.messages if line.speaker))
 
 
 def truncation_indices(context: Context, config: CoMemConfig) -> tuple[int, ...]:
@@ -131,7 +133,7 @@ def truncation_indices(context: Context, config: CoMemConfig) -> tuple[int, ...]
     # Binary fractions: 0.29 x 100 is slightly less than 29.
     return (
         0,
-        *(math.floor(share * len(context.lines) + 1e-9) for share in config.checkpoints),
+        *(math.floor(share * len(context.messages) + 1e-9) for share in config.checkpoints),
     )
 
 

@@ -16,23 +16,27 @@ from memflow.records import GoldLabel, Probe
 
 
 def make_probes(
-    domain: str, contexts: Sequence[Context], keys: Sequence[GoldLabel], config: CoMemConfig
+    domain: str, contexts: Sequence[Context], labels: Sequence[GoldLabel], config: CoMemConfig
 ) -> Iterator[Probe]:
     """Yield probes by context, question and checkpoint. Dropped questions have none; a failed label quarantines the
     probe."""
-    held_of = labels_by_question(keys)
+    by_question = labels_by_question(labels)
     for context in contexts:
-        for asked in context.asked:
-            held = held_of.get(context.question_id(asked), [])
-            if any(key.dropped is not None for key in held):
+        for asked in context.questions:
+            question_labels = by_question.get(context.question_id(asked), [])
+            if any(label.dropped is not None for label in question_labels):
                 continue
-            yield from _of(domain, context, asked, final_labels(held), config)
+            yield from _of(domain, context, asked, final_labels(question_labels), config)
 
 
 def _of(
-    domain: str, context: Context, asked: ContextQuestion, keys: Mapping[int, GoldLabel], config: CoMemConfig
+    domain: str,
+    context: Context,
+    asked: ContextQuestion,
+    labels: Mapping[int, GoldLabel],
+    config: CoMemConfig,
 ) -> Iterator[Probe]:
-    right = {number: key.answer for number, key in keys.items()}
+    right = {number: label.answer for number, label in labels.items()}
     if UNKNOWN in right.values() and asked.unknown_option is None:
         added = UNKNOWN_OPTION_TEXTS[context.language]
         asked = replace(
@@ -40,11 +44,11 @@ def _of(
         )
     guess = 1 if config.guess_key == "first" else len(config.checkpoints)
     reached, seen = truncation_indices(context, config), visible_counts(context, asked, config)
-    failed = next((key.reason for key in keys.values() if key.reason is not None), None)
+    failed = next((label.reason for label in labels.values() if label.reason is not None), None)
     for number, index in enumerate(seen):
         answer = right.get(number or guess)
         gold = asked.unknown_option if answer == UNKNOWN else int(answer) if answer else None
-        known = asked.told(index)
+        known = asked.known_at(index)
         yield Probe(
             domain=domain,
             probe_id=f"{context.question_id(asked)}/c{number}",

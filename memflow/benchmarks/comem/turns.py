@@ -16,7 +16,7 @@ def make_turns(domain: str, context: Context, config: CoMemConfig) -> Iterator[T
     reached = truncation_indices(context, config)
     for event, (first, end) in enumerate(_batches(context, config)):
         for place in range(first, end):
-            line = context.lines[place]
+            line = context.messages[place]
             yield Turn(
                 domain=domain,
                 episode_id=context.context_id,
@@ -35,11 +35,11 @@ def make_turns(domain: str, context: Context, config: CoMemConfig) -> Iterator[T
 
 def _batches(context: Context, config: CoMemConfig) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each batch."""
-    asked_at = {index for asked in context.asked for index in visible_counts(context, asked, config)}
+    asked_at = {index for asked in context.questions for index in visible_counts(context, asked, config)}
     cuts = asked_at | set(truncation_indices(context, config))
     last, first = truncation_indices(context, config)[-1], 0
     for place in range(1, last + 1):
-        together = context.lines[first : place + 1]
+        together = context.messages[first : place + 1]
         if place in cuts or place == last or not _joins_batch(together, config):
             yield first, place
             first = place

@@ -10,7 +10,7 @@ from memflow.benchmarks.comem.annotation.label_file import (
     Rationale,
     question_digest,
 )
-from memflow.benchmarks.comem.annotation.labels import kept
+from memflow.benchmarks.comem.annotation.labels import drop_unanswerable
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
 from memflow.benchmarks.comem.load import label_records, load_contexts
@@ -19,32 +19,34 @@ from memflow.errors import BadInput
 from memflow.records import GoldLabel, Record
 
 
-def imported(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[GoldLabel]:
+def import_labels(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[GoldLabel]:
     """Return the labels of every valid question at checkpoints 1 and later. A question without a line is dropped.
 
     Raises BadInput with file, line and error for an unknown question, another wording, other options, another
     truncation or a duplicate question, and where the domain has no label file.
     """
     contexts = load_contexts(domain.limited(0), records)
-    known = {context.question_id(asked): (context, asked) for context in contexts for asked in context.asked}
-    lines = _lines(domain, records, known, config)
+    known = {
+        context.question_id(asked): (context, asked) for context in contexts for asked in context.questions
+    }
+    lines = _label_lines(domain, records, known, config)
     return [
-        key
+        label
         for context in contexts[: domain.limit or None]
-        for asked in context.sound
-        for key in _keys(domain, context, asked, lines.get(context.question_id(asked)), config)
+        for asked in context.valid_questions
+        for label in _make_labels(domain, context, asked, lines.get(context.question_id(asked)), config)
     ]
 
 
-def _lines(
+def _label_lines(
     domain: Domain,
     records: Sequence[Record],
     known: Mapping[str, tuple[Context, ContextQuestion]],
     config: CoMemConfig,
 ) -> dict[str, LabeledQuestion]:
     """Return the lines of the domain's label files, by question."""
-    held = label_records(records)
-    if not held:
+    found_labels = label_records(records)
+    if not found_labels:
         named = ", ".join(domain.datasets)
         raise BadInput(
             f"domain {domain.name} imports its keys, and none of its data sets ({named}) has a file of them: name "
@@ -52,7 +54,7 @@ def _lines(
         )
     found: dict[str, LabeledQuestion] = {}
     first = 0
-    for record in held:
+    for record in found_labels:
         if record.record_id == HEADER_ID:
             first = record.position
             continue
@@ -62,7 +64,7 @@ def _lines(
         elif line.question_id in found:
             fault = "another of the domain's files has keys for it too"
         else:
-            fault = _fault(line, *known[line.question_id], config)
+            fault = _mismatch(line, *known[line.question_id], config)
         if fault is not None:
             where = f"{record.dataset}: {record.source}, line {1 + record.position - first}"
             raise BadInput(f"domain {domain.name}: {where}: question {line.question_id}: {fault}")
@@ -70,7 +72,7 @@ def _lines(
     return found
 
 
-def _fault(
+def _mismatch(
     line: LabeledQuestion, context: Context, asked: ContextQuestion, config: CoMemConfig
 ) -> str | None:
     """Return how a line does not match its question; None where it does."""
@@ -93,7 +95,7 @@ def _fault(
     return None
 
 
-def _keys(
+def _make_labels(
     domain: Domain,
     context: Context,
     asked: ContextQuestion,
@@ -117,16 +119,17 @@ def _keys(
         yield from empty
         return
     filled = [
-        replace(key, answer=str(at.answer), why=_why(at)) for key, at in zip(empty, line.keys, strict=True)
+        replace(label, answer=str(at.answer), why=_why(at))
+        for label, at in zip(empty, line.keys, strict=True)
     ]
-    yield from kept(asked, filled, config)
+    yield from drop_unanswerable(asked, filled, config)
 
 
 def _why(at: CheckpointLabel) -> str | None:
     """Return the rationale of every annotator, with its name."""
-    return "\n".join(_said(ground) for ground in at.grounds) or None
+    return "\n".join(_visible_text(ground) for ground in at.grounds) or None
 
 
-def _said(ground: Rationale) -> str:
+def _visible_text(ground: Rationale) -> str:
     who = ", ".join(name for name in (ground.hand, ground.model) if name is not None)
     return ": ".join(part for part in (who, ground.why) if part)

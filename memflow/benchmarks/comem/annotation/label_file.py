@@ -78,28 +78,33 @@ def question_digest(asked: ContextQuestion) -> str:
     return digest(asked.question, asked.options)
 
 
-def written(
-    domain: Domain, contexts: Sequence[Context], keys: Sequence[GoldLabel], models: Mapping[str, str]
+def format_label_file(
+    domain: Domain, contexts: Sequence[Context], labels: Sequence[GoldLabel], models: Mapping[str, str]
 ) -> LabelFile:
     """Return the final labels of a domain as a file, with the rationale of every annotator.
 
     Dropped and failed questions are omitted. `models` maps fingerprints to model names. Raises BadInput where labels
     belong to other contexts or to another truncation than the domain's.
     """
-    held = dict(labels_by_question(keys))
+    found_labels = dict(labels_by_question(labels))
     lines: list[LabeledQuestion] = []
     left_out: dict[str, str] = {}
     for context in contexts:
-        for asked in context.asked:
+        for asked in context.questions:
             question = context.question_id(asked)
-            mine = held.pop(question, [])
-            why = next((why for key in mine for why in (key.reason, key.dropped) if why is not None), None)
-            if why is not None:
-                left_out[question] = why
+            mine = found_labels.pop(question, [])
+            reason = next(
+                (reason for label in mine for reason in (label.reason, label.dropped) if reason is not None),
+                None,
+            )
+            if reason is not None:
+                left_out[question] = reason
             elif mine:
                 lines.append(_labeled_question(domain, context, asked, mine, models))
-    if held:
-        raise BadInput(f"{domain.name}: it has keys of {next(iter(held))}, and no such question; {_REBUILD}")
+    if found_labels:
+        raise BadInput(
+            f"{domain.name}: it has keys of {next(iter(found_labels))}, and no such question; {_REBUILD}"
+        )
     header = LabelFileHeader(format="memflow keys 1", domain=domain.name, questions=len(lines) or None)
     return LabelFile("".join(map(_json, (header, *lines))), len(lines), left_out)
 
@@ -111,12 +116,12 @@ def _labeled_question(
     domain: Domain,
     context: Context,
     asked: ContextQuestion,
-    keys: Sequence[GoldLabel],
+    labels: Sequence[GoldLabel],
     models: Mapping[str, str],
 ) -> LabeledQuestion:
-    config, last = parse_config(domain), final_labels(keys)
+    config, last = parse_config(domain), final_labels(labels)
     seen = dict(enumerate(visible_counts(context, asked, config)[1:], start=1))
-    if {number: key.visible for number, key in last.items()} != seen:
+    if {number: label.visible for number, label in last.items()} != seen:
         raise BadInput(
             f"{domain.name}: {context.question_id(asked)} has keys of another truncation than the domain has now; "
             f"{_REBUILD}"
@@ -129,27 +134,29 @@ def _labeled_question(
                 share=share,
                 visible=seen[number],
                 answer=_answer(last[number]),
-                grounds=list(_rationales(keys, number, models)),
+                grounds=list(_rationales(labels, number, models)),
             )
             for number, share in enumerate(config.checkpoints, start=1)
         ],
     )
 
 
-def _answer(key: GoldLabel) -> int | Literal["unknown"]:
-    if key.answer is None:
+def _answer(label: GoldLabel) -> int | Literal["unknown"]:
+    if label.answer is None:
         raise BadInput(
-            f"{key.domain}: {key.question_id} has no key at checkpoint {key.checkpoint}; {_REBUILD}"
+            f"{label.domain}: {label.question_id} has no key at checkpoint {label.checkpoint}; {_REBUILD}"
         )
-    return UNKNOWN if key.answer == UNKNOWN else int(key.answer)
+    return UNKNOWN if label.answer == UNKNOWN else int(label.answer)
 
 
-def _rationales(keys: Sequence[GoldLabel], checkpoint: int, models: Mapping[str, str]) -> Iterator[Rationale]:
+def _rationales(
+    labels: Sequence[GoldLabel], checkpoint: int, models: Mapping[str, str]
+) -> Iterator[Rationale]:
     """Yield the rationale of each annotator, that of the final label last."""
-    for key in sorted(keys, key=lambda key: ANNOTATOR_PRECEDENCE.index(key.made_by), reverse=True):
-        if key.checkpoint == checkpoint:
-            model = None if key.model is None else models.get(key.model, key.model)
-            yield Rationale(hand=key.made_by, model=model, why=key.why)
+    for label in sorted(labels, key=lambda label: ANNOTATOR_PRECEDENCE.index(label.made_by), reverse=True):
+        if label.checkpoint == checkpoint:
+            model = None if label.model is None else models.get(label.model, label.model)
+            yield Rationale(hand=label.made_by, model=model, why=label.why)
 
 
 def _json(shape: BaseModel) -> str:
@@ -161,11 +168,11 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the header and the questions of a file, with their ids. Raises BadInput with line and error."""
     header: LabelFileHeader | None = None
     seen: dict[str, int] = {}
-    for place, (number, raw) in enumerate(file.numbered(), start=1):
+    for task, (number, raw) in enumerate(file.numbered(), start=1):
         where = f"line {number}"
         # The record's position gives its line in later errors.
-        if number != place:
-            raise file.bad(f"line {place} is empty")
+        if number != task:
+            raise file.bad(f"line {task} is empty")
         if header is None:
             header = file.shaped(LabelFileHeader, raw, where)
             yield HEADER_ID, raw

@@ -14,18 +14,18 @@ ANNOTATOR_PRECEDENCE = ("verifier", "annotator", "imported", "rule", "published"
 
 
 def labels_from_source(
-    hand: str, domain: Domain, contexts: Sequence[Context], config: CoMemConfig
+    annotator: str, domain: Domain, contexts: Sequence[Context], config: CoMemConfig
 ) -> list[GoldLabel]:
     """Return the labels of every valid question at checkpoints 1 and later, by `rule` or as `published`."""
     return [
-        key
+        label
         for context in contexts
-        for asked in context.sound
-        for key in kept(asked, _keys(hand, domain, context, asked, config), config)
+        for asked in context.valid_questions
+        for label in drop_unanswerable(asked, _make_labels(annotator, domain, context, asked, config), config)
     ]
 
 
-def left_out(domain: Domain, contexts: Sequence[Context], config: CoMemConfig) -> list[GoldLabel]:
+def dropped_by_source(domain: Domain, contexts: Sequence[Context], config: CoMemConfig) -> list[GoldLabel]:
     """Return rows for the questions that their source drops, with the reason."""
     return [
         GoldLabel(
@@ -39,50 +39,52 @@ def left_out(domain: Domain, contexts: Sequence[Context], config: CoMemConfig) -
             dropped=asked.dropped,
         )
         for context in contexts
-        for asked in context.asked
+        for asked in context.questions
         if asked.dropped is not None
         for number, index in enumerate(visible_counts(context, asked, config))
         if number
     ]
 
 
-def labels_by_question(keys: Iterable[GoldLabel]) -> Mapping[str, list[GoldLabel]]:
+def labels_by_question(labels: Iterable[GoldLabel]) -> Mapping[str, list[GoldLabel]]:
     """Return the labels of each question, by its id."""
     found: dict[str, list[GoldLabel]] = defaultdict(list)
-    for key in keys:
-        found[key.question_id].append(key)
+    for label in labels:
+        found[label.question_id].append(label)
     return found
 
 
-def final_labels(keys: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
+def final_labels(labels: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
     """Return one question's final label at each checkpoint."""
-    ordered = sorted(keys, key=lambda key: ANNOTATOR_PRECEDENCE.index(key.made_by), reverse=True)
-    return {key.checkpoint: key for key in ordered}
+    ordered = sorted(labels, key=lambda label: ANNOTATOR_PRECEDENCE.index(label.made_by), reverse=True)
+    return {label.checkpoint: label for label in ordered}
 
 
-def kept(asked: ContextQuestion, keys: Iterable[GoldLabel], config: CoMemConfig) -> list[GoldLabel]:
+def drop_unanswerable(
+    asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
+) -> list[GoldLabel]:
     """Return one question's labels, dropped where it has no option for a checkpoint at which the answer is unknown."""
-    keys = list(keys)
+    labels = list(labels)
     if config.unknown == "option" or asked.unknown_option is not None:
-        return keys
-    without = [key.checkpoint for key in final_labels(keys).values() if key.answer == UNKNOWN]
+        return labels
+    without = [label.checkpoint for label in final_labels(labels).values() if label.answer == UNKNOWN]
     if not without:
-        return keys
+        return labels
     at = ", ".join(str(checkpoint) for checkpoint in sorted(without))
     return [
-        replace(key, dropped=f"no option is right at checkpoint {at}, where there is no telling")
-        for key in keys
+        replace(label, dropped=f"no option is right at checkpoint {at}, where there is no telling")
+        for label in labels
     ]
 
 
-def _keys(
-    hand: str, domain: Domain, context: Context, asked: ContextQuestion, config: CoMemConfig
+def _make_labels(
+    annotator: str, domain: Domain, context: Context, asked: ContextQuestion, config: CoMemConfig
 ) -> Iterator[GoldLabel]:
     for number, index in enumerate(visible_counts(context, asked, config)):
         if not number:
             continue
-        answer, reason = asked.key(index), None
-        if hand == "published":
+        answer, reason = asked.label_at(index), None
+        if annotator == "published":
             answer = "" if asked.answer is None else str(asked.answer)
             if not answer:
                 reason = f"{context.question_id(asked)} is published without an answer"
@@ -93,7 +95,7 @@ def _keys(
             question_id=context.question_id(asked),
             episode_id=context.context_id,
             checkpoint=number,
-            made_by=hand,
+            made_by=annotator,
             visible=index,
             answer=answer if reason is None else None,
             reason=reason,

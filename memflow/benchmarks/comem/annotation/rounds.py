@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memflow.benchmarks.api import Annotators
-from memflow.benchmarks.comem.annotation.labels import kept
+from memflow.benchmarks.comem.annotation.labels import drop_unanswerable
 from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed
 from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
@@ -40,7 +40,7 @@ def annotation_prompts() -> list[Prompt]:
     ]
 
 
-async def annotated(
+async def annotate(
     domain: Domain, contexts: Sequence[Context], config: CoMemConfig, annotators: Annotators
 ) -> list[GoldLabel]:
     """Return both models' labels of every valid question at checkpoints 1 and later. Without a usable answer, a label
@@ -50,41 +50,49 @@ async def annotated(
     requests in flight are answered.
     """
     _require_two_models(domain, annotators)
-    asked_of = [(context, asked) for context in contexts for asked in context.sound]
+    asked_of = [(context, asked) for context in contexts for asked in context.valid_questions]
     done = annotators.expect(len(asked_of) * len(config.checkpoints))
-    waiting = _places(domain, contexts, config)
+    waiting = _tasks(domain, contexts, config)
     found: dict[str, list[GoldLabel]] = defaultdict(list)
 
-    async def hand() -> None:
-        # The generator writes contexts on demand. A failing worker closes it, so that no other worker starts a new label.
+    async def annotator() -> None:
+        # The generator writes contexts on demand. After an error, no worker starts another label.
         try:
-            for place in waiting:
-                found[place.context.question_id(place.asked)] += await _rounds(place, annotators)
+            for task in waiting:
+                found[task.context.question_id(task.question)] += await _rounds(task, annotators)
                 done()
         finally:
             waiting.close()
 
-    for ended in await asyncio.gather(*(hand() for _ in range(CONCURRENT_LABELS)), return_exceptions=True):
+    for ended in await asyncio.gather(
+        *(annotator() for _ in range(CONCURRENT_LABELS)), return_exceptions=True
+    ):
         if isinstance(ended, BaseException):
             raise ended
     return [
-        key for context, asked in asked_of for key in agreed(asked, found[context.question_id(asked)], config)
+        label
+        for context, asked in asked_of
+        for label in compare_annotations(asked, found[context.question_id(asked)], config)
     ]
 
 
-def agreed(asked: ContextQuestion, keys: Iterable[GoldLabel], config: CoMemConfig) -> list[GoldLabel]:
+def compare_annotations(
+    asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
+) -> list[GoldLabel]:
     """Return one question's labels in order, dropped where the models disagree at a checkpoint, or where the answer
     is unknown and no option says so. With a failed label, agreement is undefined and the question is not dropped."""
-    keys = sorted(keys, key=lambda key: (key.checkpoint, key.made_by))
-    if any(key.reason is not None for key in keys):
-        return keys
+    labels = sorted(labels, key=lambda label: (label.checkpoint, label.made_by))
+    if any(label.reason is not None for label in labels):
+        return labels
     said: dict[int, set[str | None]] = defaultdict(set)
-    for key in keys:
-        said[key.checkpoint].add(key.answer)
+    for label in labels:
+        said[label.checkpoint].add(label.answer)
     apart = ", ".join(str(checkpoint) for checkpoint, answers in said.items() if len(answers) > 1)
     if not apart:
-        return kept(asked, keys, config)
-    return [replace(key, dropped=f"annotator and verifier disagree at checkpoint {apart}") for key in keys]
+        return drop_unanswerable(asked, labels, config)
+    return [
+        replace(label, dropped=f"annotator and verifier disagree at checkpoint {apart}") for label in labels
+    ]
 
 
 @dataclass(frozen=True)
@@ -93,83 +101,85 @@ class _AnnotationTask:
 
     domain: str
     context: Context
-    asked: ContextQuestion
+    question: ContextQuestion
     checkpoint: int
     visible: int
     said: str
 
-    def key(self, value: Finding) -> str:
+    def label(self, value: Finding) -> str:
         """Return the option's number, or `unknown`. A "not enough information" option stands for UNKNOWN."""
         if value.choice != UNKNOWN_CHOICE:
             return str(1 + LETTERS.index(value.choice))
-        return UNKNOWN if self.asked.unknown_option is None else str(self.asked.unknown_option)
+        return UNKNOWN if self.question.unknown_option is None else str(self.question.unknown_option)
 
-    def shown(self, key: str) -> str:
+    def shown(self, label: str) -> str:
         """Return a label as the prompt shows it."""
-        if key == UNKNOWN:
+        if label == UNKNOWN:
             return UNKNOWN_CHOICE
-        number = int(key) - 1
-        return f"{LETTERS[number]}. {self.asked.options[number]}"
+        number = int(label) - 1
+        return f"{LETTERS[number]}. {self.question.options[number]}"
 
 
-def _places(
+def _tasks(
     domain: Domain, contexts: Iterable[Context], config: CoMemConfig
 ) -> Generator[_AnnotationTask, None, None]:
     """Yield every valid question at every checkpoint but 0, ordered so that consecutive prompts share a prefix."""
     for context in contexts:
         for checkpoint in range(1, len(config.checkpoints) + 1):
-            written: dict[int, str] = {}
-            for asked in context.sound:
+            format_label_file: dict[int, str] = {}
+            for asked in context.valid_questions:
                 index = visible_counts(context, asked, config)[checkpoint]
-                if index not in written:
-                    written[index] = _said(context, index)
-                yield _AnnotationTask(domain.name, context, asked, checkpoint, index, written[index])
+                if index not in format_label_file:
+                    format_label_file[index] = _visible_text(context, index)
+                yield _AnnotationTask(
+                    domain.name, context, asked, checkpoint, index, format_label_file[index]
+                )
 
 
-def _said(context: Context, index: int) -> str:
+def _visible_text(context: Context, index: int) -> str:
     """Return the first messages of a context that are not quarantined, with speakers and dates."""
     lines, date = [], None
-    for line in context.lines[:index]:
+    for line in context.messages[:index]:
         date = line.sent_at or date
         if line.reason is None:
             lines.append((f"{line.speaker or line.role}: {line.text}", date))
     return passage(lines)
 
 
-async def _rounds(place: _AnnotationTask, annotators: Annotators) -> list[GoldLabel]:
-    published = place.asked.answer
+async def _rounds(task: _AnnotationTask, annotators: Annotators) -> list[GoldLabel]:
+    published = task.question.answer
     if published is None:
-        first = await _ask_annotator("annotator", annotators.first, "annotate", place, None)
+        first = await _ask_annotator("annotator", annotators.first, "annotate", task, None)
     else:
-        first = await _ask_annotator("annotator", annotators.first, "annotate_told", place, str(published))
+        first = await _ask_annotator("annotator", annotators.first, "annotate_told", task, str(published))
     if first.answer is None:
         return [first]
-    return [first, await _ask_annotator("verifier", annotators.second, "verify", place, first.answer)]
+    return [first, await _ask_annotator("verifier", annotators.second, "verify", task, first.answer)]
 
 
 async def _ask_annotator(
-    made_by: str, chat: Chat, stem: str, place: _AnnotationTask, told: str | None
+    made_by: str, chat: Chat, stem: str, task: _AnnotationTask, told: str | None
 ) -> GoldLabel:
     """Request one label, with another annotator's or the published answer in `told`, if any."""
     fields = {
-        "said": place.said,
-        "question": place.asked.question,
-        "options": lettered(place.asked.options),
+        "said": task.said,
+        "question": task.question.question,
+        "options": lettered(task.question.options),
     }
-    options, language = len(place.asked.options), place.context.language
+    options, language = len(task.question.options), task.context.language
     if told is not None:
-        fields["told"] = place.shown(told)
+        fields["told"] = task.shown(told)
     asking = prompt(stem, narrowed(Finding if told is None else Review, options), language)
     answer = await ask(chat, asking, fields)
     value: Finding | None = answer.value
     return GoldLabel(
-        domain=place.domain,
-        question_id=place.context.question_id(place.asked),
-        episode_id=place.context.context_id,
-        checkpoint=place.checkpoint,
+        domain=task.domain,
+        question_id=task.context.question_id(task.question),
+        episode_id=task.context.context_id,
+        checkpoint=task.checkpoint,
         made_by=made_by,
-        visible=place.visible,
-        answer=None if value is None else place.key(value),
+        visible=task.visible,
+        answer=None if value is None else task.label(value),
         agrees=value.right if isinstance(value, Review) else None,
         why=None if value is None else value.why,
         completion=None if answer.completion is None else answer.completion.digest,

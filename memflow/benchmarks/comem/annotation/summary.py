@@ -51,46 +51,46 @@ class LabelSummary:
 
 @dataclass(frozen=True)
 class _QuestionLabels:
-    asked: ContextQuestion
+    question: ContextQuestion
     keys: tuple[GoldLabel, ...]
 
     @property
     def dropped(self) -> str | None:
-        return next((key.dropped for key in self.keys if key.dropped is not None), None)
+        return next((label.dropped for label in self.keys if label.dropped is not None), None)
 
     @property
     def failed(self) -> str | None:
-        return next((key.reason for key in self.keys if key.reason is not None), None)
+        return next((label.reason for label in self.keys if label.reason is not None), None)
 
     @property
     def right(self) -> tuple[str | None, ...]:
         """Return the final label at each checkpoint, in order."""
-        return tuple(key.answer for _, key in sorted(final_labels(self.keys).items()))
+        return tuple(label.answer for _, label in sorted(final_labels(self.keys).items()))
 
-    def told(self, key: GoldLabel) -> str | None:
+    def told(self, label: GoldLabel) -> str | None:
         """Return the answer that an annotator's prompt showed."""
-        if key.made_by == "annotator":
-            return None if self.asked.answer is None else str(self.asked.answer)
-        before = [each for each in self.at(key.checkpoint) if each.made_by == "annotator"]
+        if label.made_by == "annotator":
+            return None if self.question.answer is None else str(self.question.answer)
+        before = [each for each in self.at(label.checkpoint) if each.made_by == "annotator"]
         return before[0].answer if before else None
 
     def at(self, checkpoint: int) -> list[GoldLabel]:
-        return [key for key in self.keys if key.checkpoint == checkpoint]
+        return [label for label in self.keys if label.checkpoint == checkpoint]
 
 
-def summarize_labels(contexts: Sequence[Context], keys: Iterable[GoldLabel]) -> list[LabelSummary]:
+def summarize_labels(contexts: Sequence[Context], labels: Iterable[GoldLabel]) -> list[LabelSummary]:
     """Return the counts of all questions that have labels, and of each category."""
-    held_of = labels_by_question(keys)
+    held_of = labels_by_question(labels)
     found = [
-        _QuestionLabels(asked, tuple(held))
+        _QuestionLabels(asked, tuple(found_labels))
         for context in contexts
-        for asked in context.asked
-        if (held := held_of.get(context.question_id(asked)))
+        for asked in context.questions
+        if (found_labels := held_of.get(context.question_id(asked)))
     ]
-    categories = sorted({each.asked.category for each in found if each.asked.category is not None})
+    categories = sorted({each.question.category for each in found if each.question.category is not None})
     by_slice = {"all": found}
-    by_slice |= {f"category {name}": [e for e in found if e.asked.category == name] for name in categories}
-    return [_summarize(name, held) for name, held in by_slice.items() if held]
+    by_slice |= {f"category {name}": [e for e in found if e.question.category == name] for name in categories}
+    return [_summarize(name, found_labels) for name, found_labels in by_slice.items() if found_labels]
 
 
 def _summarize(name: str, asked: Sequence[_QuestionLabels]) -> LabelSummary:
@@ -114,19 +114,21 @@ def _summarize(name: str, asked: Sequence[_QuestionLabels]) -> LabelSummary:
 def _checkpoints(
     asked: Sequence[_QuestionLabels], kept: Sequence[_QuestionLabels]
 ) -> Iterator[CheckpointSummary]:
-    for place, checkpoint in enumerate(sorted({key.checkpoint for each in asked for key in each.keys})):
-        hands = [[key for key in each.at(checkpoint) if key.answer is not None] for each in asked]
+    for index, checkpoint in enumerate(sorted({label.checkpoint for each in asked for label in each.keys})):
+        hands = [[label for label in each.at(checkpoint) if label.answer is not None] for each in asked]
         pairs = [pair for pair in hands if len(pair) == 2]
-        published = [each for each in kept if each.asked.answer is not None]
+        published = [each for each in kept if each.question.answer is not None]
         yield CheckpointSummary(
             checkpoint=checkpoint,
             both=len(pairs),
             agreed=sum(first.answer == second.answer for first, second in pairs),
-            contradicted=sum(any(_contradicts(each, key) for key in each.at(checkpoint)) for each in asked),
-            untold=sum(each.right[place] in (UNKNOWN, str(each.asked.unknown_option)) for each in kept),
-            changed=sum(place > 0 and _changes(each)[place - 1] for each in kept),
+            contradicted=sum(
+                any(_contradicts(each, label) for label in each.at(checkpoint)) for each in asked
+            ),
+            untold=sum(each.right[index] in (UNKNOWN, str(each.question.unknown_option)) for each in kept),
+            changed=sum(index > 0 and _changes(each)[index - 1] for each in kept),
             published=len(published),
-            as_published=sum(each.right[place] == str(each.asked.answer) for each in published),
+            as_published=sum(each.right[index] == str(each.question.answer) for each in published),
         )
 
 
@@ -135,5 +137,5 @@ def _changes(asked: _QuestionLabels) -> tuple[bool, ...]:
     return tuple(one != other for one, other in zip(asked.right, asked.right[1:], strict=False))
 
 
-def _contradicts(asked: _QuestionLabels, key: GoldLabel) -> bool:
-    return key.agrees is not None and key.agrees != (key.answer == asked.told(key))
+def _contradicts(asked: _QuestionLabels, label: GoldLabel) -> bool:
+    return label.agrees is not None and label.agrees != (label.answer == asked.told(label))

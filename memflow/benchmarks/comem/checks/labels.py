@@ -10,16 +10,16 @@ from memflow.checks.rules import Across, Each, Expectation, Rule, Together
 from memflow.records import GoldLabel, Turn
 
 
-def _has_answer_or_reason(key: GoldLabel) -> bool:
+def _has_answer_or_reason(label: GoldLabel) -> bool:
     """Return whether a label has an answer or a reason, but not both; a dropped question may keep its answers."""
-    if key.reason is not None:
-        return key.answer is None
-    return key.answer is not None or key.dropped is not None
+    if label.reason is not None:
+        return label.answer is None
+    return label.answer is not None or label.dropped is not None
 
 
-def _is_valid_answer(key: GoldLabel) -> bool:
+def _is_valid_answer(label: GoldLabel) -> bool:
     """Return whether the answer is a number from 1, or `unknown`."""
-    answer = key.answer
+    answer = label.answer
     return answer is None or answer == UNKNOWN or (answer.isascii() and answer.isdigit() and answer[0] != "0")
 
 
@@ -27,67 +27,67 @@ def labels_missing_at_checkpoint(config: CoMemConfig) -> Rule:
     """Build the rule that an annotator labels a kept question at every checkpoint but 0."""
     due = set(range(1, len(config.checkpoints) + 1))
 
-    def at_fault(keys: Sequence[GoldLabel]) -> set[int]:
-        held: dict[tuple[str, str], set[int]] = defaultdict(set)
-        for key in keys:
-            held[key.question_id, key.made_by].add(key.checkpoint)
+    def at_fault(labels: Sequence[GoldLabel]) -> set[int]:
+        found: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for label in labels:
+            found[label.question_id, label.made_by].add(label.checkpoint)
         whole = {
             question
-            for question, rows in labels_by_question(keys).items()
+            for question, rows in labels_by_question(labels).items()
             if all(row.reason is None and row.dropped is None for row in rows)
         }
         return {
             at
-            for at, key in enumerate(keys)
-            if key.question_id in whole and held[key.question_id, key.made_by] != due
+            for at, label in enumerate(labels)
+            if label.question_id in whole and found[label.question_id, label.made_by] != due
         }
 
     return Together(at_fault)
 
 
-def labels_with_fewer_messages(keys: Sequence[GoldLabel]) -> set[int]:
+def labels_with_fewer_messages(labels: Sequence[GoldLabel]) -> set[int]:
     """Find labels that see fewer messages than an earlier label of the same question and annotator."""
     found: set[int] = set()
     most: dict[tuple[str, str], int] = {}
-    for at, key in sorted(enumerate(keys), key=lambda each: each[1].checkpoint):
-        mine = key.question_id, key.made_by
-        if key.visible < most.get(mine, 0):
+    for at, label in sorted(enumerate(labels), key=lambda each: each[1].checkpoint):
+        mine = label.question_id, label.made_by
+        if label.visible < most.get(mine, 0):
             found.add(at)
-        most[mine] = max(key.visible, most.get(mine, 0))
+        most[mine] = max(label.visible, most.get(mine, 0))
     return found
 
 
-def labels_with_future_messages(keys: Sequence[GoldLabel], turns: Sequence[Turn]) -> list[int]:
+def labels_with_future_messages(labels: Sequence[GoldLabel], turns: Sequence[Turn]) -> list[int]:
     """Find labels whose number of visible messages is negative or larger than at their checkpoint."""
     places = MessagePositions(turns)
     return [
         at
-        for at, key in enumerate(keys)
-        if not 0 <= key.visible <= places.said(key.episode_id, key.checkpoint)
+        for at, label in enumerate(labels)
+        if not 0 <= label.visible <= places.said(label.episode_id, label.checkpoint)
     ]
 
 
-def labels_with_other_context(keys: Sequence[GoldLabel]) -> list[int]:
+def labels_with_other_context(labels: Sequence[GoldLabel]) -> list[int]:
     """Find labels at checkpoints where another annotator saw a different number of messages."""
     seen: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for key in keys:
-        seen[key.question_id, key.checkpoint].add(key.visible)
-    return [at for at, key in enumerate(keys) if len(seen[key.question_id, key.checkpoint]) > 1]
+    for label in labels:
+        seen[label.question_id, label.checkpoint].add(label.visible)
+    return [at for at, label in enumerate(labels) if len(seen[label.question_id, label.checkpoint]) > 1]
 
 
-def labels_verified_by_annotator(keys: Sequence[GoldLabel]) -> list[int]:
+def labels_verified_by_annotator(labels: Sequence[GoldLabel]) -> list[int]:
     """Find labels of a verifier that is the annotator's model, or whose label has no annotator."""
     first = {
-        (key.question_id, key.checkpoint): key.model
-        for key in keys
-        if key.made_by == "annotator" and key.model is not None
+        (label.question_id, label.checkpoint): label.model
+        for label in labels
+        if label.made_by == "annotator" and label.model is not None
     }
     return [
         at
-        for at, key in enumerate(keys)
-        if key.made_by == "verifier"
-        and key.model is not None
-        and first.get((key.question_id, key.checkpoint), key.model) == key.model
+        for at, label in enumerate(labels)
+        if label.made_by == "verifier"
+        and label.model is not None
+        and first.get((label.question_id, label.checkpoint), label.model) == label.model
     ]
 
 

@@ -9,7 +9,7 @@ from memflow.benchmarks.comem.checks.rows import (
     PROBES,
     TURNS,
     MessagePositions,
-    dropped,
+    dropped_questions,
     per_config,
 )
 from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
@@ -18,21 +18,21 @@ from memflow.checks.rules import Across, Each, Expectation, Rule, Together
 from memflow.records import GoldLabel, Probe, Turn
 
 
-def probes_of_dropped_questions(probes: Sequence[Probe], keys: Sequence[GoldLabel]) -> list[int]:
+def probes_of_dropped_questions(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
     """Find probes of dropped questions."""
-    gone = dropped(keys)
+    gone = dropped_questions(labels)
     return [at for at, probe in enumerate(probes) if probe.question_id in gone]
 
 
-def labels_without_probe(keys: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
+def labels_without_probe(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
     """Find labels of kept questions that have no probe."""
-    gone, asked = dropped(keys), {probe.question_id for probe in probes}
-    return [at for at, key in enumerate(keys) if key.question_id not in {*gone, *asked}]
+    gone, asked = dropped_questions(labels), {probe.question_id for probe in probes}
+    return [at for at, label in enumerate(labels) if label.question_id not in {*gone, *asked}]
 
 
-def probes_without_label(probes: Sequence[Probe], keys: Sequence[GoldLabel]) -> list[int]:
+def probes_without_label(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
     """Find valid probes after checkpoint 0 without a label."""
-    known = {(key.question_id, key.checkpoint) for key in keys if key.answer is not None}
+    known = {(label.question_id, label.checkpoint) for label in labels if label.answer is not None}
     return [
         at
         for at, probe in enumerate(probes)
@@ -66,8 +66,8 @@ def probes_with_wrong_gold(config: CoMemConfig) -> Rule:
     0."""
     guess = 1 if config.guess_key == "first" else len(config.checkpoints)
 
-    def at_fault(probes: Sequence[Probe], keys: Sequence[GoldLabel]) -> list[int]:
-        last = {question: final_labels(rows) for question, rows in labels_by_question(keys).items()}
+    def at_fault(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
+        last = {question: final_labels(rows) for question, rows in labels_by_question(labels).items()}
         return [
             at
             for at, probe in enumerate(probes)
@@ -78,26 +78,28 @@ def probes_with_wrong_gold(config: CoMemConfig) -> Rule:
     return Across((PROBES, KEYS), at_fault)
 
 
-def _gold(probe: Probe, keys: Mapping[int, GoldLabel], checkpoint: int) -> str | None:
-    answer = keys[checkpoint].answer if checkpoint in keys else None
+def _gold(probe: Probe, labels: Mapping[int, GoldLabel], checkpoint: int) -> str | None:
+    answer = labels[checkpoint].answer if checkpoint in labels else None
     return str(unknown_option(probe.options)) if answer == UNKNOWN else answer
 
 
-def labels_outside_options(keys: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
+def labels_outside_options(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
     """Find labels that are no option of their question."""
     numbers = {probe.question_id: {str(1 + at) for at in range(len(probe.options))} for probe in probes}
     return [
         at
-        for at, key in enumerate(keys)
-        if key.question_id in numbers and key.answer not in (None, UNKNOWN, *numbers[key.question_id])
+        for at, label in enumerate(labels)
+        if label.question_id in numbers and label.answer not in (None, UNKNOWN, *numbers[label.question_id])
     ]
 
 
 def probes_with_other_context(
-    probes: Sequence[Probe], keys: Sequence[GoldLabel], turns: Sequence[Turn]
+    probes: Sequence[Probe], labels: Sequence[GoldLabel], turns: Sequence[Turn]
 ) -> list[int]:
     """Find probes that are asked after a different number of messages than their label saw."""
-    seen: dict[tuple[str | None, int], int] = {(key.question_id, key.checkpoint): key.visible for key in keys}
+    seen: dict[tuple[str | None, int], int] = {
+        (label.question_id, label.checkpoint): label.visible for label in labels
+    }
     places = MessagePositions(turns)
     return [
         at
@@ -124,15 +126,15 @@ def probes_with_future_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) 
     ]
 
 
-def rule_labels_before_any_message(keys: Sequence[GoldLabel], probes: Sequence[Probe]) -> Collection[int]:
+def rule_labels_before_any_message(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> Collection[int]:
     """Find labels by rule that are known before any message."""
     untold = {probe.question_id: unknown_option(probe.options) for probe in probes}
     return [
         at
-        for at, key in enumerate(keys)
-        if key.made_by == "rule"
-        and not key.visible
-        and key.answer not in (None, UNKNOWN, str(untold.get(key.question_id)))
+        for at, label in enumerate(labels)
+        if label.made_by == "rule"
+        and not label.visible
+        and label.answer not in (None, UNKNOWN, str(untold.get(label.question_id)))
     ]
 
 

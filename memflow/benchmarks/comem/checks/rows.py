@@ -15,9 +15,9 @@ def per_config(rule: Callable[[CoMemConfig], Rule | None]) -> PerDomain:
     return PerDomain(lambda domain: rule(parse_config(domain)))
 
 
-def dropped(keys: Iterable[GoldLabel]) -> set[str]:
+def dropped_questions(labels: Iterable[GoldLabel]) -> set[str]:
     """Return the questions with a dropped label."""
-    return {key.question_id for key in keys if key.dropped is not None}
+    return {label.question_id for label in labels if label.dropped is not None}
 
 
 class MessagePositions:
@@ -28,9 +28,9 @@ class MessagePositions:
         self._place: dict[tuple[str, str], int] = {}
         self._before: dict[str, Counter[int]] = defaultdict(Counter)
         for turn in ordered:
-            held = self._before[turn.episode_id]
-            self._place[turn.episode_id, turn.message_id] = held.total()
-            held[turn.checkpoint] += 1
+            found = self._before[turn.episode_id]
+            self._place[turn.episode_id, turn.message_id] = found.total()
+            found[turn.checkpoint] += 1
 
     def said(self, episode: str, checkpoint: int) -> int:
         """Return the number of the episode's messages before the checkpoint."""

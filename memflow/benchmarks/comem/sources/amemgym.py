@@ -48,7 +48,7 @@ def _context(dataset: str, user: PublishedUser, config: CoMemConfig) -> Context:
     asked = (
         _asked(f"q{number}", published, told, context, config) for number, published in enumerate(user.qas)
     )
-    return replace(context, asked=tuple(asked))
+    return replace(context, questions=tuple(asked))
 
 
 def _asked(
@@ -100,7 +100,7 @@ def _reason(
     """Return why there is no label: the values known at a checkpoint have no option, because two of them change
     separately."""
     for number, index in enumerate(visible_counts(context, asked, config)):
-        known = asked.told(index)
+        known = asked.known_at(index)
         since = max((each for each in without if each <= index), default=0)
         if since > (known.since if known else 0):
             said = json.dumps(asked.question, ensure_ascii=False)

@@ -86,7 +86,7 @@ def test_a_whole_file_is_a_record_per_user(tmp_path):
 
 
 def test_the_file_is_cut_off(tmp_path):
-    with pytest.raises(BadInput, match=r"data\.json: it is not whole JSON .*cut off.*Download"):
+    with pytest.raises(BadInput, match=r"data\.json: it is cut off or not JSON.*Download"):
         read(tmp_path, dumped(user())[:-100])
 
 
@@ -97,22 +97,22 @@ def test_the_file_is_not_utf_8(tmp_path):
 
 @pytest.mark.parametrize("content", [b'{"a": 1}', b"[]", b'"users"'])
 def test_the_file_is_another_one(tmp_path, content):
-    with pytest.raises(BadInput, match="does not hold a list of users"):
+    with pytest.raises(BadInput, match="it contains no list of users"):
         read(tmp_path, content)
 
 
 def test_the_records_are_others(tmp_path):
-    with pytest.raises(BadInput, match="record 0, id: Field required"):
+    with pytest.raises(BadInput, match="record 0: at id: Field required"):
         read(tmp_path, b'[{"question": "q", "answer": "a"}]')
 
 
 def test_the_file_is_not_there(tmp_path):
-    with pytest.raises(MissingData, match=r"is not there\. Download"):
+    with pytest.raises(MissingData, match=r"is missing\. Download"):
         read_records(PUBLISHED, {SOURCE: tmp_path / "none.json"})
 
 
 def test_an_id_stands_there_twice(tmp_path):
-    with pytest.raises(BadInput, match="the id 'u1' stands there twice"):
+    with pytest.raises(BadInput, match="the id u1 is there twice"):
         read(tmp_path, dumped(user("u1"), user("u1")))
 
 
@@ -133,7 +133,7 @@ def spoil(path: str, value=None) -> dict:
 @pytest.mark.parametrize(
     ("path", "value", "wrong"),
     [
-        ("qas.0.required_info", None, r"record 1 \(id u1\), qas.0.required_info: Field required"),
+        ("qas.0.required_info", None, r"record 1 \(id u1\): at qas.0.required_info: Field required"),
         ("user_profile.name", None, "user_profile.name: Field required"),
         ("user_profile.name", 7, "user_profile.name: Input should be a valid string"),
         (
@@ -170,5 +170,5 @@ def test_a_persona_line_is_broken(tmp_path):
     sample = dataset("personas_sample")
     path = tmp_path / "personas.jsonl"
     path.write_text('{"id": "a", "name": "A", "about": "x"}\n{"id": "b", "name"\n', encoding="utf-8")
-    with pytest.raises(BadInput, match="line 2 is not JSON"):
+    with pytest.raises(BadInput, match="line 2 is cut off or not JSON"):
         read_records(sample, {sample.files[0]: path})

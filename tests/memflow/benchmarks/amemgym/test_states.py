@@ -160,7 +160,7 @@ async def test_more_users_than_personas_are_refused(demo):
     [
         ("periods", 0, "periods: "),
         ("colour", 1, "colour: "),
-        ("start_date", "2020-10-31", "up to the 28th"),
+        ("start_date", "2020-10-31", "use a day from 1 to 28"),
         ("min_variants", 12, "only 9 variants"),
         ("language", "de", "language: "),
         ("draw", "lots", "draw: "),

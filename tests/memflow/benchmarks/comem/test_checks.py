@@ -240,7 +240,7 @@ def test_a_damage_is_named_by_its_sentences(rows: Rows, damage: str):
     assert set(failed(rows)) == sentences
 
 
-def annotated(rows: Rows, models: tuple[str | None, str | None]) -> None:
+def annotate(rows: Rows, models: tuple[str | None, str | None]) -> None:
     rows[KEYS] = [
         replace(row, made_by=hand, model=model)
         for row in rows[KEYS]
@@ -259,7 +259,7 @@ def annotated(rows: Rows, models: tuple[str | None, str | None]) -> None:
 def test_a_model_that_verifies_itself_is_a_warning(
     rows: Rows, models: tuple[str | None, str | None], sentences: set[str]
 ):
-    annotated(rows, models)
+    annotate(rows, models)
     assert set(failed(rows)) == sentences
     assert {each.severity for each in EXPECTED if each.name == "annotator_and_verifier_differ"} == {"warn"}
 

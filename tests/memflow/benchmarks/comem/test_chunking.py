@@ -98,25 +98,25 @@ def test_chunks_of_a_script_are_the_same_however_it_arrives(context: Context, si
         )
         made.append([(item.text, item.sources) for item in memory.store.live("tokens")])
     assert made[1:] == made[:-1]
-    assert sum(quarters(line.text) for line in context.lines) < 4 * size or made[0]
+    assert sum(quarters(line.text) for line in context.messages) < 4 * size or made[0]
 
 
 @examples(40)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
 def test_a_pair_is_a_message_of_the_user_and_the_assistant_s_right_after_it(context: Context, arrivals: str):
     memory, _ = asyncio.run(lived("rag_pair", events(context, arrivals)))
-    place = {context.message_id(at): at for at in range(len(context.lines))}
+    place = {context.message_id(at): at for at in range(len(context.messages))}
     for item in memory.store.live("pair"):
         places = [place[source] for source in item.sources]
         assert places == list(range(places[0], places[0] + len(places))) and len(places) <= 2
         if len(places) == 2:
-            asked, answer = (context.lines[at] for at in places)
+            asked, answer = (context.messages[at] for at in places)
             assert (asked.role, answer.role) == ("user", "assistant")
     # And no such neighbours are left apart: what is alone has no partner.
     paired = {
         source for item in memory.store.live("pair") if len(item.sources) == 2 for source in item.sources
     }
-    for at, (asked, answer) in enumerate(zip(context.lines, context.lines[1:], strict=False)):
+    for at, (asked, answer) in enumerate(zip(context.messages, context.messages[1:], strict=False)):
         if (asked.role, answer.role) == ("user", "assistant"):
             assert {context.message_id(at), context.message_id(at + 1)} <= paired
 

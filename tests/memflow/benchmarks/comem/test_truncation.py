@@ -38,8 +38,8 @@ def test_what_is_known_is_the_latest_of_what_has_been_said():
     asked = ContextQuestion(
         "q", "?", ("a", "b", "I don't know."), known=(KnownAnswer(3, 1, (2,)), KnownAnswer(7, 2, (6,)))
     )
-    assert [asked.key(visible) for visible in (0, 2, 3, 6, 7, 20)] == ["3", "3", "1", "1", "2", "2"]
-    assert ContextQuestion("q", "?", ("a", "b"), known=(KnownAnswer(3, 1),)).key(2) == "unknown"
+    assert [asked.label_at(visible) for visible in (0, 2, 3, 6, 7, 20)] == ["3", "3", "1", "1", "2", "2"]
+    assert ContextQuestion("q", "?", ("a", "b"), known=(KnownAnswer(3, 1),)).label_at(2) == "unknown"
 
 
 dialogues = st.lists(

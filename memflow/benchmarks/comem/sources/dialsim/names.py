@@ -113,9 +113,11 @@ def rename_people(context: Context, names: NameMapping) -> Context:
     """Return the context with every name replaced, in messages, questions and options."""
     lines = tuple(
         replace(line, text=names.text(line.text), speaker=line.speaker and names.text(line.speaker))
-        for line in context.lines
+        for line in context.messages
     )
-    return replace(context, lines=lines, asked=tuple(_renamed(asked, names) for asked in context.asked))
+    return replace(
+        context, messages=lines, questions=tuple(_renamed(asked, names) for asked in context.questions)
+    )
 
 
 def _renamed(asked: ContextQuestion, names: NameMapping) -> ContextQuestion:

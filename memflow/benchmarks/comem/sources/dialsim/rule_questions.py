@@ -39,19 +39,19 @@ _SAID = re.compile(r"[\w'’]+")
 class SpeakerIndex:
     """A context's messages, indexed by speaker and words."""
 
-    lines: Sequence[ContextMessage]
+    messages: Sequence[ContextMessage]
 
     @cached_property
     def people(self) -> Counter[str]:
         """The speakers that questions are about, with their number of messages: frequent single people, not those
         with a common word as tag (`Woman`)."""
-        common = CommonWords(line.text for line in self.lines)
-        tags = Counter(line.speaker for line in self.lines if line.speaker)
+        common = CommonWords(line.text for line in self.messages)
+        tags = Counter(line.speaker for line in self.messages if line.speaker)
         return Counter(
             {
                 tag: times
                 for tag, times in tags.items()
-                if times >= OFTEN * len(self.lines)
+                if times >= OFTEN * len(self.messages)
                 and not GROUP.search(tag)
                 and any(word.lower() not in TITLES and word not in common for word in WORD.findall(tag))
             }
@@ -60,7 +60,7 @@ class SpeakerIndex:
     @cached_property
     def words(self) -> list[str]:
         """The normalized words of every message, in lower case and between single spaces."""
-        return [_plain(line.text) for line in self.lines]
+        return [_plain(line.text) for line in self.messages]
 
     @cached_property
     def whole(self) -> str:
@@ -73,73 +73,74 @@ class SpeakerIndex:
 
     def beside(self, place: int, besides: Sequence[str]) -> list[str]:
         """Return the other people: first the most frequent near that message, then the most frequent."""
-        session = self.lines[place].session
-        around = self.lines[max(0, place - NEAR) : place + NEAR + 1]
+        session = self.messages[place].session
+        around = self.messages[max(0, place - NEAR) : place + NEAR + 1]
         near = Counter(line.speaker for line in around if line.session == session)
         others = [name for name in self.people if name not in besides]
         return sorted(others, key=lambda name: (-near[name], -self.people[name], name))
 
 
-def who_said(told: SpeakerIndex, count: int, chance: random.Random) -> list[ContextQuestion]:
+def who_said(index: SpeakerIndex, count: int, chance: random.Random) -> list[ContextQuestion]:
     """Return up to `count` questions, one per equal stretch of the messages. Stretches without a suitable line are
     replaced from elsewhere in the context."""
     stretches = [
-        range(len(told.lines) * at // count, len(told.lines) * (at + 1) // count) for at in range(count)
+        range(len(index.messages) * at // count, len(index.messages) * (at + 1) // count)
+        for at in range(count)
     ]
     found: dict[int, ContextQuestion] = {}
     for stretch in stretches:
-        found |= _some(told, 1, list(stretch), chance)
-    left = [place for place in range(len(told.lines)) if place not in found]
-    found |= _some(told, count - len(found), left, chance)
+        found |= _some(index, 1, list(stretch), chance)
+    left = [place for place in range(len(index.messages)) if place not in found]
+    found |= _some(index, count - len(found), left, chance)
     return [found[place] for place in sorted(found)]
 
 
 def _some(
-    told: SpeakerIndex, count: int, places: list[int], chance: random.Random
+    index: SpeakerIndex, count: int, places: list[int], chance: random.Random
 ) -> dict[int, ContextQuestion]:
     """Return questions about up to `count` of these positions."""
     chance.shuffle(places)
-    asked = ((place, one) for place in places if (one := _said(told, place, chance)))
+    asked = ((place, one) for place in places if (one := _said(index, place, chance)))
     return dict(islice(asked, count))
 
 
-def _said(told: SpeakerIndex, place: int, chance: random.Random) -> ContextQuestion | None:
-    line, words = told.lines[place], told.words[place]
-    if line.speaker is None or line.speaker not in told.people or not _quotable(line.text, words, QUOTED):
+def _said(index: SpeakerIndex, place: int, chance: random.Random) -> ContextQuestion | None:
+    line, words = index.messages[place], index.words[place]
+    if line.speaker is None or line.speaker not in index.people or not _quotable(line.text, words, QUOTED):
         return None
-    options = [line.speaker, *told.beside(place, [line.speaker])[: NAMED - 1]]
+    options = [line.speaker, *index.beside(place, [line.speaker])[: NAMED - 1]]
     # A person named in the line is not its speaker, which would be a hint.
-    if len(options) < 2 or _hints(line.text, options) or told.whole.count(words) > 1:
+    if len(options) < 2 or _hints(line.text, options) or index.whole.count(words) > 1:
         return None
     return _asked(f"{WHO_SAID}_{place}", WHO_SAID, line.text, options, [(place, line.speaker)], chance)
 
 
-def said_last(told: SpeakerIndex, count: int, chance: random.Random) -> list[ContextQuestion]:
+def said_last(index: SpeakerIndex, count: int, chance: random.Random) -> list[ContextQuestion]:
     """Return up to `count` questions about words that at least two people say in turn."""
-    places = list(range(len(told.lines)))
+    places = list(range(len(index.messages)))
     chance.shuffle(places)
     found: dict[str, ContextQuestion] = {}
     for place in places:
         if len(found) == count:
             break
-        words = told.words[place]
-        if words not in found and (asked := _last(told, place, chance)):
+        words = index.words[place]
+        if words not in found and (asked := _last(index, place, chance)):
             found[words] = asked
     return list(found.values())
 
 
-def _last(told: SpeakerIndex, place: int, chance: random.Random) -> ContextQuestion | None:
-    line, words = told.lines[place], told.words[place]
+def _last(index: SpeakerIndex, place: int, chance: random.Random) -> ContextQuestion | None:
+    line, words = index.messages[place], index.words[place]
     least, most = TIMES
-    if not _quotable(line.text, words, REPEATED) or not least <= told.whole.count(words) <= most:
+    if not _quotable(line.text, words, REPEATED) or not least <= index.whole.count(words) <= most:
         return None
-    said = [(at, told.lines[at].speaker or "") for at in told.places(words)]
+    said = [(at, index.messages[at].speaker or "") for at in index.places(words)]
     speakers = list(dict.fromkeys(speaker for _, speaker in said))
-    known = all(speaker in told.people for speaker in speakers)
+    known = all(speaker in index.people for speaker in speakers)
     changes = any(one != other for (_, one), (_, other) in pairwise(said))
     if not known or not changes or len(speakers) > NAMED:
         return None
-    options = [*speakers, *told.beside(said[-1][0], speakers)][:NAMED]
+    options = [*speakers, *index.beside(said[-1][0], speakers)][:NAMED]
     return (
         None
         if _hints(line.text, options)

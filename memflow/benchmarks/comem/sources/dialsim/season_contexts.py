@@ -34,7 +34,9 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
     if config.names == "as_published":
         return found
     # All seasons of a show share one mapping, because they share their characters.
-    exchanged = names.shuffle_names([line for context in found for line in context.lines], domain.seed, show)
+    exchanged = names.shuffle_names(
+        [line for context in found for line in context.messages], domain.seed, show
+    )
     return [names.rename_people(context, exchanged) for context in found]
 
 
@@ -51,19 +53,19 @@ def _context(
     if not lines:
         return replace(made, reason=f"{name}: nobody says anything in it")
     if config.questions == "by_rule":
-        return replace(made, asked=tuple(_by_rule(made, config, seed)))
+        return replace(made, questions=tuple(_by_rule(made, config, seed)))
     if not any(scene.asks for scene in ordered):
         return replace(made, reason=f"{name}: {NO_PICKLE}")
-    return replace(made, asked=tuple(_published(made, ordered, config, seed)))
+    return replace(made, questions=tuple(_published(made, ordered, config, seed)))
 
 
 def _by_rule(context: Context, config: CoMemConfig, seed: int) -> Iterator[ContextQuestion]:
-    told = rule_questions.SpeakerIndex(context.lines)
+    index = rule_questions.SpeakerIndex(context.messages)
     for kind, count, make in (
         (rule_questions.WHO_SAID, config.who_said, rule_questions.who_said),
         (rule_questions.SAID_LAST, config.said_last, rule_questions.said_last),
     ):
-        yield from make(told, count, random.Random(seeded(seed, kind, context.context_id)))
+        yield from make(index, count, random.Random(seeded(seed, kind, context.context_id)))
 
 
 def _published(

@@ -106,7 +106,7 @@ class _SeasonBuilder:
         self.first: Mapping[str, int] = dict(
             zip((scene.title for scene in scenes), _starts(scenes), strict=True)
         )
-        self.posed = [self._posed(scene, question) for scene in scenes for question in scene.asked]
+        self.posed = [self._posed(scene, question) for scene in scenes for question in scene.questions]
 
     def context(self, dataset: str, number: int) -> Context:
         """Return the season as a context."""

@@ -97,7 +97,7 @@ class FriendsQAScene(_PublishedModel):
 
     @model_validator(mode="after")
     def _questions_are_its_own(self) -> Self:
-        names = [question.id for question in self.asked]
+        names = [question.id for question in self.questions]
         if len(set(names)) < len(names):
             raise ValueError("two questions have the same id")
         for name in names:
@@ -111,7 +111,7 @@ class FriendsQAScene(_PublishedModel):
         return self.paragraphs[0].utterances
 
     @property
-    def asked(self) -> tuple[SceneQuestion, ...]:
+    def questions(self) -> tuple[SceneQuestion, ...]:
         """The questions."""
         return self.paragraphs[0].qas
 

@@ -56,14 +56,14 @@ def test_a_persona_without_an_id_is_known_by_what_it_says(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "wrong"),
     [
-        ("p.jsonl", b'{"id": "a", "name": "A"}\n[1]\n', "record 1 is no object"),
-        ("p.jsonl", b'{"question": "q"}\n', "is no persona: it has neither name nor about"),
-        ("p.jsonl", b'{"id": "a", "name": 7}\n', r"record 0 \(id a\), name: Input should be a valid string"),
-        ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "a", "name": "B"}\n', "the id 'a' stands there twice"),
-        ("p.jsonl", b"\n\n", "does not hold a list"),
+        ("p.jsonl", b'{"id": "a", "name": "A"}\n[1]\n', "record 1 is not a JSON object"),
+        ("p.jsonl", b'{"question": "q"}\n', "is not a persona: it has neither name nor about"),
+        ("p.jsonl", b'{"id": "a", "name": 7}\n', r"record 0 \(id a\): at name: Input should be a valid string"),
+        ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "a", "name": "B"}\n', "the id a is there twice"),
+        ("p.jsonl", b"\n\n", "it contains no personas"),
         ("p.jsonl", b"\xff\xfe", "not UTF-8"),
-        ("p.parquet", b"PAR1 and no more", "no whole Parquet file"),
-        ("p.yaml", b"given: [", "is not YAML"),
+        ("p.parquet", b"PAR1 and no more", "not a complete Parquet file"),
+        ("p.yaml", b"given: [", "not valid YAML"),
         ("p.yaml", b"name: $given\n", "called: Field required"),
     ],
 )

@@ -121,7 +121,7 @@ def test_published_columns_become_what_a_published_profile_shows():
         "hobbies and interests: rowing, cooking",
         "skills and expertise: letterpress, bookbinder's knots",
     ]
-    told = persona.told()
+    told = persona.prose()
     assert told.startswith("A printer who rows.\n\nIngrid Sol runs a print shop")
     assert "Bergen" not in told and "second shop" in told
     assert parse_persona("x", {**ROW, "bachelors_field": "no_degree"}).education_level == "bachelors"

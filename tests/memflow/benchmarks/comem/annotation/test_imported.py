@@ -11,8 +11,8 @@ import pytest
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.annotation.imported import imported
-from memflow.benchmarks.comem.annotation.label_file import LabelFile, written
+from memflow.benchmarks.comem.annotation.imported import import_labels
+from memflow.benchmarks.comem.annotation.label_file import LabelFile, format_label_file
 from memflow.benchmarks.comem.config import CoMemConfig, parse_config
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.datasets import Dataset
@@ -47,7 +47,7 @@ def own(bench: CoMem, demo: Domain, records: list[Record]) -> list[GoldLabel]:
 
 @pytest.fixture(scope="module")
 def exported(demo: Domain, records: list[Record], own: list[GoldLabel]) -> LabelFile:
-    return written(demo, load_contexts(demo, records), own, {"one": "Model One"})
+    return format_label_file(demo, load_contexts(demo, records), own, {"one": "Model One"})
 
 
 @pytest.fixture
@@ -92,9 +92,9 @@ def test_a_file_holds_the_last_word_with_the_grounds_of_every_hand(exported: Lab
 
 def test_a_file_holds_no_text_of_the_dialogues(exported: LabelFile, demo: Domain, records: list[Record]):
     for context in load_contexts(demo, records):
-        for line in context.lines:
+        for line in context.messages:
             assert line.text not in exported.text
-        for asked in context.asked:
+        for asked in context.questions:
             assert asked.question not in exported.text
             assert not [option for option in asked.options if json.dumps(option) in exported.text]
 
@@ -104,7 +104,7 @@ def test_the_same_probes_come_of_imported_keys_byte_for_byte(
 ):
     nobody: Any = None
     keys = asyncio.run(bench.keys(demo, records, [], None))
-    text = written(demo, load_contexts(demo, records), keys, {}).text
+    text = format_label_file(demo, load_contexts(demo, records), keys, {}).text
 
     def stored(folder: str, domain: Domain, held: list[GoldLabel]) -> bytes:
         probes: list[Probe] = asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
@@ -142,7 +142,7 @@ def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
     ana["questions"] = [{**ana["questions"][0], "options": ["tea", "milk"], "known": []}]
     held = [replace(records[0], content=json.dumps(ana))]
     [context] = load_contexts(demo, held)
-    question = context.question_id(context.asked[0])
+    question = context.question_id(context.questions[0])
     keys = [
         GoldLabel(
             domain="d", question_id=question, episode_id="ana", checkpoint=number, made_by="annotator",
@@ -151,12 +151,12 @@ def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
         for number in range(1, 5)
     ]  # fmt: skip
     path = tmp_path / "keys.jsonl"
-    path.write_text(written(demo, [context], keys, {}).text, encoding="utf-8")
+    path.write_text(format_label_file(demo, [context], keys, {}).text, encoding="utf-8")
     held += bench.records(ANNOTATED, {"ours/keys.jsonl": path})
 
     def taken(**settled: str) -> list[tuple[str | None, str | None]]:
         domain = replace(demo, parameters={**IMPORTING, **settled})
-        return [(key.answer, key.dropped) for key in imported(domain, held, parse_config(domain))]
+        return [(key.answer, key.dropped) for key in import_labels(domain, held, parse_config(domain))]
 
     why = "no option is right at checkpoint 1, where there is no telling"
     assert taken() == [("unknown", why), *[("2", why)] * 3]
@@ -258,7 +258,7 @@ def test_a_domain_that_imports_nothing_or_imports_unasked_is_refused(
 ):
     importing = replace(demo, parameters=IMPORTING)
     with pytest.raises(BadInput, match=r"none of its data sets \(comem_sample\) has a file of them"):
-        imported(importing, records, parse_config(importing))
+        import_labels(importing, records, parse_config(importing))
     with pytest.raises(
         BadInput, match="keys_of_ours has keys that were made elsewhere: set its parameter keys"
     ):
@@ -272,6 +272,6 @@ def test_keys_of_another_truncation_or_of_other_contexts_are_not_written(
     halves = replace(demo, parameters={"checkpoints": (0.5, 1.0)})
     assert CoMemConfig.model_validate(halves.parameters).checkpoints == (0.5, 1.0)
     with pytest.raises(BadInput, match="another truncation than the domain has now; materialize the asset"):
-        written(halves, contexts, own, {})
+        format_label_file(halves, contexts, own, {})
     with pytest.raises(BadInput, match=r"it has keys of house/.*, and no such question"):
-        written(demo, contexts[:1], [key for key in own if key.episode_id in ("ana", "house")], {})
+        format_label_file(demo, contexts[:1], [key for key in own if key.episode_id in ("ana", "house")], {})

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memflow.benchmarks.api import Annotators, States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.annotation import rounds
-from memflow.benchmarks.comem.annotation.rounds import annotated, annotation_prompts
+from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
 from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
@@ -72,7 +72,7 @@ def asked(name: str, options: Sequence[str] = OPTIONS, **more: object) -> Contex
 
 def keys_of(context: Context, first: Planted, second: Planted, **settled: object) -> list[GoldLabel]:
     parameters = CoMemConfig.model_validate(settled)
-    return asyncio.run(annotated(DOMAIN, [context], parameters, Annotators(first, second)))
+    return asyncio.run(annotate(DOMAIN, [context], parameters, Annotators(first, second)))
 
 
 def probes_from(context: Context, keys: Sequence[GoldLabel], **settled: object) -> list[Probe]:
@@ -216,13 +216,13 @@ def test_the_same_part_of_a_dialogue_is_asked_about_once(context: Made, tmp_path
         chats = [
             LedgeredChat(each, ledger, RequestContext(role=each.fingerprint)) for each in (first, second)
         ]
-        keys = asyncio.run(annotated(DOMAIN, [made], CoMemConfig(), Annotators(*chats)))
+        keys = asyncio.run(annotate(DOMAIN, [made], CoMemConfig(), Annotators(*chats)))
     assert [key.visible for key in keys if key.made_by == "verifier"] == [2, 4, 5, 5]
     assert len(first.asked) == len(second.asked) == 3
 
 
 def test_no_more_contexts_are_written_out_than_are_in_hand(context: Made, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(rounds, "IN_HAND", 3)
+    monkeypatch.setattr(rounds, "CONCURRENT_LABELS", 3)
     first, second = Planted("1"), Planted("2")
     keys = keys_of(context(8, [asked(f"q{number}") for number in range(10)]), first, second)
     assert len(keys) == 80 and first.most_at_once + second.most_at_once <= 6
@@ -260,7 +260,7 @@ def test_a_budget_keeps_what_is_done_and_the_next_run_goes_on(context: Made, tmp
                 return tick
 
             try:
-                return asyncio.run(annotated(DOMAIN, [made], CoMemConfig(), Annotators(*chats, expect)))
+                return asyncio.run(annotate(DOMAIN, [made], CoMemConfig(), Annotators(*chats, expect)))
             finally:
                 requests.extend((*first.asked, *second.asked))
                 rows = ledger.accounts(("role",), run=str(len(accounts)))

@@ -94,7 +94,7 @@ def make_probes(bench: CoMem, records: list[Record], **settled: object) -> list[
 
 def test_a_users_first_messages_are_a_context_with_a_session_for_each_period(hand: list[Record]):
     [context] = load_contexts(DOMAIN, hand)
-    assert [(line.text, line.session, line.sent_at, line.role) for line in context.lines] == [
+    assert [(line.text, line.session, line.sent_at, line.role) for line in context.messages] == [
         ("About tea.", 0, "1", "user"),
         ("About cat.", 0, "2", "user"),
         ("About home.", 0, "3", "user"),
@@ -106,7 +106,7 @@ def test_a_users_first_messages_are_a_context_with_a_session_for_each_period(han
 
 def test_an_option_is_right_from_the_message_on_that_tells_its_last_value(hand: list[Record]):
     [context] = load_contexts(DOMAIN, hand)
-    [asked] = context.asked
+    [asked] = context.questions
     # Tea in the hall has no option: while that is the state, nothing new is known.
     assert asked.known == (KnownAnswer(3, 2, (0, 2)), KnownAnswer(6, 1, (4, 5)))
     assert (asked.options, asked.answer) == (("Cold water.", "Hot tea."), 1)
@@ -176,9 +176,9 @@ def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
     }
     for (user, ended), golds in asyncio.run(gold()).items():
         context = known[user]
-        visible = sum(line.session <= ended for line in context.lines)
-        for asked, gold_there in zip(context.asked, golds, strict=True):
-            assert asked.key(visible) == gold_there
+        visible = sum(line.session <= ended for line in context.messages)
+        for asked, gold_there in zip(context.questions, golds, strict=True):
+            assert asked.label_at(visible) == gold_there
             compared += 1
     return compared
 
@@ -202,5 +202,5 @@ def test_a_source_is_told_by_the_name_of_its_file(source: str, module: object):
 def test_a_damaged_user_is_refused_with_its_place(bench: CoMem, tmp_path: Path):
     path = tmp_path / "data.json"
     path.write_text(json.dumps([{**USER, "qas": []}]), encoding="utf-8")
-    with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: record 0 \(id u\), qas: "):
+    with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: record 0 \(id u\): at qas: "):
         bench.records(SET, {FILE: path})

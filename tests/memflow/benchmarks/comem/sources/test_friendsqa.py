@@ -97,36 +97,38 @@ def test_no_token_is_lost_and_every_place_holds_its_own(tokens: list[str]):
 
 def test_a_season_is_a_context_and_its_scenes_are_sessions_in_order(read: Read):
     context = season(read)
-    assert (context.context_id, len(context.lines), context.lines[-1].session) == ("season_1", 19, 5)
-    assert list(dict.fromkeys(line.sent_at for line in context.lines)) == [
+    assert (context.context_id, len(context.messages), context.messages[-1].session) == ("season_1", 19, 5)
+    assert list(dict.fromkeys(line.sent_at for line in context.messages)) == [
         "season 1, episode 1, scene 2",
         "season 1, episode 2, scene 1",
         "season 1, episode 2, scene 3",
         "season 1, episode 2, scene 10",
         "season 1, episode 3, scene 1",
     ]
-    assert [(line.speaker, line.text) for line in context.lines[:4]] == [
+    assert [(line.speaker, line.text) for line in context.messages[:4]] == [
         ("Note", "[Scene: The kitchen, Ada is peeling onions.]"),
         ("Ada Moor", "I'm gonna sell the boat, Ben."),
         ("Ben Lund", "You can't! We need it."),
         ("Ada Moor and Ben Lund", "Hey!"),
     ]
-    assert context.lines[8].speaker == "All"
+    assert context.messages[8].speaker == "All"
 
 
 def test_seasons_of_several_files_stand_by_number_and_not_by_file(read: Read):
     later = scene("s02_e01_c01", ATTIC)
     found = load_contexts(DOMAIN, read(published(later), published(*SEASON)))
-    assert [(context.context_id, len(context.lines)) for context in found] == [
+    assert [(context.context_id, len(context.messages)) for context in found] == [
         ("season_1", 19),
         ("season_2", 4),
     ]
 
 
 def test_a_question_says_its_scene(read: Read):
-    where = season(read).asked[1]
+    where = season(read).questions[1]
     assert where.question == "In season 1, episode 1, scene 2: Where is the key?"
-    told = [season(read, parse_parameters(scene=scene)).asked[1].question for scene in ("speakers", "both")]
+    told = [
+        season(read, parse_parameters(scene=scene)).questions[1].question for scene in ("speakers", "both")
+    ]
     assert told == [
         "In the scene with Ada Moor, Ben Lund and Cleo Park: Where is the key?",
         "In season 1, episode 1, scene 2, with Ada Moor, Ben Lund and Cleo Park: Where is the key?",
@@ -134,7 +136,7 @@ def test_a_question_says_its_scene(read: Read):
 
 
 def test_options_are_answers_to_other_questions_of_the_kind_and_say_of_whom_they_are(read: Read):
-    where = season(read).asked[1]
+    where = season(read).questions[1]
     assert (where.category, gold(where), where.unknown_option, where.dropped) == (
         "Where",
         "under the stairs",
@@ -153,10 +155,10 @@ def test_options_are_answers_to_other_questions_of_the_kind_and_say_of_whom_they
 
 
 def test_the_answer_is_right_from_its_utterance_on_and_before_there_is_no_telling(read: Read):
-    where = season(read).asked[1]
+    where = season(read).questions[1]
     (known,) = where.known
     assert (known.since, known.evidence, known.answer) == (5, (4,), where.answer)
-    assert [where.key(visible) for visible in (0, 4, 5, 19)] == [
+    assert [where.label_at(visible) for visible in (0, 4, 5, 19)] == [
         "5",
         "5",
         str(where.answer),
@@ -165,14 +167,14 @@ def test_the_answer_is_right_from_its_utterance_on_and_before_there_is_no_tellin
 
 
 def test_people_are_asked_for_by_their_full_names_beside_others_of_the_scene(read: Read):
-    who = season(read).asked[2]
+    who = season(read).questions[2]
     assert gold(who) == "Ada Moor" and who.dropped is None
     assert set(who.options) == {"Ada Moor", "Ben Lund", "Cleo Park", "Dan Reed", "I don't know."}
     assert all(person in (option, "") for option, person in zip(who.options, who.true_of, strict=True))
 
 
 def test_annotators_who_share_no_word_leave_a_question_unasked(read: Read):
-    asked = {each.question_id: each for each in season(read).asked}
+    asked = {each.question_id: each for each in season(read).questions}
     assert asked["s01_e01_c02_What"].dropped == DISAGREE
     assert asked["s01_e02_c03_Why"].dropped == TOO_FEW
     assert asked["s01_e02_c01_What"].dropped is None
@@ -190,7 +192,7 @@ def test_an_answer_that_is_no_key_drops_its_question(
     read: Read, kind: str, given: list[dict[str, Any]], why: str
 ):
     asked = scene("s01_e09_c01", KITCHEN, (kind, "?", given))
-    assert load_contexts(DOMAIN, read(published(*SEASON, asked)))[0].asked[-1].dropped == why
+    assert load_contexts(DOMAIN, read(published(*SEASON, asked)))[0].questions[-1].dropped == why
 
 
 def test_the_right_answer_is_the_one_that_most_agree_with():
@@ -201,7 +203,7 @@ def test_the_right_answer_is_the_one_that_most_agree_with():
         answer(KITCHEN, 1, "boat ,"),
     ]
     held = FriendsQAScene.model_validate(scene("s01_e01_c01", KITCHEN, ("What", "?", given)))
-    found = best(spans_of(held, held.asked[0], SeasonSpeakers([held])))
+    found = best(spans_of(held, held.questions[0], SeasonSpeakers([held])))
     assert found is not None and found.text == "the boat"
 
 
@@ -222,18 +224,18 @@ def test_a_first_name_is_a_person_where_one_alone_has_it():
 
 
 def test_paraphrases_are_asked_on_request(read: Read):
-    assert [each.question_id for each in season(read).asked if "Para" in each.question_id] == []
-    asked = season(read, parse_parameters(paraphrases=True)).asked
-    assert len(asked) == 1 + len(season(read).asked) == 14
+    assert [each.question_id for each in season(read).questions if "Para" in each.question_id] == []
+    asked = season(read, parse_parameters(paraphrases=True)).questions
+    assert len(asked) == 1 + len(season(read).questions) == 14
     assert "s01_e01_c02_What_Paraphrased" in {each.question_id for each in asked}
 
 
 def test_as_many_questions_as_are_set_are_drawn_by_seed(read: Read):
     def drawn(seed: int) -> list[str]:
-        asked = season(read, replace(parse_parameters(most_questions=3), seed=seed)).asked
+        asked = season(read, replace(parse_parameters(most_questions=3), seed=seed)).questions
         return [each.question_id for each in asked if each.dropped is None]
 
-    everything = [each.question_id for each in season(read).asked if each.dropped is None]
+    everything = [each.question_id for each in season(read).questions if each.dropped is None]
     for seed in range(20):
         assert len(drawn(seed)) == 3 and drawn(seed) == drawn(seed)
         assert drawn(seed) == [name for name in everything if name in drawn(seed)]
@@ -244,7 +246,7 @@ def test_the_same_records_make_the_same_contexts_in_whatever_order_they_come(rea
     records = read(published(*SEASON))
     assert load_contexts(DOMAIN, records) == load_contexts(DOMAIN, records[::-1])
     moved = load_contexts(replace(DOMAIN, seed=7), records)[0]
-    assert [each.options for each in moved.asked] != [each.options for each in season(read).asked]
+    assert [each.options for each in moved.questions] != [each.options for each in season(read).questions]
 
 
 def _broken(change: Callable[[dict[str, Any]], object]) -> bytes:
@@ -303,11 +305,12 @@ def test_the_published_part_has_its_counts(real: list[Record]):
     scenes = [FriendsQAScene.model_validate(json.loads(record.content)) for record in real]
     assert len(scenes) == 136
     assert sum(len(each.said) for each in scenes) == 2847
-    assert sum(len(each.asked) for each in scenes) == 1182
-    assert sum(len(one.answers) for each in scenes for one in each.asked) == 1942
+    assert sum(len(each.questions) for each in scenes) == 1182
+    assert sum(len(one.answers) for each in scenes for one in each.questions) == 1942
     found = {context.context_id: context for context in load_contexts(DOMAIN, real)}
     assert {
-        name: (len(each.lines), each.lines[-1].session, len(each.asked)) for name, each in found.items()
+        name: (len(each.messages), each.messages[-1].session, len(each.questions))
+        for name, each in found.items()
     } == {
         "season_1": (585, 29, 159),
         "season_2": (466, 25, 135),
@@ -315,21 +318,21 @@ def test_the_published_part_has_its_counts(real: list[Record]):
         "season_4": (909, 40, 213),
     }
     every = load_contexts(parse_parameters(paraphrases=True), real)
-    assert sum(len(each.asked) for each in every) == 1182
+    assert sum(len(each.questions) for each in every) == 1182
 
 
 def test_of_730_published_questions_629_have_a_key_that_holds(real: list[Record]):
-    asked = [each for context in load_contexts(DOMAIN, real) for each in context.asked]
+    asked = [each for context in load_contexts(DOMAIN, real) for each in context.questions]
     assert Counter(each.dropped for each in asked) == {None: 629, DISAGREE: 97, NO_PERSON: 3, NO_WORDS: 1}
 
 
 def test_every_published_key_rests_on_an_utterance_that_holds_it(real: list[Record]):
     for context in load_contexts(DOMAIN, real):
-        for asked in context.asked:
+        for asked in context.questions:
             if asked.dropped is not None:
                 continue
             (known,) = asked.known
-            (line,) = (context.lines[place] for place in known.evidence)
+            (line,) = (context.messages[place] for place in known.evidence)
             assert known.since == known.evidence[0] + 1
             first = gold(asked).split()[0][:4]
             assert (
@@ -347,9 +350,9 @@ def test_no_published_distractor_is_an_accepted_answer_nor_said_in_the_scene(rea
         seasons.setdefault(one.at[0], []).append(one)
     for context in load_contexts(DOMAIN, real):
         scenes = seasons[int(context.context_id.removeprefix("season_"))]
-        questions = {each.id: (one, each) for one in scenes for each in one.asked}
+        questions = {each.id: (one, each) for one in scenes for each in one.questions}
         people = SeasonSpeakers(scenes)
-        for asked in context.asked:
+        for asked in context.questions:
             if asked.dropped is not None:
                 continue
             one, question = questions[asked.question_id]
@@ -367,7 +370,7 @@ def test_gold_stands_in_every_place_alike(real: list[Record]):
     places = Counter(
         each.answer
         for context in load_contexts(DOMAIN, real)
-        for each in context.asked
+        for each in context.questions
         if each.dropped is None
     )
     # 629 / 4 = 157, and three standard errors are 33.
@@ -378,8 +381,8 @@ def test_by_the_end_every_published_question_can_be_answered(real: list[Record])
     parameters = parse_config(DOMAIN)
     untold = [0] * 5
     for context in load_contexts(DOMAIN, real):
-        for asked in context.asked:
+        for asked in context.questions:
             if asked.dropped is None:
                 for checkpoint, index in enumerate(truncation_indices(context, parameters)):
-                    untold[checkpoint] += asked.key(index) == "5"
+                    untold[checkpoint] += asked.label_at(index) == "5"
     assert untold == [629, 466, 281, 142, 0]

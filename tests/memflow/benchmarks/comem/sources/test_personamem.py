@@ -41,7 +41,7 @@ def only(records: list[Record], **parameters: Any) -> Context:
 
 def test_a_persona_begins_each_session_and_marks_that_the_role_tells_are_gone(tmp_path: Path):
     context = only(read(tmp_path, table([row()]), SHARED))
-    assert [(line.session, line.role, line.speaker, line.text) for line in context.lines] == [
+    assert [(line.session, line.role, line.speaker, line.text) for line in context.messages] == [
         (0, "user", "Persona", PERSONA),
         (0, "user", None, "I like tea, it's calming."),
         (0, "assistant", None, "Tea is a fine choice."),
@@ -58,19 +58,19 @@ def test_a_persona_begins_each_session_and_marks_that_the_role_tells_are_gone(tm
 def test_a_mark_that_is_not_of_its_role_stays(tmp_path: Path):
     said = [("system", PERSONA), ("user", "Assistant: is what I call you."), ("assistant", "Users: many.")]
     context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
-    assert [line.text for line in context.lines[1:]] == ["Assistant: is what I call you.", "Users: many."]
+    assert [line.text for line in context.messages[1:]] == ["Assistant: is what I call you.", "Users: many."]
 
 
 def test_options_lose_their_letters_and_the_key_becomes_a_number(tmp_path: Path):
     changes = {"user_question_or_message": "User: And now?", "correct_answer": "(d)"}
-    (question,) = only(read(tmp_path, table([row(**changes)]), SHARED)).asked
+    (question,) = only(read(tmp_path, table([row(**changes)]), SHARED)).questions
     assert question.options == OPTIONS
     assert (question.question, question.answer, question.end) == ("And now?", 4, 9)
 
 
 def test_an_option_of_several_lines_stands_on_one(tmp_path: Path):
     rows = [row(options=("Tea.", "Coffee:\n\n  black", "Milk.", "Water."))]
-    assert only(read(tmp_path, table(rows), SHARED)).asked[0].options[1] == "Coffee: black"
+    assert only(read(tmp_path, table(rows), SHARED)).questions[0].options[1] == "Coffee: black"
 
 
 def test_without_its_persona_the_places_of_a_context_move_up(tmp_path: Path):
@@ -78,14 +78,14 @@ def test_without_its_persona_the_places_of_a_context_move_up(tmp_path: Path):
     rows = [row(f"q{end}", end_index_in_shared_context=end) for end in ends]
     records = read(tmp_path, table(rows), SHARED)
     context = only(records, persona="left_out")
-    assert PERSONA not in [line.text for line in context.lines] and len(context.lines) == 8
-    assert {end: question.end for end, question in zip(ends, context.asked, strict=True)} == {
+    assert PERSONA not in [line.text for line in context.messages] and len(context.messages) == 8
+    assert {end: question.end for end, question in zip(ends, context.questions, strict=True)} == {
         1: 0, 6: 5, 7: 5, 9: 7, 10: 8,
     }  # fmt: skip
     whole = only(records)
-    for with_persona, without in zip(whole.asked, context.asked, strict=True):
-        seen = [line for line in whole.lines[: with_persona.end] if line.speaker != "Persona"]
-        assert list(context.lines[: without.end]) == seen
+    for with_persona, without in zip(whole.questions, context.questions, strict=True):
+        seen = [line for line in whole.messages[: with_persona.end] if line.speaker != "Persona"]
+        assert list(context.messages[: without.end]) == seen
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_without_its_persona_the_places_of_a_context_move_up(tmp_path: Path):
 def test_types_of_all_three_files_are_the_same_seven_categories(
     tmp_path: Path, published: str, category: str
 ):
-    (question,) = only(read(tmp_path, table([row(question_type=published)]), SHARED)).asked
+    (question,) = only(read(tmp_path, table([row(question_type=published)]), SHARED)).questions
     assert question.category == category and len(CATEGORIES) == 7
 
 
@@ -103,7 +103,7 @@ def test_each_size_is_a_domain_on_its_own_files(tmp_path: Path, size: str):
     domain = find(f"comem_personamem_{size}")
     records = read(tmp_path, table([row()]), SHARED, f"personamem_{size}")
     (context,) = load_contexts(domain, records)
-    assert (context.dataset, len(context.asked)) == (f"personamem_{size}", 1)
+    assert (context.dataset, len(context.questions)) == (f"personamem_{size}", 1)
     assert domain.listed == (size != "1m")
 
 
@@ -116,11 +116,11 @@ def test_questions_of_contexts_that_are_not_there_are_left_out_and_it_is_told(tm
     rows = [row("q1", shared_context_id="c0"), row("q2"), row("q3", shared_context_id="c0")]
     keys, probes = asked(DOMAIN, read(tmp_path, table(rows), SHARED))
     assert {probe.question_id for probe in probes} == {"c1/q2"}
-    left_out = [key for key in keys if key.dropped is not None]
-    assert [(key.question_id, key.checkpoint) for key in left_out] == [
+    dropped_by_source = [key for key in keys if key.dropped is not None]
+    assert [(key.question_id, key.checkpoint) for key in dropped_by_source] == [
         (f"c0/{name}", checkpoint) for name in ("q1", "q3") for checkpoint in (1, 2, 3, 4)
     ]
-    assert {key.dropped for key in left_out} == {
+    assert {key.dropped for key in dropped_by_source} == {
         "its messages are not there: 1 of the 2 contexts that are asked of are"
     }
     assert not [row.reason for row in (*keys, *probes) if row.reason]
@@ -146,7 +146,7 @@ def test_a_question_that_no_message_comes_before_is_quarantined(tmp_path: Path, 
 def test_a_message_that_says_nothing_is_not_played(tmp_path: Path):
     said = [*TALK[:2], ("assistant", "Assistant: ")]
     context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
-    assert [line.reason for line in context.lines] == [None, None, "nothing is said in it"]
+    assert [line.reason for line in context.messages] == [None, None, "nothing is said in it"]
 
 
 OLD = ("question_id", "question", "stereotypical", "num_irrelevant_tokens", "shared_context_id")

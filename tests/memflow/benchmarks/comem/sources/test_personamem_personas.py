@@ -73,10 +73,10 @@ def recorded(files: Published) -> list[Record]:
 def test_any_table_of_questions_comes_through_as_it_was_written(files: Published):
     rows, contexts = files
     found = {context.context_id: context for context in load_contexts(DOMAIN, recorded(files))}
-    assert {name: [line.text for line in context.lines] for name, context in found.items()} == {
+    assert {name: [line.text for line in context.messages] for name, context in found.items()} == {
         name: [content for _, content in said] for name, said in contexts.items()
     }
-    asked = {asked.question_id: asked for context in found.values() for asked in context.asked}
+    asked = {asked.question_id: asked for context in found.values() for asked in context.questions}
     for each in rows:
         question = asked[each["question_id"]]
         assert question.question == each["user_question_or_message"]

@@ -54,7 +54,7 @@ def plain() -> Plain:
 
 
 def test_the_counts_are_those_of_25_contexts(plain: Plain):
-    asked = [asked for context in plain.read for asked in context.asked]
+    asked = [asked for context in plain.read for asked in context.questions]
     assert (len(plain.contexts), len(plain.rows)) == (25, 386)
     assert (len(plain.read), len(asked), len(plain.records)) == (25, 386, 411)
     assert Counter(each["correct_answer"] for each in plain.rows) == {
@@ -75,16 +75,16 @@ def test_messages_roles_and_sessions_are_as_they_stand(plain: Plain):
         personas = [place for place, each in enumerate(said) if each["role"] == "system"]
         assert 4 <= len(personas) <= 7
         assert len({said[place]["content"] for place in personas}) == 1
-        assert [place for place, line in enumerate(context.lines) if line.speaker == "Persona"] == personas
-        assert [line.session for line in context.lines] == [
+        assert [place for place, line in enumerate(context.messages) if line.speaker == "Persona"] == personas
+        assert [line.session for line in context.messages] == [
             sum(place <= here for place in personas) - 1 for here in range(len(said))
         ]
-        for line, each in zip(context.lines, said, strict=True):
+        for line, each in zip(context.messages, said, strict=True):
             assert line.role == ("assistant" if each["role"] == "assistant" else "user")
             mark = "" if each["role"] == "system" else f"{each['role'].title()}: "
             assert line.text == each["content"].removeprefix(mark)
         neighbours.update((before["role"], after["role"]) for before, after in pairwise(said))
-    lengths = [len(context.lines) for context in plain.read]
+    lengths = [len(context.messages) for context in plain.read]
     assert (sum(lengths), min(lengths), max(lengths)) == (4347, 117, 237)
     assert (neighbours["user", "user"], neighbours["assistant", "assistant"]) == (343, 3)
 
@@ -94,9 +94,9 @@ def test_every_question_ends_in_the_last_quarter_and_none_shows_the_last_message
     for each in plain.rows:
         ends.setdefault(each["shared_context_id"], []).append(int(each["end_index_in_shared_context"]))
     for context in plain.read:
-        assert [asked.end for asked in context.asked] == ends[context.context_id]
-        assert max(ends[context.context_id]) == len(context.lines) - 1
-        assert min(ends[context.context_id]) > 0.75 * len(context.lines)
+        assert [asked.end for asked in context.questions] == ends[context.context_id]
+        assert max(ends[context.context_id]) == len(context.messages) - 1
+        assert min(ends[context.context_id]) > 0.75 * len(context.messages)
 
 
 def test_probes_show_the_first_messages_up_to_their_checkpoint_and_end(plain: Plain):

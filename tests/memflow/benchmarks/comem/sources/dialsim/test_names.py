@@ -86,10 +86,10 @@ def test_a_context_has_the_other_names_everywhere():
         "c", "d", (ContextMessage("Ann, hi!", "user", "Bo"), ContextMessage("?", "user")), (asked,)
     )
     new = rename_people(context, RING)
-    assert [(line.speaker, line.text) for line in new.lines] == [("Geller", "Bo, hi!"), (None, "?")]
-    assert new.asked[0].question == "Whose is Bo's?"
-    assert new.asked[0].options == ("Geller", "Mrs. ann", "I don't know.")
-    assert new.asked[0].true_of == ("Geller", "Mrs. Ann", "") and new.asked[0].answer == 1
+    assert [(line.speaker, line.text) for line in new.messages] == [("Geller", "Bo, hi!"), (None, "?")]
+    assert new.questions[0].question == "Whose is Bo's?"
+    assert new.questions[0].options == ("Geller", "Mrs. ann", "I don't know.")
+    assert new.questions[0].true_of == ("Geller", "Mrs. Ann", "") and new.questions[0].answer == 1
     assert rename_people(new, RING.back) == context
 
 
@@ -107,11 +107,11 @@ def test_the_domain_shuffles_a_show_as_a_whole_and_asks_the_same(
     records = read({"dialsim/dialsim_corpus_friends.txt": script.encode()})
     plain, other = made(records), made(records, names="shuffled")
     assert len(plain) == len(other) == 2
-    lines = [line for context in plain for line in context.lines]
+    lines = [line for context in plain for line in context.messages]
     exchange = shuffle_names(lines, 42, "friends")
     assert set(exchange.instead) == {"Ann", "Bo", "Cy", "Dee"}
     assert [rename_people(context, exchange.back) for context in other] == plain != other
-    changed = [line for context in other for line in context.lines]
+    changed = [line for context in other for line in context.messages]
     kept = {one.speaker for one, two in zip(lines, changed, strict=True) if one.speaker == two.speaker}
     assert kept == {"All"}
 
@@ -119,7 +119,7 @@ def test_the_domain_shuffles_a_show_as_a_whole_and_asks_the_same(
 def test_the_real_show_shuffled_back_is_the_real_show(real: list[Record], made: Callable[..., list[Context]]):
     few = {"who_said": 2, "said_last": 1}
     plain, other = made(real, **few), made(real, **few, names="shuffled")
-    exchange = shuffle_names([line for context in plain for line in context.lines], 42, "friends")
+    exchange = shuffle_names([line for context in plain for line in context.messages], 42, "friends")
     assert {"Ross", "Rachel", "Monica", "Chandler", "Joey", "Phoebe", "Geller", "Green"} <= set(
         exchange.instead
     )

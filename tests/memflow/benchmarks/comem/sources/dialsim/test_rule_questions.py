@@ -42,9 +42,9 @@ def test_before_a_line_is_said_there_is_no_telling_who_says_it():
     (asked,) = who_said(SpeakerIndex(SHORT), 1, random.Random(0))
     assert asked.question == 'Who says: "The boat is under the bridge by now."?'
     assert sorted(asked.options[:3]) == ["Ann", "Bo", "Cy"] and asked.options[3:] == ("I don't know.",)
-    assert [asked.key(visible) for visible in (0, 1)] == ["4", "4"]
-    assert [asked.options[int(asked.key(visible)) - 1] for visible in (2, 6)] == ["Bo", "Bo"]
-    told = asked.told(6)
+    assert [asked.label_at(visible) for visible in (0, 1)] == ["4", "4"]
+    assert [asked.options[int(asked.label_at(visible)) - 1] for visible in (2, 6)] == ["Bo", "Bo"]
+    told = asked.known_at(6)
     assert told is not None and told.evidence == (1,)
     assert asked.true_of == (*asked.options[:3], "") and asked.category == WHO_SAID
 
@@ -59,7 +59,7 @@ def test_a_line_that_names_an_option_or_is_said_by_a_crowd_is_not_asked_about():
 def test_who_said_words_last_changes_when_they_are_said_again():
     (asked,) = said_last(SpeakerIndex(SHORT), 5, random.Random(0))
     assert asked.question == 'Who was the last to say these words: "We could go home."?'
-    assert [asked.options[int(asked.key(visible)) - 1] for visible in (0, 1, 3, 4, 6)] == [
+    assert [asked.options[int(asked.label_at(visible)) - 1] for visible in (0, 1, 3, 4, 6)] == [
         "I don't know.", "Ann", "Ann", "Bo", "Bo",
     ]  # fmt: skip
     assert asked.answer == asked.options.index("Bo") + 1 and asked.category == SAID_LAST
@@ -150,21 +150,21 @@ def test_a_domain_says_how_many_of_each_there_are(
     )
     records = read({"dialsim/dialsim_corpus_friends.txt": script.encode()})
     (context,) = made(records, who_said=who, said_last=last)
-    assert [asked.category for asked in context.asked] == [WHO_SAID] * who + [SAID_LAST] * last
+    assert [asked.category for asked in context.questions] == [WHO_SAID] * who + [SAID_LAST] * last
 
 
 def test_nobody_but_the_speaker_says_what_is_asked_of_the_real_script(
     real: list[Record], made: Callable[..., list[Context]]
 ):
     for context in made(real):
-        assert len(context.asked) == 48
-        bare = [_bare(line.text) for line in context.lines]
-        for asked in context.asked:
+        assert len(context.questions) == 48
+        bare = [_bare(line.text) for line in context.messages]
+        for asked in context.questions:
             quoted = _bare(asked.question.split(': "', 1)[1].removesuffix('"?'))
             said = [place for place, text in enumerate(bare) if quoted in text]
             assert [known.since - 1 for known in asked.known] == said
             assert [asked.options[known.answer - 1] for known in asked.known] == [
-                context.lines[place].speaker for place in said
+                context.messages[place].speaker for place in said
             ]
 
 

@@ -69,8 +69,10 @@ def test_scenes_without_days_are_of_the_season_that_runs():
     assert seasons(["?", ""]) == [1, 1] and seasons([]) == []
 
 
-written = st.dates(date(1990, 1, 1), date(2000, 1, 1)).map(lambda each: f"{each:%B} {each.day}, {each.year}")
-shown_days = st.lists(st.one_of(st.just("?"), written), max_size=60)
+format_label_file = st.dates(date(1990, 1, 1), date(2000, 1, 1)).map(
+    lambda each: f"{each:%B} {each.day}, {each.year}"
+)
+shown_days = st.lists(st.one_of(st.just("?"), format_label_file), max_size=60)
 
 
 @given(shown_days)
@@ -103,12 +105,12 @@ def test_flash_backs_wherever_they_are_change_no_other_scenes_season(
 def test_the_real_script_has_five_seasons(real: list[Record], made: Callable[..., list[Context]]):
     contexts = made(real, scenes="shown")
     assert [context.context_id for context in contexts] == [f"friends_s0{season}" for season in range(1, 6)]
-    sessions = [list(dict.fromkeys(line.session for line in context.lines)) for context in contexts]
+    sessions = [list(dict.fromkeys(line.session for line in context.messages)) for context in contexts]
     assert [len(held) for held in sessions] == [169, 158, 168, 145, 148]
     # May 26, 1995; May 30, 1996; May 19, 1997; May 20, 1998; May 23, 1999.
     assert [held[-1] for held in sessions] == [169, 327, 495, 640, 788]
     assert [session for held in sessions for session in held] == list(range(1, 789))
-    assert [len(context.lines) for context in contexts] == [3936, 3744, 4015, 3587, 3371]
+    assert [len(context.messages) for context in contexts] == [3936, 3744, 4015, 3587, 3371]
     assert {
-        context.context_id: Counter(asked.category for asked in context.asked) for context in contexts
+        context.context_id: Counter(asked.category for asked in context.questions) for context in contexts
     } == {f"friends_s0{season}": {"who_said": 36, "said_last": 12} for season in range(1, 6)}

@@ -77,7 +77,7 @@ def pickled(read: Read) -> list[Record]:
 def test_a_context_is_a_season_with_its_scenes_by_their_days(pickled: list[Record], made: Made):
     first, second = made(pickled)
     assert (first.context_id, second.context_id) == ("friends_s01", "friends_s02")
-    assert [(line.session, line.sent_at, line.speaker, line.text) for line in first.lines] == [
+    assert [(line.session, line.sent_at, line.speaker, line.text) for line in first.messages] == [
         (2, "May 1, 1995", "Cy", "It flies,\nit flies."),
         (3, "May 9, 1995", "Ann", "A boat!\nand on it goes."),
         (3, "May 9, 1995", "Ross", "Whose boat?"),
@@ -87,19 +87,19 @@ def test_a_context_is_a_season_with_its_scenes_by_their_days(pickled: list[Recor
         (1, "May 12, 1995", "Ann", "I bought a kite."),
         (1, "May 12, 1995", "Bo", "Did you?"),
     ]
-    assert {line.role for line in first.lines} == {"user"} and first.dataset == "comem_friends"
-    assert [line.text for line in second.lines] == ["It rains."]
+    assert {line.role for line in first.messages} == {"user"} and first.dataset == "comem_friends"
+    assert [line.text for line in second.messages] == ["It rains."]
 
 
 def test_scenes_may_stay_in_the_order_in_which_they_were_shown(pickled: list[Record], made: Made):
     first, _ = made(pickled, scenes="shown")
-    assert list(dict.fromkeys(line.session for line in first.lines)) == [1, 2, 3, 4]
+    assert list(dict.fromkeys(line.session for line in first.messages)) == [1, 2, 3, 4]
 
 
 def test_published_questions_are_asked_with_what_is_published(pickled: list[Record], made: Made):
     first, second = made(pickled, questions="published", keys="published", per_scene=0)
-    by_id = {asked.question_id: asked for asked in first.asked}
-    assert set(by_id) == {"S01E02.1.past.0", "S01E02.1.ans_wo_time.7"} and not second.asked
+    by_id = {asked.question_id: asked for asked in first.questions}
+    assert set(by_id) == {"S01E02.1.past.0", "S01E02.1.ans_wo_time.7"} and not second.questions
     past = by_id["S01E02.1.past.0"]
     assert (past.question, past.category, past.answer, past.asked_at) == (
         "Who had a kite?",
@@ -116,7 +116,7 @@ def test_published_questions_are_asked_with_what_is_published(pickled: list[Reco
 
 def test_one_question_of_a_scene_is_drawn_by_the_seed(pickled: list[Record], made: Made):
     asked = {
-        context.asked
+        context.questions
         for context in (made(pickled, questions="published", keys="published")[0] for _ in range(3))
     }
     assert len(asked) == 1 and len(asked.pop()) == 1
@@ -131,17 +131,17 @@ def test_a_question_may_be_put_in_the_words_of_one_who_is_there(read: Read, made
         keys="published",
         asker="speaker",
     )
-    assert [asked.question for asked in context.asked] == ["So, who had a kite?"]
+    assert [asked.question for asked in context.questions] == ["So, who had a kite?"]
 
 
 def test_published_questions_have_no_keys_by_rule_and_say_what_to_set(pickled: list[Record], made: Made):
-    (asked,) = made(pickled, questions="published")[0].asked
+    (asked,) = made(pickled, questions="published")[0].questions
     assert asked.reason is not None and "set keys to annotated, imported or published" in asked.reason
 
 
 def test_of_a_script_alone_nothing_published_is_asked_and_it_says_what_to_do(read: Read, made: Made):
     (context,) = made(read({SCRIPT: TEXT}), questions="published", keys="published")
-    assert context.reason is not None and context.asked == ()
+    assert context.reason is not None and context.questions == ()
     assert "get that, or set questions to by_rule and keys to rule" in context.reason
 
 
@@ -152,7 +152,7 @@ def test_with_a_pickle_the_script_is_not_needed_and_not_read(read: Read):
 def test_a_script_alone_is_a_show_too(read: Read, made: Made):
     (context,) = made(read({SCRIPT: TEXT}))
     assert context.context_id == "friends_s01"
-    assert [(line.session, line.speaker) for line in context.lines] == [(2, "Bo"), (1, "Ann"), (1, "Ross")]
+    assert [(line.session, line.speaker) for line in context.messages] == [(2, "Bo"), (1, "Ann"), (1, "Ross")]
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
