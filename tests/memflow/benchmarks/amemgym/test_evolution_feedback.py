@@ -3,52 +3,41 @@
 import json
 
 import pytest
+from factories import row
 
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.records import Probe, Reply, Turn
 
 
 def probe(period: int, question: str, gold: str) -> Probe:
-    return Probe(
-        domain="d",
+    return row(
+        Probe,
         probe_id=f"u/p{period}/{question}",
         episode_id="u",
         checkpoint=period,
-        kind="choice",
         dataset="s",
-        metric="accuracy",
         question=question,
         options=["do this", "do that"],
         variables=["mood"],
         gold=gold,
         revealed="{}",
-        evidence=[],
     )
 
 
 def reply(to: Probe, parsed: str | None) -> Reply:
-    return Reply(
-        domain="d",
-        assistant="a",
-        probe_id=to.probe_id,
-        episode_id="u",
-        checkpoint=to.checkpoint,
-        parsed=parsed,
-        recalled=[],
-        recalled_sources=[],
+    return row(
+        Reply, assistant="a", probe_id=to.probe_id, episode_id="u", checkpoint=to.checkpoint, parsed=parsed
     )
 
 
 def turn(period: int, exposes: dict[str, str], user: str = "u", reason: str | None = None) -> Turn:
-    return Turn(
-        domain="d",
+    return row(
+        Turn,
         episode_id=user,
         checkpoint=period,
         event=period,
-        position=0,
         message_id=f"{user}/{period}",
         kind="exchange",
-        role="user",
         text="...",
         exposes=json.dumps(exposes),
         reason=reason,

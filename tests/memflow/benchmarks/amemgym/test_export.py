@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from factories import change, variable
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from profiles import examples
@@ -19,7 +20,6 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
 from memflow.errors import BadInput
-from memflow.records import Change, Variable
 
 KEYS = ["id", "start_time", "user_profile", "state_schema", "periods", "qas"]
 PERIOD = ["period_start", "period_end", "period_summary", "sessions", "state", "updates", "update_cnts"]
@@ -168,7 +168,7 @@ def test_questions_that_share_variables_come_back_in_their_order(demo, read_back
     user_id = demo.states.profiles[0].user_id
     named = list(dict.fromkeys(number for need in needs for number in need))
     variables = [
-        Variable(
+        variable(
             domain=demo.domain.name,
             user_id=user_id,
             variable=f"trait_{number}",
@@ -178,13 +178,11 @@ def test_questions_that_share_variables_come_back_in_their_order(demo, read_back
         for number in named
     ]
     changes = [
-        Change(
+        change(
             domain=demo.domain.name,
             user_id=user_id,
-            period=0,
             period_end="2020-10-01",
             variable=row.variable,
-            old=None,
             value=row.choices[0],
         )
         for row in variables

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from factories import policy
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.answers import Findings, findings_of
@@ -155,8 +156,7 @@ def test_too_few_verdicts_are_no_figure(demo):
 
 
 def step(user: str, cycle: int, asked: int, answered: int, correct: int) -> Policy:
-    return Policy(
-        domain="d",
+    return policy(
         assistant="a",
         episode_id=user,
         step=cycle,
@@ -164,11 +164,9 @@ def step(user: str, cycle: int, asked: int, answered: int, correct: int) -> Poli
         cycle=cycle,
         feedback="complete",
         kinds=["x"],
-        changes=[],
         asked=asked,
         answered=answered,
         correct=correct,
-        since=0,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
+from factories import row
 
 from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compare
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
@@ -30,7 +31,8 @@ def answered(domain: Domain, probes: list[Probe], name: str, right: Right, model
     for number, probe in enumerate(probes):
         wrong = str(1 + int(probe.gold) % len(probe.options)) if probe.options else "{}"
         replies.append(
-            Reply(
+            row(
+                Reply,
                 domain=domain.name,
                 assistant=name,
                 probe_id=probe.probe_id,
@@ -38,8 +40,6 @@ def answered(domain: Domain, probes: list[Probe], name: str, right: Right, model
                 checkpoint=probe.checkpoint,
                 text="as said",
                 parsed=probe.gold if right(number) else wrong,
-                recalled=[],
-                recalled_sources=[],
                 prompt=f"amemgym/{probe.kind}@0123",
                 model=model,
             )

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from factories import verdict
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.checks import EXPECTED, speakers
 from memflow.benchmarks.domains import Domain, find
 from memflow.checks.evaluation import check_rows
-from memflow.records import Record, Verdict
+from memflow.records import Record
 
 KEYS, PROBES, TURNS, VERDICTS = "question.keys", "question.probes", "utterance.turns", "score.verdicts"
 TABLES = (KEYS, PROBES, VERDICTS)
@@ -35,14 +36,13 @@ def made(bench: CoMem, demo: Domain, records: list[Record]) -> Rows:
 
     rows = asyncio.run(build())
     rows[VERDICTS] = [
-        Verdict(
+        verdict(
             domain=demo.name,
             assistant="none",
             probe_id=probe.probe_id,
             episode_id=probe.episode_id,
             checkpoint=probe.checkpoint,
             dataset=probe.dataset,
-            metric="accuracy",
             value=float(number % 4 == 0),
         )
         for number, probe in enumerate(rows[PROBES])

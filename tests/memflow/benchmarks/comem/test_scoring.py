@@ -1,5 +1,7 @@
 """Accuracy and its floors, slice by slice: chance, the constant answer, the guess at checkpoint 0."""
 
+from factories import row, verdict
+
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.comem.scoring import make_scores
 from memflow.benchmarks.domains import Domain
@@ -10,11 +12,7 @@ PLAIN, UNKNOWN_CHOICE = ("a", "b", "c", "d"), ("a", "b", "I don't know.")
 
 
 def probe(question: str, checkpoint: int, options: tuple[str, ...], gold: int, category: str) -> Probe:
-    return Probe(
-        domain="d", probe_id=f"{question}/c{checkpoint}", question_id=question, opens=not checkpoint,
-        episode_id=question[0], checkpoint=checkpoint, kind="choice", dataset="s", category=category,
-        metric="accuracy", question="?", options=list(options), variables=[], gold=str(gold), revealed="", evidence=[],
-    )  # fmt: skip
+    return row(Probe, probe_id=f"{question}/c{checkpoint}", question_id=question, opens=not checkpoint, episode_id=question[0], checkpoint=checkpoint, dataset="s", category=category, question="?", options=list(options), gold=str(gold), revealed="")  # fmt: skip
 
 
 # Question, options, golds at checkpoints 0 to 2, category, and which answers are right.
@@ -34,10 +32,7 @@ PROBES = [
 def verdicts(skip: str = "") -> list[Verdict]:
     right = {f"{question}/c{at}": value for question, *_, values in ASKED for at, value in enumerate(values)}
     return [
-        Verdict(
-            domain="d", assistant="rag", probe_id=each.probe_id, episode_id=each.episode_id,
-            checkpoint=each.checkpoint, dataset="s", metric="accuracy", value=float(right[each.probe_id]),
-        )
+        verdict(assistant="rag", probe_id=each.probe_id, episode_id=each.episode_id, checkpoint=each.checkpoint, dataset="s", value=float(right[each.probe_id]))
         for each in PROBES
         if each.probe_id != skip
     ]  # fmt: skip

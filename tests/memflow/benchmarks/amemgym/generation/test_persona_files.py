@@ -58,7 +58,11 @@ def test_a_persona_without_an_id_is_known_by_what_it_says(tmp_path):
     [
         ("p.jsonl", b'{"id": "a", "name": "A"}\n[1]\n', "record 1 is not a JSON object"),
         ("p.jsonl", b'{"question": "q"}\n', "is not a persona: it has neither name nor about"),
-        ("p.jsonl", b'{"id": "a", "name": 7}\n', r"record 0 \(id a\): at name: Input should be a valid string"),
+        (
+            "p.jsonl",
+            b'{"id": "a", "name": 7}\n',
+            r"record 0 \(id a\): at name: Input should be a valid string",
+        ),
         ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "a", "name": "B"}\n', "the id a is there twice"),
         ("p.jsonl", b"\n\n", "it contains no personas"),
         ("p.jsonl", b"\xff\xfe", "not UTF-8"),

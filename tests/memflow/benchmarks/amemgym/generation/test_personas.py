@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from factories import row
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,10 +50,10 @@ def domain(**parameters) -> Domain:
 
 
 def record(record_id: str, content: dict, source: str = "mine.jsonl", dataset: str = "mine") -> Record:
-    return Record(
+    return row(
+        Record,
         dataset=dataset,
         record_id=record_id,
-        position=0,
         source=source,
         sha256="0" * 64,
         licence="own",

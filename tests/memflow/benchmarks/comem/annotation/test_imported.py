@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories import gold_label
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
@@ -144,10 +145,7 @@ def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
     [context] = load_contexts(demo, held)
     question = context.question_id(context.questions[0])
     keys = [
-        GoldLabel(
-            domain="d", question_id=question, episode_id="ana", checkpoint=number, made_by="annotator",
-            visible=6 * number, answer="unknown" if number == 1 else "2",
-        )
+        gold_label(question_id=question, episode_id="ana", checkpoint=number, made_by="annotator", visible=6 * number, answer="unknown" if number == 1 else "2")
         for number in range(1, 5)
     ]  # fmt: skip
     path = tmp_path / "keys.jsonl"
