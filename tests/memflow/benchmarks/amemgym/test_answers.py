@@ -1,4 +1,4 @@
-"""Output types: bounded everywhere, and narrowed to the request."""
+"""Output types: bounded fields, narrowed to the request."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ def unbounded(schema: Any, place: str = "") -> Iterator[str]:
             yield from unbounded(value, f"{place}/{key}")
 
 
-def test_every_prompt_has_an_answer_with_bounds():
+def test_every_output_type_is_bounded():
     prompts = all_prompts(PACKAGE)
     assert {prompt.name.partition("/")[0] for prompt in prompts} == {"amemgym"}
     for prompt in prompts:
@@ -55,11 +55,11 @@ def test_every_prompt_has_an_answer_with_bounds():
         answers.choice_of(4),
     ],
 )
-def test_narrowed_answers_have_bounds_as_well(narrowed):
+def test_narrowed_output_types_are_bounded(narrowed):
     assert list(unbounded(narrowed.model_json_schema())) == []
 
 
-def test_values_are_those_of_the_schema_whatever_the_variables_are_called():
+def test_values_accept_any_variable_name():
     output = answers.values_of({"a b": ["x", "y"], "model_dump": ["u", "v"]})
     assert output.model_validate({"a b": "x", "model_dump": "v"}).chosen() == {"a b": "x", "model_dump": "v"}
     for wrong in ({"a b": "x"}, {"a b": "z", "model_dump": "u"}, {"a b": None, "model_dump": "u"}):
@@ -67,7 +67,7 @@ def test_values_are_those_of_the_schema_whatever_the_variables_are_called():
             output.model_validate(wrong)
 
 
-def test_so_many_variables_change_each_once_and_to_a_value_of_its_own():
+def test_updates_accept_valid_changes_only():
     output = answers.updates_of({"a b": ["x", "y"], "c": ["z"], "d": ["x"]}, 1, 2)
 
     def said(*moves: tuple[str, str]) -> answers.Updates:
@@ -82,17 +82,17 @@ def test_so_many_variables_change_each_once_and_to_a_value_of_its_own():
             said(*wrong)
 
 
-def test_optional_values_that_are_null_are_left_out():
+def test_null_values_are_omitted():
     output = answers.values_of({"a": ["x"], "b": ["y"]}, optional=True)
     assert output.model_validate({"a": None, "b": "y"}).chosen() == {"b": "y"}
 
 
-def test_numbers_are_those_of_the_options():
+def test_choice_accepts_option_numbers_only():
     for wrong in (0, 5, -1):
         with pytest.raises(ValidationError):
             answers.choice_of(4)(answer=wrong)
     assert answers.choice_of(4)(answer=4).answer == 4
 
 
-def test_one_request_has_one_type():
+def test_output_types_are_cached():
     assert answers.values_of({"a": ["x"]}) is answers.values_of({"a": ["x"]})

@@ -1,7 +1,6 @@
-"""Every invariant of the published users: it holds of them and of generated ones, and a damage to it is named.
+"""Every check of AMemGym's rows passes on published and generated users, and fails on corrupted ones.
 
-A damage is either refused by the reader, with what rows could not say, or found by the rule of that name. The
-damaged users are the published ones where they are at hand, and the demo's, exported.
+A corruption is refused by the reader or found by the named check.
 """
 
 import copy
@@ -42,7 +41,7 @@ def made(request):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_sound_users_pass_every_check(made, table):
+def test_valid_users_pass_every_check(made, table):
     outcomes = outcomes_of(made, [each for each in EXPECTATIONS if each.table == table])
     failed = [outcome.name for outcome in outcomes if not outcome.passed]
     # Four options in an order of chance, 48 times: the demo's gold does not stand at every place alike.
@@ -50,7 +49,7 @@ def test_sound_users_pass_every_check(made, table):
     assert made.domain.name == "amemgym_demo" or failed == []
 
 
-def test_few_published_variables_change_once_too_often(base):
+def test_published_excess_changes_are_counted(base):
     [outcome] = outcomes_of(base, [BY_NAME["changes_per_variable_within_limit"]])
     assert outcome.passed and outcome.unexpected == {12: 4, 20: 8}[len(base.records)]
 
@@ -377,7 +376,7 @@ def sound(made) -> list[User]:
 
 
 @pytest.mark.parametrize("damage", REFUSED, ids=lambda each: each.__name__)
-def test_what_rows_could_not_say_is_refused_by_name(made, sound, read_back, damage):
+def test_reader_refuses_contradiction(made, sound, read_back, damage):
     damage(sound[1])
     with pytest.raises(BadInput, match=rf"record 1 \(id {sound[1]['id']}\), .*{REFUSED[damage]}"):
         read_back(sound, made.domain)
@@ -388,7 +387,7 @@ def test_what_rows_could_not_say_is_refused_by_name(made, sound, read_back, dama
     [*CAUGHT, *WARNED],
     ids=[f"{damage.__name__}-{name}" for damage, name in (*CAUGHT, *WARNED)],
 )
-def test_a_damaged_user_is_caught_by_the_check_that_names_it(made, sound, read_back, damage, name):
+def test_corrupted_user_fails_named_check(made, sound, read_back, damage, name):
     damage(sound[1])
     back = read_back(sound, made.domain)
     [expectation] = [each for each in EXPECTATIONS if each.name == name]
@@ -459,7 +458,7 @@ ROWS: list[tuple[Callable[[dict[str, Any]], None], str]] = [
 
 
 @pytest.mark.parametrize(("damage", "name"), ROWS, ids=[damage.__name__ for damage, _ in ROWS])
-def test_a_damaged_row_is_caught_by_the_check_that_names_it(demo, damage, name):
+def test_corrupted_rows_fail_named_check(demo, damage, name):
     world = {table: list(rows) for table, rows in tables(demo).items()}
     damage(world)
     if damage is first_change_is_lost:  # the variable's later changes would stand for it
@@ -484,7 +483,7 @@ SET = {
 
 
 @pytest.mark.parametrize("name", SET)
-def test_what_is_set_is_what_is_tested(demo, name):
+def test_check_follows_parameter(demo, name):
     assert outcomes_of(demo, [BY_NAME[name]])[0].passed
     other = replace(demo, domain=replace(demo.domain, parameters={**demo.domain.parameters, **SET[name]}))
     [outcome] = outcomes_of(other, [BY_NAME[name]])
@@ -493,11 +492,11 @@ def test_what_is_set_is_what_is_tested(demo, name):
     assert outcomes_of(elsewhere, [BY_NAME[name]]) == []
 
 
-def test_every_sentence_has_a_damage_that_it_finds():
+def test_every_check_has_a_corruption():
     assert {name for _, name in (*CAUGHT, *WARNED, *ROWS)} | set(SET) >= set(BY_NAME)
 
 
-def test_users_without_states_are_passed_over(demo):
+def test_users_without_states_pass(demo):
     world = {**tables(demo), "state.profiles": [], "state.variables": [], "state.changes": []}
     plain = [replace(turn, exposes=None, sent_at=None) for turn in demo.turns]
     asked = [replace(probe, variants=[], variables=[]) for probe in demo.of_kind("choice")]

@@ -1,4 +1,4 @@
-"""What an evolver is told: the questions alone, or all that became of them, by the options' own numbers."""
+"""Feedback for self-evolution in its three variants."""
 
 import json
 
@@ -56,13 +56,13 @@ TURNS = [
 OPTIONS = {"1": "do this", "2": "do that"}
 
 
-def test_questions_are_the_questions_and_nothing_else() -> None:
+def test_questions_variant_has_questions_only() -> None:
     assert json.loads(make_evolution_feedback("questions", PROBES, REPLIES, TURNS)) == {
         "questions": ["how?", "why?"]
     }
 
 
-def test_complete_is_options_answers_what_was_right_and_what_was_told() -> None:
+def test_complete_variant_has_answers_gold_and_states() -> None:
     assert json.loads(make_evolution_feedback("complete", PROBES, REPLIES, TURNS)) == {
         "questions": [
             {
@@ -83,7 +83,7 @@ def test_complete_is_options_answers_what_was_right_and_what_was_told() -> None:
     }
 
 
-def test_the_published_code_tells_no_gold_and_names_answers_one_too_high() -> None:
+def test_published_code_variant_shifts_answers_by_one() -> None:
     told = json.loads(make_evolution_feedback("published_code", PROBES, REPLIES, TURNS))
     assert told == {
         "questions": [
@@ -98,5 +98,5 @@ def test_the_published_code_tells_no_gold_and_names_answers_one_too_high() -> No
 
 
 @pytest.mark.parametrize("feedback", ["questions", "complete", "published_code"])
-def test_one_question_is_told_once_however_often_it_is_asked(feedback: str) -> None:
+def test_each_question_occurs_once(feedback: str) -> None:
     assert make_evolution_feedback(feedback, PROBES, REPLIES, TURNS).count("how?") == 1

@@ -1,4 +1,4 @@
-"""Probes: gold once, options in one order, evidence that tells what the answer rests on."""
+"""Probes: unique gold, stable option order, and evidence."""
 
 import json
 
@@ -16,7 +16,7 @@ def made(request):
     return request.getfixturevalue(request.param)
 
 
-def test_every_question_is_asked_after_every_period_with_its_state_probe(made):
+def test_every_question_and_state_is_probed_every_period(made):
     for user_id, history in histories(made.states).items():
         mine = [probe for probe in made.probes if probe.episode_id == user_id]
         for period in range(len(history.periods)):
@@ -29,7 +29,7 @@ def test_every_question_is_asked_after_every_period_with_its_state_probe(made):
         assert state.options == [] and state.variables == choice.variables
 
 
-def test_state_probes_of_variables_ask_for_each_one_once(demo, demo_by_variable):
+def test_variable_probes_cover_each_variable_once(demo, demo_by_variable):
     assert demo_by_variable.of_kind("choice") == demo.of_kind("choice")
     for user_id, history in histories(demo_by_variable.states).items():
         for period, state in enumerate(history.periods):
@@ -45,7 +45,7 @@ def test_state_probes_of_variables_ask_for_each_one_once(demo, demo_by_variable)
                 assert json.loads(probe.question) == {name: history.schema[name] for name in probe.variables}
 
 
-def test_gold_is_an_option_and_what_is_revealed_is_the_present_state(made):
+def test_gold_is_an_option_and_revealed_matches_state(made):
     histories_by_user = histories(made.states)
     for probe in made.probes:
         state = histories_by_user[probe.episode_id].periods[probe.checkpoint]
@@ -59,7 +59,7 @@ def test_gold_is_an_option_and_what_is_revealed_is_the_present_state(made):
             assert all(value in schema[name] for name, value in json.loads(probe.gold).items())
 
 
-def test_one_state_has_one_gold_option_and_another_state_another(made):
+def test_equal_states_have_equal_gold(made):
     seen: dict[tuple[str, str, str], set[str]] = {}
     for probe in made.of_kind("choice"):
         question = probe.probe_id.rpartition("/")[2]
@@ -71,7 +71,7 @@ def test_one_state_has_one_gold_option_and_another_state_another(made):
     assert all(len(set(golds)) == len(golds) for golds in by_question.values())
 
 
-def test_options_keep_their_order_over_all_periods(made):
+def test_option_order_is_stable(made):
     orders: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for probe in made.of_kind("choice"):
         orders.setdefault((probe.episode_id, probe.probe_id.rpartition("/")[2]), set()).add(
@@ -80,7 +80,7 @@ def test_options_keep_their_order_over_all_periods(made):
     assert all(len(order) == 1 for order in orders.values())
 
 
-def test_the_evidence_tells_what_the_answer_rests_on(made):
+def test_evidence_exposes_needed_values(made):
     turns = {turn.message_id: turn for turn in made.turns}
     for probe in made.probes:
         told: dict[str, str] = {}
@@ -90,7 +90,7 @@ def test_the_evidence_tells_what_the_answer_rests_on(made):
         assert {name: told[name] for name in probe.variables} == json.loads(probe.revealed)
 
 
-def test_random_is_the_mean_of_one_by_n_over_the_published_questions(base):
+def test_random_accuracy_of_published_options(base):
     users = [json.loads(record.content) for record in base.records]
     counts = [len(question["answer_choices"]) for user in users for question in user["qas"]]
     by_hand = sum(1 / count for count in counts) / len(counts)
@@ -99,7 +99,7 @@ def test_random_is_the_mean_of_one_by_n_over_the_published_questions(base):
         assert len(base.of_kind("choice")) == 12 * 11 * 10
 
 
-def test_there_are_enough_variants_and_those_that_never_hold_come_last(demo):
+def test_enough_options_and_unreached_last(demo):
     golds: dict[tuple[str, str], set[int]] = {}
     counts = {}
     for probe in demo.of_kind("choice"):
@@ -111,7 +111,7 @@ def test_there_are_enough_variants_and_those_that_never_hold_come_last(demo):
         assert lived == set(range(1, len(lived) + 1))
 
 
-def test_the_order_of_options_does_not_tell_the_time(demo):
+def test_option_order_does_not_reveal_time(demo):
     first = [probe.gold for probe in demo.of_kind("choice") if probe.checkpoint == 0]
     assert len(set(first)) > 1
 
@@ -125,7 +125,7 @@ class Blurred(ScriptedChat):
         return await super().complete(request)
 
 
-async def test_an_answer_that_is_always_mistaken_quarantines_its_question(demo):
+async def test_unrecoverable_answer_quarantines_question(demo):
     chat = Blurred(AMemGym().handlers())
     probes = await AMemGym().probes(demo.domain, demo.records, demo.states, demo.turns, chat)
     assert len(probes) == len(demo.probes)

@@ -1,4 +1,4 @@
-"""Turns: what exposes what, when, and what becomes of a message that cannot be understood."""
+"""Turns: exposed values, times, and messages from which the state cannot be recovered."""
 
 import json
 from datetime import datetime
@@ -17,7 +17,7 @@ def test_every_change_is_exposed_once_in_its_period(demo):
             assert sorted(exposed) == sorted((change.variable, change.value) for change in changes)
 
 
-def test_a_turn_has_its_place_and_its_time(demo):
+def test_turns_have_positions_and_times(demo):
     for user_id in histories(demo.states):
         mine = [turn for turn in demo.turns if turn.episode_id == user_id]
         assert [turn.event for turn in mine] == list(range(len(mine)))
@@ -30,7 +30,7 @@ def test_a_turn_has_its_place_and_its_time(demo):
         assert (turn.kind, turn.role, turn.reason) == ("exchange", "user", None)
 
 
-def test_a_period_ends_with_its_last_session(demo):
+def test_period_ends_with_last_session(demo):
     for history in histories(demo.states).values():
         for period in range(len(history.periods)):
             days = [
@@ -41,7 +41,7 @@ def test_a_period_ends_with_its_last_session(demo):
             assert days[-1] == history.end(period)
 
 
-async def test_it_is_the_same_every_time(demo):
+async def test_turns_are_reproducible(demo):
     chat = ScriptedChat(AMemGym().handlers())
     assert await AMemGym().turns(demo.domain, demo.records, demo.states, chat) == demo.turns
 
@@ -65,14 +65,14 @@ class Mumbling(ScriptedChat):
         return await super().complete(request)
 
 
-async def test_a_message_that_is_not_understood_is_written_again(demo):
+async def test_misunderstood_message_is_rewritten(demo):
     chat = Mumbling(mends=1)
     turns = await AMemGym().turns(demo.domain.limited(1), demo.records, demo.states, chat)
     first = turns[0]
     assert first.reason is None and "is" in first.text and "Hello" not in first.text
 
 
-async def test_a_message_that_never_is_understood_is_a_turn_with_its_reason(demo):
+async def test_unrecoverable_message_is_quarantined(demo):
     chat = Mumbling(mends=9)
     turns = await AMemGym().turns(demo.domain, demo.records, demo.states, chat)
     opening = [turn for turn in turns if turn.checkpoint == 0]
@@ -91,7 +91,7 @@ async def test_a_message_that_never_is_understood_is_a_turn_with_its_reason(demo
     assert any(probe.reason is None for probe in probes)
 
 
-async def test_an_opening_that_fails_as_a_whole_is_one_turn_with_its_reason(demo):
+async def test_failed_opening_is_one_quarantined_turn(demo):
     class Silent(ScriptedChat):
         async def complete(self, request):
             if request.prompt == "amemgym/opening":
@@ -105,7 +105,7 @@ async def test_an_opening_that_fails_as_a_whole_is_one_turn_with_its_reason(demo
     assert len(first) == 1 and "amemgym/opening: no usable answer" in first[0].reason
 
 
-def test_published_sessions_are_turns_in_their_order(base):
+def test_published_sessions_become_turns_in_order(base):
     users = [json.loads(record.content) for record in base.records]
     sessions = [session for user in users for period in user["periods"] for session in period["sessions"]]
     assert len(base.turns) == len(sessions)

@@ -1,4 +1,4 @@
-"""Who speaks for the user: what it is shown in either variant, and nothing of gold beyond it."""
+"""The user model: its prompt fields in both variants, without future states."""
 
 import asyncio
 import json
@@ -57,7 +57,7 @@ def stated(request: ChatRequest, states: Sequence[dict[str, str]]) -> list[int]:
     return [at for at, state in enumerate(states) if json.dumps(state, indent=1) in shown]
 
 
-def test_the_papers_user_has_profile_and_present_states_in_a_system_prompt_and_then_the_context(demo):
+def test_paper_user_model_sees_profile_and_current_states(demo):
     history, requests = first_life(demo), asked(demo)
     turns = [turn for turn in demo.turns if turn.episode_id == history.profile.user_id and turn.follow_ups]
     assert [request.prompt for request in requests] == [PAPER] * len(turns)
@@ -71,7 +71,7 @@ def test_the_papers_user_has_profile_and_present_states_in_a_system_prompt_and_t
         assert f"user: {turn.text}\nassistant: " in said["user"]
 
 
-def test_the_published_codes_user_is_one_message_without_the_present_states(demo):
+def test_published_user_model_sees_no_states(demo):
     history, requests = first_life(demo), asked(demo, user_model="published_code")
     turns = {turn.text: turn for turn in demo.turns}
     assert {request.prompt for request in requests} == {PUBLISHED}
@@ -86,7 +86,7 @@ def test_the_published_codes_user_is_one_message_without_the_present_states(demo
 
 
 @pytest.mark.parametrize("model", ["paper", "published_code"])
-def test_no_gold_beyond_it_reaches_the_user(demo, model):
+def test_user_model_sees_no_future_gold(demo, model):
     """Neither what a message exposes, nor a life event, nor an evaluation question or option."""
     history = first_life(demo)
     gold = [change.event for changes in history.changes[1:] for change in changes]
@@ -110,7 +110,7 @@ def roles(request: ChatRequest) -> list[str]:
         ({"user_context": 0}, [2, 4, 6]),
     ],
 )
-def test_how_much_of_the_session_the_user_sees(demo, parameters, seen):
+def test_user_context_limits_messages(demo, parameters, seen):
     requests = asked(demo, rounds_update=4, **parameters)
     query = requests[0].fields["query"]
     session = [request for request in requests if request.fields["query"] == query]
@@ -119,7 +119,7 @@ def test_how_much_of_the_session_the_user_sees(demo, parameters, seen):
     assert (query in session[-1].fields["context"]) == (seen[-1] == 6)
 
 
-def test_the_published_user_sees_two_messages_and_no_other_number(demo):
+def test_published_user_model_requires_two_messages(demo):
     parameters = {**demo.domain.parameters, "user_model": "published_code", "user_context": 4}
     with pytest.raises(BadSettings, match="user_context: the published code's user model sees the latest 2"):
         parse_config(replace(demo.domain, parameters=parameters))

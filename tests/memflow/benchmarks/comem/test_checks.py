@@ -1,4 +1,4 @@
-"""Every check of CoMem's rows: it holds of the demo, and a damage to its rows is named."""
+"""Every check of CoMem's rows passes on the demo, and fails on corrupted rows."""
 
 import asyncio
 from collections.abc import Callable
@@ -88,11 +88,11 @@ def change_all(rows: Rows, table: str, question: str, **values: Any) -> None:
     rows[table] = [replace(row, **values) if row.question_id == question else row for row in rows[table]]
 
 
-def test_sound_rows_pass_every_check(rows: Rows):
+def test_valid_rows_pass_every_check(rows: Rows):
     assert failed(rows) == {}
 
 
-def test_sentences_are_passed_over_for_other_benchmarks(rows: Rows):
+def test_other_benchmarks_are_skipped(rows: Rows):
     rows[KEYS] = [replace(row, answer="elf", visible=-1) for row in rows[KEYS]]
     rows[PROBES] = [replace(row, gold="9", revealed="everything") for row in rows[PROBES]]
     assert failed(rows, "amemgym_demo") == {}
@@ -234,7 +234,7 @@ DAMAGES: dict[str, tuple[Damage, set[str]]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damage_is_named_by_its_sentences(rows: Rows, damage: str):
+def test_corruption_fails_named_checks(rows: Rows, damage: str):
     apply, sentences = DAMAGES[damage]
     apply(rows)
     assert set(failed(rows)) == sentences
@@ -256,22 +256,20 @@ def annotate(rows: Rows, models: tuple[str | None, str | None]) -> None:
         ((None, "b"), {"annotator_and_verifier_differ"}),
     ],
 )
-def test_a_model_that_verifies_itself_is_a_warning(
-    rows: Rows, models: tuple[str | None, str | None], sentences: set[str]
-):
+def test_verifier_of_own_labels_warns(rows: Rows, models: tuple[str | None, str | None], sentences: set[str]):
     annotate(rows, models)
     assert set(failed(rows)) == sentences
     assert {each.severity for each in EXPECTED if each.name == "annotator_and_verifier_differ"} == {"warn"}
 
 
-def test_one_answer_that_is_mostly_right_is_a_warning(rows: Rows):
+def test_constant_gold_warns(rows: Rows):
     first = rows[PROBES][0].gold
     rows[KEYS] = [replace(row, answer=first) for row in rows[KEYS]]
     rows[PROBES] = [replace(row, gold=first) for row in rows[PROBES]]
     assert failed(rows) == {"constant_answer_below_50_percent": 4 * 22}
 
 
-def test_saying_that_there_is_no_telling_is_one_answer_at_whatever_place(rows: Rows):
+def test_unknown_option_is_constant_at_any_position(rows: Rows):
     untold = ("I don't know.", "a", "b", "c")
     rows[PROBES] = [
         replace(
@@ -294,7 +292,7 @@ def no_telling(rows: Rows) -> set[str]:
     }
 
 
-def test_guesses_that_are_mostly_right_are_a_warning_at_each_of_them(rows: Rows):
+def test_correct_no_context_answers_warn(rows: Rows):
     untold = no_telling(rows)
     guesses = [row for row in rows[VERDICTS] if row.checkpoint == 0]
     rows[VERDICTS] = [replace(row, value=1.0) if row.checkpoint == 0 else row for row in rows[VERDICTS]]
@@ -302,7 +300,7 @@ def test_guesses_that_are_mostly_right_are_a_warning_at_each_of_them(rows: Rows)
     assert untold and failed(rows) == {"no_context_accuracy_near_chance": len(told)}
 
 
-def test_knowing_that_there_is_no_telling_is_no_guess(rows: Rows):
+def test_unknown_option_is_no_guess(rows: Rows):
     unknown_option = no_telling(rows)
     rows[VERDICTS] = [
         replace(row, value=float(row.probe_id in unknown_option)) if row.checkpoint == 0 else row
@@ -311,7 +309,7 @@ def test_knowing_that_there_is_no_telling_is_no_guess(rows: Rows):
     assert failed(rows) == {}
 
 
-def test_every_sentence_has_a_damage_that_it_finds():
+def test_every_check_has_a_corruption():
     warned = {
         "annotator_and_verifier_differ",
         "constant_answer_below_50_percent",

@@ -1,4 +1,4 @@
-"""How contexts are cut for each memory (paper, A.3.2), and that no place between two messages loses or doubles any."""
+"""Chunking of contexts per memory (paper, A.3.2): no boundary loses or duplicates a message."""
 
 import asyncio
 import re
@@ -69,9 +69,7 @@ async def lived(name: str, come: Sequence[Event], tools: Tools | None = None) ->
 @pytest.mark.parametrize("name", COVERING)
 @examples(25)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_at_every_tick_entries_and_buffer_hold_what_was_said_and_nothing_else(
-    name: str, context: Context, arrivals: str
-):
+def test_entries_and_buffer_cover_messages_at_every_step(name: str, context: Context, arrivals: str):
     come = events(context, arrivals, arrival_tokens=60)
     memory, sequences = asyncio.run(lived(name, come))
     for number, sequence in enumerate(sequences, start=1):
@@ -90,7 +88,7 @@ def test_at_every_tick_entries_and_buffer_hold_what_was_said_and_nothing_else(
 
 @examples(40)
 @given(context=contexts(), size=st.integers(8, 60), overlap=st.integers(0, 7))
-def test_chunks_of_a_script_are_the_same_however_it_arrives(context: Context, size: int, overlap: int):
+def test_script_chunks_are_independent_of_arrival(context: Context, size: int, overlap: int):
     made = []
     for arrivals in ARRIVALS:
         memory, _ = asyncio.run(
@@ -103,7 +101,7 @@ def test_chunks_of_a_script_are_the_same_however_it_arrives(context: Context, si
 
 @examples(40)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_a_pair_is_a_message_of_the_user_and_the_assistant_s_right_after_it(context: Context, arrivals: str):
+def test_pair_is_user_then_assistant(context: Context, arrivals: str):
     memory, _ = asyncio.run(lived("rag_pair", events(context, arrivals)))
     place = {context.message_id(at): at for at in range(len(context.messages))}
     for item in memory.store.live("pair"):
@@ -144,7 +142,7 @@ def asked_of(name: str, come: Sequence[Event]) -> Counting:
 
 @examples(30)
 @given(context=contexts(), tokens=st.integers(20, 120))
-def test_an_arrival_is_one_trajectory_of_memp(context: Context, tokens: int):
+def test_arrival_is_one_memp_trajectory(context: Context, tokens: int):
     """Whoever speaks is counted in both: else names would push an arrival over the edge of a trajectory."""
     come = events(context, "tokens", arrival_tokens=tokens)
     whole = [
@@ -158,7 +156,7 @@ def test_an_arrival_is_one_trajectory_of_memp(context: Context, tokens: int):
 
 @examples(20)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_mem0_draws_facts_from_every_message_once(context: Context, arrivals: str):
+def test_mem0_extracts_from_every_message_once(context: Context, arrivals: str):
     """From two messages of an arrival at a time, as its paper has it."""
     come = events(context, arrivals, arrival_tokens=60)
     chat = asked_of("mem0", come)
@@ -168,7 +166,7 @@ def test_mem0_draws_facts_from_every_message_once(context: Context, arrivals: st
     assert Counter(new) == words_of([message.text for event in come for message in event.messages])
 
 
-async def test_full_is_cut_at_its_budget_and_says_by_how_much():
+async def test_full_memory_reports_truncation():
     full, wide = (remember(name, Tools())(EntryStore()) for name in ("full_10", "full_200"))
     messages: list[Message] = said("a" * 20, "b" * 20, "c" * 20)
     for memory in (full, wide):

@@ -1,4 +1,4 @@
-"""Accuracy and its floors, slice by slice: chance, the constant answer, the guess at checkpoint 0."""
+"""Accuracy and its floors per slice: chance, constant answer, no-context accuracy."""
 
 from factories import row, verdict
 
@@ -43,7 +43,7 @@ def figures(skip: str = "") -> dict[tuple[str, str, str], Score]:
     return {(each.metric, each.variant, each.slice): each for each in make_scores(DOMAIN, measured)}
 
 
-def test_every_accuracy_has_its_floors_beside_it() -> None:
+def test_every_accuracy_has_floors() -> None:
     found = figures()
     slices = {name for metric, _, name in found if metric == "accuracy"}
     assert slices == {
@@ -58,7 +58,7 @@ def test_every_accuracy_has_its_floors_beside_it() -> None:
         assert {name for metric, variant, name in found if (metric, variant) == (floor, "standard")} == slices
 
 
-def test_the_constant_answer_is_the_best_of_its_slice() -> None:
+def test_constant_answer_is_best_of_slice() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("constant", "standard").items()}
     # Golds: all 1 2, 3 1, 3 3, 1 1; checkpoint 1 1 3 3 1, checkpoint 2 2 1 3 1; likes 1 2 3 1, dates 3 3 1 1.
     assert found == {
@@ -67,7 +67,7 @@ def test_the_constant_answer_is_the_best_of_its_slice() -> None:
     }  # fmt: skip
 
 
-def test_always_that_there_is_no_telling_is_right_where_that_is_the_key() -> None:
+def test_unknown_constant_matches_unknown_gold() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("constant", "unknowing").items()}
     assert found == {
         "all": 3 / 8, "checkpoint 0": 2 / 4, "checkpoint 1": 2 / 4, "checkpoint 2": 1 / 4, "category likes": 1 / 4,
@@ -75,7 +75,7 @@ def test_always_that_there_is_no_telling_is_right_where_that_is_the_key() -> Non
     }  # fmt: skip
 
 
-def test_the_guess_is_what_the_same_questions_got_at_checkpoint_0() -> None:
+def test_no_context_accuracy_uses_checkpoint_0() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("guess", "standard").items()}
     assert found == {
         "all": 2 / 4, "checkpoint 0": 2 / 4, "checkpoint 1": 2 / 4, "checkpoint 2": 2 / 4, "category likes": 1 / 2,

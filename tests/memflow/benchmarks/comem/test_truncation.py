@@ -1,4 +1,4 @@
-"""What is visible at each checkpoint: by hand, and what always holds."""
+"""Visible messages per checkpoint: by hand, and properties."""
 
 from collections.abc import Callable
 
@@ -19,22 +19,22 @@ from memflow.benchmarks.comem.turns import make_turns
 Made = Callable[..., Context]
 
 
-def test_checkpoints_are_at_quarters_of_the_messages_rounded_down(context: Made):
+def test_checkpoints_are_rounded_down_quarters(context: Made):
     assert truncation_indices(context(10), CoMemConfig()) == (0, 2, 5, 7, 10)
     assert truncation_indices(context(3), CoMemConfig()) == (0, 0, 1, 2, 3)
 
 
-def test_a_share_that_is_no_binary_number_loses_no_message(context: Made):
+def test_binary_fraction_loses_no_message(context: Made):
     assert truncation_indices(context(100), CoMemConfig(checkpoints=(0.29, 0.57, 1.0))) == (0, 29, 57, 100)
 
 
-def test_a_question_sees_nothing_that_its_source_has_after_it(context: Made):
+def test_question_sees_nothing_after_its_end(context: Made):
     asked = ContextQuestion("q", "?", ("a", "b"), end=6)
     assert visible_counts(context(10, [asked]), asked, CoMemConfig()) == (0, 2, 5, 6, 6)
     assert visible_counts(context(10, [asked]), asked, CoMemConfig(ends="context")) == (0, 2, 5, 7, 10)
 
 
-def test_what_is_known_is_the_latest_of_what_has_been_said():
+def test_known_answer_is_the_latest():
     asked = ContextQuestion(
         "q", "?", ("a", "b", "I don't know."), known=(KnownAnswer(3, 1, (2,)), KnownAnswer(7, 2, (6,)))
     )
@@ -54,7 +54,7 @@ dialogues = st.lists(
     arrivals=st.sampled_from(("message", "pair", "tokens", "session")),
     ends=st.lists(st.integers(1, 40), max_size=4),
 )
-def test_every_message_arrives_once_in_order_and_no_arrival_crosses_a_checkpoint(said, arrivals, ends):
+def test_batches_are_ordered_and_within_checkpoints(said, arrivals, ends):
     sessions = sorted(session for _, session, _ in said)
     lines = [
         ContextMessage("x" * size, role, session=at)

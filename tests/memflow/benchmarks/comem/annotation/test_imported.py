@@ -1,4 +1,4 @@
-"""Keys as a file: what is exported is imported as it was, and a file that does not fit is refused with its line."""
+"""Label files: export and import are inverse, and files that do not match are refused with the line."""
 
 import asyncio
 import json
@@ -75,7 +75,7 @@ def text_of(lines: list[dict[str, Any]]) -> str:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 
 
-def test_a_file_holds_the_last_word_with_the_grounds_of_every_hand(exported: LabelFile, own: list[GoldLabel]):
+def test_export_has_final_labels_with_rationales(exported: LabelFile, own: list[GoldLabel]):
     head, *lines = lines_of(exported.text)
     assert head == {"format": "memflow keys 1", "domain": "comem_demo", "questions": 20}
     assert list(exported.left_out.values()) == ["they disagree", "no usable answer"]
@@ -91,7 +91,7 @@ def test_a_file_holds_the_last_word_with_the_grounds_of_every_hand(exported: Lab
     ]
 
 
-def test_a_file_holds_no_text_of_the_dialogues(exported: LabelFile, demo: Domain, records: list[Record]):
+def test_export_has_no_dialogue_text(exported: LabelFile, demo: Domain, records: list[Record]):
     for context in load_contexts(demo, records):
         for line in context.messages:
             assert line.text not in exported.text
@@ -100,7 +100,7 @@ def test_a_file_holds_no_text_of_the_dialogues(exported: LabelFile, demo: Domain
             assert not [option for option in asked.options if json.dumps(option) in exported.text]
 
 
-def test_the_same_probes_come_of_imported_keys_byte_for_byte(
+def test_imported_labels_give_identical_probes(
     bench: CoMem, demo: Domain, records: list[Record], imports: Callable[..., list[GoldLabel]], tmp_path: Path
 ):
     nobody: Any = None
@@ -120,23 +120,19 @@ def test_the_same_probes_come_of_imported_keys_byte_for_byte(
     assert stored("there", demo, keys) == stored("here", replace(demo, parameters=IMPORTING), taken)
 
 
-def test_what_is_imported_says_who_said_it_and_why(
-    exported: LabelFile, imports: Callable[..., list[GoldLabel]]
-):
+def test_import_keeps_annotators_and_rationales(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     key = next(key for key in imports(exported.text) if key.dropped is None)
     assert (key.why, key.model) == ("annotator, Model One: It was said.\nverifier, two", None)
 
 
-def test_a_question_without_keys_is_dropped_and_says_so(
-    exported: LabelFile, imports: Callable[..., list[GoldLabel]]
-):
+def test_question_without_labels_is_dropped(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     gone = [key for key in imports(exported.text) if key.dropped is not None]
     assert {key.question_id for key in gone} == set(exported.left_out)
     assert {(key.dropped, key.answer, key.reason) for key in gone} == {("no file of keys has it", None, None)}
     assert len(gone) == 2 * 4
 
 
-def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
+def test_unanswerable_question_is_dropped_like_by_rule(
     bench: CoMem, demo: Domain, records: list[Record], tmp_path: Path
 ):
     ana = json.loads(records[0].content)
@@ -161,9 +157,7 @@ def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
     assert taken(unknown="option") == [("unknown", None), *[("2", None)] * 3]
 
 
-def test_a_part_of_the_contexts_takes_its_part_of_the_keys(
-    exported: LabelFile, imports: Callable[..., list[GoldLabel]]
-):
+def test_limit_imports_part_of_labels(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     assert {key.episode_id for key in imports(exported.text, limit=1)} == {"ana"}
 
 
@@ -219,7 +213,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_file_that_does_not_fit_is_refused_with_line_and_fault(
+def test_mismatched_line_is_refused(
     exported: LabelFile, imports: Callable[..., list[GoldLabel]], damage: str
 ):
     lines = lines_of(exported.text)
@@ -237,21 +231,19 @@ def test_a_file_that_does_not_fit_is_refused_with_line_and_fault(
         (lambda text: text[:-9], "line 21 is cut off or not JSON"),
     ],
 )
-def test_what_is_no_file_of_keys_is_refused(
+def test_invalid_file_is_refused(
     exported: LabelFile, imports: Callable[..., list[GoldLabel]], change: Callable[[str], str], said: str
 ):
     with pytest.raises(BadInput, match=said):
         imports(change(exported.text))
 
 
-def test_keys_are_for_the_checkpoints_that_they_were_made_at(
-    exported: LabelFile, imports: Callable[..., list[GoldLabel]]
-):
+def test_other_checkpoints_are_refused(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     with pytest.raises(BadInput, match=r"where the domain's checkpoints are at \[0\.5, 1\.0\]"):
         imports(exported.text, checkpoints=(0.5, 1.0))
 
 
-def test_a_domain_that_imports_nothing_or_imports_unasked_is_refused(
+def test_import_needs_file_and_setting(
     demo: Domain, records: list[Record], exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     importing = replace(demo, parameters=IMPORTING)
@@ -263,9 +255,7 @@ def test_a_domain_that_imports_nothing_or_imports_unasked_is_refused(
         imports(exported.text, keys="rule")
 
 
-def test_keys_of_another_truncation_or_of_other_contexts_are_not_written(
-    demo: Domain, records: list[Record], own: list[GoldLabel]
-):
+def test_stale_labels_are_not_exported(demo: Domain, records: list[Record], own: list[GoldLabel]):
     contexts = load_contexts(demo, records)
     halves = replace(demo, parameters={"checkpoints": (0.5, 1.0)})
     assert CoMemConfig.model_validate(halves.parameters).checkpoints == (0.5, 1.0)

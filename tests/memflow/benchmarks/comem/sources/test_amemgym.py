@@ -1,4 +1,4 @@
-"""AMemGym's users as contexts: by hand, against AMemGym's own gold, and the published file where it is at hand."""
+"""AMemGym's users as contexts: by hand, against AMemGym's gold, and the published file."""
 
 import asyncio
 import json
@@ -92,7 +92,7 @@ def make_probes(bench: CoMem, records: list[Record], **settled: object) -> list[
     return asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
 
 
-def test_a_users_first_messages_are_a_context_with_a_session_for_each_period(hand: list[Record]):
+def test_first_messages_become_context_with_session_per_period(hand: list[Record]):
     [context] = load_contexts(DOMAIN, hand)
     assert [(line.text, line.session, line.sent_at, line.role) for line in context.messages] == [
         ("About tea.", 0, "1", "user"),
@@ -104,7 +104,7 @@ def test_a_users_first_messages_are_a_context_with_a_session_for_each_period(han
     ]
 
 
-def test_an_option_is_right_from_the_message_on_that_tells_its_last_value(hand: list[Record]):
+def test_answer_is_known_from_last_value(hand: list[Record]):
     [context] = load_contexts(DOMAIN, hand)
     [asked] = context.questions
     # Tea in the hall has no option: while that is the state, nothing new is known.
@@ -112,7 +112,7 @@ def test_an_option_is_right_from_the_message_on_that_tells_its_last_value(hand: 
     assert (asked.options, asked.answer) == (("Cold water.", "Hot tea."), 1)
 
 
-def test_before_all_values_are_told_there_is_no_telling(bench: CoMem, hand: list[Record]):
+def test_answer_is_unknown_before_all_values(bench: CoMem, hand: list[Record]):
     probes = make_probes(bench, hand, checkpoints=(0.34, 0.5, 0.67, 1.0))
     assert {tuple(probe.options) for probe in probes} == {("Cold water.", "Hot tea.", "I don't know.")}
     assert [(probe.gold, probe.evidence) for probe in probes] == [
@@ -124,23 +124,21 @@ def test_before_all_values_are_told_there_is_no_telling(bench: CoMem, hand: list
     ]
 
 
-def test_a_question_without_an_option_for_what_is_known_at_a_checkpoint_is_quarantined(
-    bench: CoMem, hand: list[Record]
-):
+def test_question_without_option_is_quarantined(bench: CoMem, hand: list[Record]):
     probes = make_probes(bench, hand, checkpoints=(0.5, 0.84, 1.0))
     why = '"What shall I drink there?" has no option for the values that are known at checkpoint 2'
     assert {probe.reason for probe in probes} == {why}
     assert keys_of(bench, hand, checkpoints=(0.5, 0.84, 1.0)) == []
 
 
-def test_at_the_end_of_a_period_the_key_is_amemgyms_own_gold(
+def test_label_equals_amemgym_gold_at_period_end(
     bench: CoMem, published_users: Callable[..., Path], tmp_path: Path
 ):
     path = published_users(tmp_path, users=3, periods=5, questions=3) / FILE
     assert _agrees_with_amemgym(bench, path) == 3 * 3 * 5
 
 
-def test_the_published_file_has_a_key_for_each_of_its_questions(bench: CoMem):
+def test_every_published_question_has_labels(bench: CoMem):
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder or not (Path(folder) / FILE).is_file():
         pytest.skip(f"set MEMFLOW_DATA to a data folder with {FILE}")
@@ -195,11 +193,11 @@ def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
         ("two_keys_of_ours.jsonl", label_file),
     ],
 )
-def test_a_source_is_told_by_the_name_of_its_file(source: str, module: object):
+def test_file_name_selects_source(source: str, module: object):
     assert files_of._source(source) is module
 
 
-def test_a_damaged_user_is_refused_with_its_place(bench: CoMem, tmp_path: Path):
+def test_damaged_user_is_refused(bench: CoMem, tmp_path: Path):
     path = tmp_path / "data.json"
     path.write_text(json.dumps([{**USER, "qas": []}]), encoding="utf-8")
     with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: record 0 \(id u\): at qas: "):

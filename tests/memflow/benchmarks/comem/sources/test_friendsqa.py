@@ -1,4 +1,4 @@
-"""FriendsQA read into contexts: on scenes of our own by hand, and on the published part where it is at hand."""
+"""FriendsQA as contexts: own scenes by hand, and the published part."""
 
 import json
 import os
@@ -79,23 +79,23 @@ def gold(asked: ContextQuestion) -> str:
         ("", ""),
     ],
 )
-def test_tokens_are_written_as_people_write(tokens: str, text: str):
+def test_tokens_are_detokenized(tokens: str, text: str):
     assert detokenize(tokens).text == text
 
 
-def test_a_run_of_tokens_stands_in_its_text_without_marks_around_it():
+def test_span_has_no_surrounding_punctuation():
     assert detokenize("Oh , ( the boat ) , y'know .").between(1, 6) == "the boat"
     assert detokenize("Ed Begley , Jr. !").between(0, 3) == "Ed Begley, Jr."
 
 
 @given(st.lists(st.sampled_from(["a", "boat", "n't", "'s", ".", ",", "(", ")", '"', "gon", "na", "-", "?!"])))
-def test_no_token_is_lost_and_every_place_holds_its_own(tokens: list[str]):
+def test_every_token_keeps_its_position(tokens: list[str]):
     text = detokenize(" ".join(tokens))
     assert [text.text[begin:end] for begin, end in text.places] == tokens
     assert text.text.replace(" ", "") == "".join(tokens)
 
 
-def test_a_season_is_a_context_and_its_scenes_are_sessions_in_order(read: Read):
+def test_season_becomes_context_with_scenes_as_sessions(read: Read):
     context = season(read)
     assert (context.context_id, len(context.messages), context.messages[-1].session) == ("season_1", 19, 5)
     assert list(dict.fromkeys(line.sent_at for line in context.messages)) == [
@@ -114,7 +114,7 @@ def test_a_season_is_a_context_and_its_scenes_are_sessions_in_order(read: Read):
     assert context.messages[8].speaker == "All"
 
 
-def test_seasons_of_several_files_stand_by_number_and_not_by_file(read: Read):
+def test_seasons_of_several_files_are_sorted(read: Read):
     later = scene("s02_e01_c01", ATTIC)
     found = load_contexts(DOMAIN, read(published(later), published(*SEASON)))
     assert [(context.context_id, len(context.messages)) for context in found] == [
@@ -123,7 +123,7 @@ def test_seasons_of_several_files_stand_by_number_and_not_by_file(read: Read):
     ]
 
 
-def test_a_question_says_its_scene(read: Read):
+def test_question_names_its_scene(read: Read):
     where = season(read).questions[1]
     assert where.question == "In season 1, episode 1, scene 2: Where is the key?"
     told = [
@@ -135,7 +135,7 @@ def test_a_question_says_its_scene(read: Read):
     ]
 
 
-def test_options_are_answers_to_other_questions_of_the_kind_and_say_of_whom_they_are(read: Read):
+def test_options_come_from_same_kind_and_have_speakers(read: Read):
     where = season(read).questions[1]
     assert (where.category, gold(where), where.unknown_option, where.dropped) == (
         "Where",
@@ -154,7 +154,7 @@ def test_options_are_answers_to_other_questions_of_the_kind_and_say_of_whom_they
     assert len(true_of) == 3 and true_of.items() <= others.items()
 
 
-def test_the_answer_is_right_from_its_utterance_on_and_before_there_is_no_telling(read: Read):
+def test_answer_is_known_from_its_utterance(read: Read):
     where = season(read).questions[1]
     (known,) = where.known
     assert (known.since, known.evidence, known.answer) == (5, (4,), where.answer)
@@ -166,14 +166,14 @@ def test_the_answer_is_right_from_its_utterance_on_and_before_there_is_no_tellin
     ]
 
 
-def test_people_are_asked_for_by_their_full_names_beside_others_of_the_scene(read: Read):
+def test_person_options_are_full_names(read: Read):
     who = season(read).questions[2]
     assert gold(who) == "Ada Moor" and who.dropped is None
     assert set(who.options) == {"Ada Moor", "Ben Lund", "Cleo Park", "Dan Reed", "I don't know."}
     assert all(person in (option, "") for option, person in zip(who.options, who.true_of, strict=True))
 
 
-def test_annotators_who_share_no_word_leave_a_question_unasked(read: Read):
+def test_disagreeing_annotators_drop_question(read: Read):
     asked = {each.question_id: each for each in season(read).questions}
     assert asked["s01_e01_c02_What"].dropped == DISAGREE
     assert asked["s01_e02_c03_Why"].dropped == TOO_FEW
@@ -188,14 +188,12 @@ def test_annotators_who_share_no_word_leave_a_question_unasked(read: Read):
         ("Where", [answer(KITCHEN, 4, "the key"), answer(KITCHEN, 1, "the boat")], DISAGREE),
     ],
 )
-def test_an_answer_that_is_no_key_drops_its_question(
-    read: Read, kind: str, given: list[dict[str, Any]], why: str
-):
+def test_invalid_answer_drops_question(read: Read, kind: str, given: list[dict[str, Any]], why: str):
     asked = scene("s01_e09_c01", KITCHEN, (kind, "?", given))
     assert load_contexts(DOMAIN, read(published(*SEASON, asked)))[0].questions[-1].dropped == why
 
 
-def test_the_right_answer_is_the_one_that_most_agree_with():
+def test_majority_answer_is_gold():
     given = [
         answer(KITCHEN, 4, "the key"),
         answer(KITCHEN, 1, "the boat"),
@@ -207,7 +205,7 @@ def test_the_right_answer_is_the_one_that_most_agree_with():
     assert found is not None and found.text == "the boat"
 
 
-def test_a_first_name_is_a_person_where_one_alone_has_it():
+def test_unique_first_name_is_a_person():
     here = FriendsQAScene.model_validate(scene("s01_e01_c01", KITCHEN))
     people = SeasonSpeakers(
         [
@@ -223,14 +221,14 @@ def test_a_first_name_is_a_person_where_one_alone_has_it():
     assert [people.person(text, ()) for text in ("He", "the boat", "ada", "Ad", "Dan")] == [None] * 5
 
 
-def test_paraphrases_are_asked_on_request(read: Read):
+def test_paraphrases_are_optional(read: Read):
     assert [each.question_id for each in season(read).questions if "Para" in each.question_id] == []
     asked = season(read, parse_parameters(paraphrases=True)).questions
     assert len(asked) == 1 + len(season(read).questions) == 14
     assert "s01_e01_c02_What_Paraphrased" in {each.question_id for each in asked}
 
 
-def test_as_many_questions_as_are_set_are_drawn_by_seed(read: Read):
+def test_seed_samples_most_questions(read: Read):
     def drawn(seed: int) -> list[str]:
         asked = season(read, replace(parse_parameters(most_questions=3), seed=seed)).questions
         return [each.question_id for each in asked if each.dropped is None]
@@ -242,7 +240,7 @@ def test_as_many_questions_as_are_set_are_drawn_by_seed(read: Read):
     assert len({tuple(drawn(seed)) for seed in range(20)}) > 1
 
 
-def test_the_same_records_make_the_same_contexts_in_whatever_order_they_come(read: Read):
+def test_record_order_does_not_matter(read: Read):
     records = read(published(*SEASON))
     assert load_contexts(DOMAIN, records) == load_contexts(DOMAIN, records[::-1])
     moved = load_contexts(replace(DOMAIN, seed=7), records)[0]
@@ -291,17 +289,17 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
         (published(SEASON[0], SEASON[0]), "the id s01_e02_c01 is there twice"),
     ],
 )
-def test_a_damaged_file_is_refused_with_its_place(read: Read, content: bytes, said: str):
+def test_damaged_file_is_refused(read: Read, content: bytes, said: str):
     with pytest.raises(BadInput, match=said):
         read(content)
 
 
-def test_a_scene_that_two_files_hold_is_refused(read: Read):
+def test_duplicate_scene_is_refused(read: Read):
     with pytest.raises(BadInput, match=r"friendsqa_dev\.json: the id s01_e02_c01 is there twice"):
         read(published(SEASON[0]), published(SEASON[0]))
 
 
-def test_the_published_part_has_its_counts(real: list[Record]):
+def test_published_part_has_its_counts(real: list[Record]):
     scenes = [FriendsQAScene.model_validate(json.loads(record.content)) for record in real]
     assert len(scenes) == 136
     assert sum(len(each.said) for each in scenes) == 2847
@@ -321,12 +319,12 @@ def test_the_published_part_has_its_counts(real: list[Record]):
     assert sum(len(each.questions) for each in every) == 1182
 
 
-def test_of_730_published_questions_629_have_a_key_that_holds(real: list[Record]):
+def test_629_of_730_published_questions_are_kept(real: list[Record]):
     asked = [each for context in load_contexts(DOMAIN, real) for each in context.questions]
     assert Counter(each.dropped for each in asked) == {None: 629, DISAGREE: 97, NO_PERSON: 3, NO_WORDS: 1}
 
 
-def test_every_published_key_rests_on_an_utterance_that_holds_it(real: list[Record]):
+def test_published_labels_rest_on_containing_utterance(real: list[Record]):
     for context in load_contexts(DOMAIN, real):
         for asked in context.questions:
             if asked.dropped is not None:
@@ -343,7 +341,7 @@ def test_every_published_key_rests_on_an_utterance_that_holds_it(real: list[Reco
             assert f"In {line.sent_at}: " in asked.question
 
 
-def test_no_published_distractor_is_an_accepted_answer_nor_said_in_the_scene(real: list[Record]):
+def test_published_distractors_are_wrong(real: list[Record]):
     seasons: dict[int, list[FriendsQAScene]] = {}
     for record in real:
         one = FriendsQAScene.model_validate(json.loads(record.content))
@@ -366,7 +364,7 @@ def test_no_published_distractor_is_an_accepted_answer_nor_said_in_the_scene(rea
                     assert not words(option) <= said_in(one)
 
 
-def test_gold_stands_in_every_place_alike(real: list[Record]):
+def test_gold_positions_are_balanced(real: list[Record]):
     places = Counter(
         each.answer
         for context in load_contexts(DOMAIN, real)
@@ -377,7 +375,7 @@ def test_gold_stands_in_every_place_alike(real: list[Record]):
     assert set(places) == {1, 2, 3, 4} and all(abs(count - 157) < 33 for count in places.values())
 
 
-def test_by_the_end_every_published_question_can_be_answered(real: list[Record]):
+def test_published_questions_are_answerable_at_the_end(real: list[Record]):
     parameters = parse_config(DOMAIN)
     untold = [0] * 5
     for context in load_contexts(DOMAIN, real):

@@ -1,4 +1,4 @@
-"""PersonaMem: what is made of files of our own making, and what is refused of them."""
+"""PersonaMem: own files by hand, and damaged files."""
 
 import asyncio
 import re
@@ -39,7 +39,7 @@ def only(records: list[Record], **parameters: Any) -> Context:
     return context
 
 
-def test_a_persona_begins_each_session_and_marks_that_the_role_tells_are_gone(tmp_path: Path):
+def test_personas_begin_sessions_and_marks_are_removed(tmp_path: Path):
     context = only(read(tmp_path, table([row()]), SHARED))
     assert [(line.session, line.role, line.speaker, line.text) for line in context.messages] == [
         (0, "user", "Persona", PERSONA),
@@ -55,25 +55,25 @@ def test_a_persona_begins_each_session_and_marks_that_the_role_tells_are_gone(tm
     ]
 
 
-def test_a_mark_that_is_not_of_its_role_stays(tmp_path: Path):
+def test_mark_of_other_role_stays(tmp_path: Path):
     said = [("system", PERSONA), ("user", "Assistant: is what I call you."), ("assistant", "Users: many.")]
     context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
     assert [line.text for line in context.messages[1:]] == ["Assistant: is what I call you.", "Users: many."]
 
 
-def test_options_lose_their_letters_and_the_key_becomes_a_number(tmp_path: Path):
+def test_options_lose_letters(tmp_path: Path):
     changes = {"user_question_or_message": "User: And now?", "correct_answer": "(d)"}
     (question,) = only(read(tmp_path, table([row(**changes)]), SHARED)).questions
     assert question.options == OPTIONS
     assert (question.question, question.answer, question.end) == ("And now?", 4, 9)
 
 
-def test_an_option_of_several_lines_stands_on_one(tmp_path: Path):
+def test_multi_line_option_becomes_one_line(tmp_path: Path):
     rows = [row(options=("Tea.", "Coffee:\n\n  black", "Milk.", "Water."))]
     assert only(read(tmp_path, table(rows), SHARED)).questions[0].options[1] == "Coffee: black"
 
 
-def test_without_its_persona_the_places_of_a_context_move_up(tmp_path: Path):
+def test_left_out_personas_shift_positions(tmp_path: Path):
     ends = (1, 6, 7, 9, 10)
     rows = [row(f"q{end}", end_index_in_shared_context=end) for end in ends]
     records = read(tmp_path, table(rows), SHARED)
@@ -91,15 +91,13 @@ def test_without_its_persona_the_places_of_a_context_move_up(tmp_path: Path):
 @pytest.mark.parametrize(
     ("published", "category"), [*ALIASES.items(), *((each, each) for each in CATEGORIES)]
 )
-def test_types_of_all_three_files_are_the_same_seven_categories(
-    tmp_path: Path, published: str, category: str
-):
+def test_all_type_names_become_seven_categories(tmp_path: Path, published: str, category: str):
     (question,) = only(read(tmp_path, table([row(question_type=published)]), SHARED)).questions
     assert question.category == category and len(CATEGORIES) == 7
 
 
 @pytest.mark.parametrize("size", ["32k", "128k", "1m"])
-def test_each_size_is_a_domain_on_its_own_files(tmp_path: Path, size: str):
+def test_each_size_is_a_domain(tmp_path: Path, size: str):
     domain = find(f"comem_personamem_{size}")
     records = read(tmp_path, table([row()]), SHARED, f"personamem_{size}")
     (context,) = load_contexts(domain, records)
@@ -107,12 +105,12 @@ def test_each_size_is_a_domain_on_its_own_files(tmp_path: Path, size: str):
     assert domain.listed == (size != "1m")
 
 
-def test_contexts_that_nothing_is_asked_of_are_not_played(tmp_path: Path):
+def test_contexts_without_questions_are_not_played(tmp_path: Path):
     records = read(tmp_path, table([row()]), shared({"c0": TALK, "c1": TALK}))
     assert [context.context_id for context in load_contexts(DOMAIN, records)] == ["c1"]
 
 
-def test_questions_of_contexts_that_are_not_there_are_left_out_and_it_is_told(tmp_path: Path):
+def test_questions_without_context_are_dropped(tmp_path: Path):
     rows = [row("q1", shared_context_id="c0"), row("q2"), row("q3", shared_context_id="c0")]
     keys, probes = asked(DOMAIN, read(tmp_path, table(rows), SHARED))
     assert {probe.question_id for probe in probes} == {"c1/q2"}
@@ -126,7 +124,7 @@ def test_questions_of_contexts_that_are_not_there_are_left_out_and_it_is_told(tm
     assert not [row.reason for row in (*keys, *probes) if row.reason]
 
 
-def test_a_question_whose_right_option_stands_there_twice_is_quarantined(tmp_path: Path):
+def test_duplicated_gold_option_is_quarantined(tmp_path: Path):
     twins = ("Tea.", "Coffee.", "Milk.", "Coffee.")
     records = read(tmp_path, table([row("twins", twins), row("sound", twins, correct_answer="(a)")]), SHARED)
     keys, probes = asked(DOMAIN, records)
@@ -138,12 +136,12 @@ def test_a_question_whose_right_option_stands_there_twice_is_quarantined(tmp_pat
 
 
 @pytest.mark.parametrize("end", [-3, 0])
-def test_a_question_that_no_message_comes_before_is_quarantined(tmp_path: Path, end: int):
+def test_question_before_first_message_is_quarantined(tmp_path: Path, end: int):
     _, probes = asked(DOMAIN, read(tmp_path, table([row(end_index_in_shared_context=end)]), SHARED))
     assert {probe.reason for probe in probes} == {f"no message comes before it: its end is {end}"}
 
 
-def test_a_message_that_says_nothing_is_not_played(tmp_path: Path):
+def test_empty_message_is_quarantined(tmp_path: Path):
     said = [*TALK[:2], ("assistant", "Assistant: ")]
     context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
     assert [line.reason for line in context.messages] == [None, None, "nothing is said in it"]
@@ -190,9 +188,7 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
         (table([row(topic="x" * 200_000)]), "line 2 is no CSV (field larger than field limit"),
     ],
 )
-def test_a_damaged_table_of_questions_is_refused_with_where_and_what(
-    tmp_path: Path, questions: str, complaint: str
-):
+def test_damaged_table_is_refused(tmp_path: Path, questions: str, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read(tmp_path, questions, SHARED)
     assert str(refused.value).startswith(f"personamem_32k: {QUESTIONS}: ")
@@ -214,22 +210,20 @@ def test_a_damaged_table_of_questions_is_refused_with_where_and_what(
         (SHARED + SHARED, "the id c1 is there twice"),
     ],
 )
-def test_a_damaged_file_of_contexts_is_refused_with_where_and_what(
-    tmp_path: Path, contexts: str, complaint: str
-):
+def test_damaged_contexts_file_is_refused(tmp_path: Path, contexts: str, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read(tmp_path, table([row()]), contexts)
     assert str(refused.value).startswith(f"personamem_32k: {CONTEXTS}: ")
 
 
-def test_a_question_that_ends_after_its_context_is_refused(tmp_path: Path):
+def test_question_after_its_context_is_refused(tmp_path: Path):
     records = read(tmp_path, table([row(end_index_in_shared_context=11)]), SHARED)
     complaint = f"question q1 ends at message 11 of {CONTEXTS}, context c1, which has 10; get questions_*"
     with pytest.raises(BadInput, match=re.escape(complaint)):
         load_contexts(DOMAIN, records)
 
 
-def test_files_that_have_no_context_in_common_are_refused(tmp_path: Path):
+def test_files_without_common_context_are_refused(tmp_path: Path):
     records = read(tmp_path, table([row(shared_context_id="c9")]), SHARED)
     with pytest.raises(BadInput, match="none of the 1 contexts that questions are asked of is among the 1"):
         load_contexts(DOMAIN, records)

@@ -1,4 +1,4 @@
-"""PersonaMem: whatever its tables hold comes through, and no memory ever sees what came after a question."""
+"""PersonaMem, properties: tables are read as written, and no memory sees messages after a question."""
 
 import ast
 import asyncio
@@ -70,7 +70,7 @@ def recorded(files: Published) -> list[Record]:
 
 
 @given(published())
-def test_any_table_of_questions_comes_through_as_it_was_written(files: Published):
+def test_any_table_is_read_as_written(files: Published):
     rows, contexts = files
     found = {context.context_id: context for context in load_contexts(DOMAIN, recorded(files))}
     assert {name: [line.text for line in context.messages] for name, context in found.items()} == {
@@ -93,9 +93,7 @@ def test_any_table_of_questions_comes_through_as_it_was_written(files: Published
     persona=st.sampled_from(("interleaved", "left_out")),
 )
 @examples(60)
-def test_every_probe_sees_the_first_messages_up_to_its_checkpoint_and_its_end_and_none_after(
-    files: Published, arrivals: str, persona: str
-):
+def test_probes_see_messages_up_to_checkpoint_and_end(files: Published, arrivals: str, persona: str):
     rows, contexts = files
     ends = {f"{each['shared_context_id']}/{each['question_id']}": each for each in rows}
     domain = replace(DOMAIN, parameters={"keys": "published", "arrivals": arrivals, "persona": persona})

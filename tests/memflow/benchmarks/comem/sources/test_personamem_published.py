@@ -1,4 +1,4 @@
-"""PersonaMem 32k as published, its first 25 contexts: what we read is what a plain reading by hand finds."""
+"""PersonaMem 32k as published, its first 25 contexts, compared with an independent reader."""
 
 import ast
 import asyncio
@@ -53,7 +53,7 @@ def plain() -> Plain:
     return Plain(rows, contexts, CoMem().records(known, library.paths(known)))
 
 
-def test_the_counts_are_those_of_25_contexts(plain: Plain):
+def test_counts_of_25_contexts(plain: Plain):
     asked = [asked for context in plain.read for asked in context.questions]
     assert (len(plain.contexts), len(plain.rows)) == (25, 386)
     assert (len(plain.read), len(asked), len(plain.records)) == (25, 386, 411)
@@ -68,7 +68,7 @@ def test_the_counts_are_those_of_25_contexts(plain: Plain):
     assert sorted(merged.values(), reverse=True) == [99, 85, 64, 57, 42, 39]
 
 
-def test_messages_roles_and_sessions_are_as_they_stand(plain: Plain):
+def test_messages_roles_and_sessions_match(plain: Plain):
     neighbours: Counter[tuple[str, str]] = Counter()
     for context in plain.read:
         said = plain.contexts[context.context_id]
@@ -89,7 +89,7 @@ def test_messages_roles_and_sessions_are_as_they_stand(plain: Plain):
     assert (neighbours["user", "user"], neighbours["assistant", "assistant"]) == (343, 3)
 
 
-def test_every_question_ends_in_the_last_quarter_and_none_shows_the_last_message(plain: Plain):
+def test_question_ends_are_in_last_quarter(plain: Plain):
     ends: dict[str, list[int]] = {}
     for each in plain.rows:
         ends.setdefault(each["shared_context_id"], []).append(int(each["end_index_in_shared_context"]))
@@ -99,7 +99,7 @@ def test_every_question_ends_in_the_last_quarter_and_none_shows_the_last_message
         assert min(ends[context.context_id]) > 0.75 * len(context.messages)
 
 
-def test_probes_show_the_first_messages_up_to_their_checkpoint_and_end(plain: Plain):
+def test_probes_see_messages_up_to_checkpoint_and_end(plain: Plain):
     async def asked() -> list[Probe]:
         keys = await CoMem().keys(DOMAIN, plain.records, [], None)
         return await CoMem().probes(DOMAIN, plain.records, States(), [], None, keys)  # type: ignore[arg-type]
