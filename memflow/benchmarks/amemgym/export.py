@@ -73,7 +73,7 @@ def export_users(states: States, turns: Sequence[Turn], probes: Sequence[Probe])
         questions, without = _questions(asked, len(histories_by_user[user_id].periods))
         left_out += without
         if not questions:
-            left_out.append(OmittedItem(user_id, None, "no question of the user can be asked"))
+            left_out.append(OmittedItem(user_id, None, "the user has no valid question"))
             continue
         users.append(_user(histories_by_user[user_id], said, questions))
     return UserExport(users, left_out)
@@ -129,7 +129,7 @@ def _period(history: History, period: int, turns: Sequence[Turn]) -> dict[str, A
     state = history.periods[period]
     if lost := [name for name in history.schema if name not in state]:
         raise BadInput(
-            f"{history.profile.user_id}: {lost[0]} has no value in period {period}; look at the checks of state/changes"
+            f"{history.profile.user_id}: {lost[0]} has no value in period {period}; see the checks of state/changes"
         )
     return {
         "period_start": history.end(period - 1) if period else None,
@@ -146,7 +146,7 @@ def _session(history: History, turn: Turn) -> dict[str, Any]:
     exposes = json.loads(turn.exposes or "{}")
     before = with_time(turn.sent_at or "", "")
     if not turn.text.startswith(before):
-        raise BadInput(f"the message {turn.message_id} does not begin with its time, {turn.sent_at}")
+        raise BadInput(f"the message {turn.message_id} does not start with its time, {turn.sent_at}")
     events = {row.variable: row.event for row in history.changes[turn.checkpoint]}
     return {
         "event": next((events[name] for name in exposes if events.get(name) is not None), None),
@@ -170,8 +170,8 @@ def _questions(asked: Sequence[Probe], periods: int) -> tuple[list[dict[str, Any
             continue
         if len(probes) != periods or len(first.variants) != len(first.options):
             raise BadInput(
-                f"{first.probe_id}: a question is asked once after each of {periods} periods, and says for which state"
-                " each option is; materialize question/probes again"
+                f"{first.probe_id}: a question needs one probe per period ({periods}) and one state"
+                " per option; rebuild question/probes"
             )
         lived = {int(probe.gold) for probe in probes}
         choices = [

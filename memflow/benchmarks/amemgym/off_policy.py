@@ -70,7 +70,7 @@ def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]
     else:
         header, lines = recording.read(text)
         if header.benchmark != "amemgym":
-            raise BadInput(f"it is a run of the benchmark {header.benchmark}, not of amemgym")
+            raise BadInput(f"the run's benchmark is {header.benchmark}, not amemgym")
         yield HEADER, header.model_dump()
         found = _own_dialogues(header, lines)
     for dialogue in found:
@@ -88,17 +88,17 @@ def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
         if runs:
             raise BadInput(
                 f"domain {domain.name} is played on-policy, but its data set {next(iter(runs))} is a recorded "
-                'run: set its parameter policy to "off", or take that data set out'
+                'run: set its parameter policy to "off", or remove that data set'
             )
         return users
     named = ", ".join(domain.datasets)
     if not runs:
         raise BadInput(
             f"domain {domain.name} is played off-policy, but no recorded run was found among its data sets "
-            f"({named}): record one with `memflow export transcript`; `memflow data` says where it belongs"
+            f"({named}): record one with `memflow export transcript`; `memflow data` shows its path"
         )
     if len(runs) > 1:
-        raise BadInput(f"domain {domain.name} has {len(runs)} recorded runs ({', '.join(runs)}): name one")
+        raise BadInput(f"domain {domain.name} has {len(runs)} recorded runs ({', '.join(runs)}): keep one")
     if not users:
         raise BadInput(
             f"domain {domain.name} has a recorded run, but none of its data sets ({named}) has users"
@@ -158,11 +158,13 @@ class _RecordedRun:
             place = f"{self.dataset}: {source}: "
             if user in strangers:
                 raise BadInput(
-                    f"{place}it is a run of other users: {user} is not among the {len(self.users)} of the "
-                    f"domain ({len(strangers)} such users in it)"
+                    f"{place}the run has other users: {user} is not among the {len(self.users)} users of the "
+                    f"domain ({len(strangers)} such users)"
                 )
             if user in selected_users and (user, period) not in played:
-                raise BadInput(f"{place}it has user {user} in period {period}, which this user does not have")
+                raise BadInput(
+                    f"{place}it has period {period} of user {user}, which the domain does not have"
+                )
 
     def sessions(
         self, user: str, period: int, openings: Sequence[Turn]
@@ -170,16 +172,16 @@ class _RecordedRun:
         """Return the sessions of a period, by the id of their first message."""
         if user not in self.recorded:
             raise BadInput(
-                f"{self.dataset}: it has nothing of user {user}; it is a run of {len(self.recorded)} users. "
-                "Take as many with --limit, or record more"
+                f"{self.dataset}: it has no dialogue of user {user}; the run has {len(self.recorded)} users. "
+                "Use --limit {len(self.recorded)}, or record more users"
             )
         if (user, period) not in self.read_dialogues:
-            raise BadInput(f"{self.dataset}: it has nothing of user {user} in period {period}")
+            raise BadInput(f"{self.dataset}: it has no dialogue of user {user} in period {period}")
         source, dialogue = self.read_dialogues[user, period]
         place = f"{self.dataset}: {source}: user {user}, period {period}"
         if len(dialogue.sessions) != len(openings):
             raise BadInput(
-                f"{place}: it has {len(dialogue.sessions)} sessions, where this user has {len(openings)}"
+                f"{place}: it has {len(dialogue.sessions)} sessions, but the user has {len(openings)}"
             )
         for number, (opening, session) in enumerate(zip(openings, dialogue.sessions, strict=True)):
             fault = self._session_error(opening, session, number in dialogue.cut)
@@ -194,13 +196,13 @@ class _RecordedRun:
         if not session or session[0].content != opening.text:
             said = json.dumps(session[0].content[:SHOWN_CHARACTERS] if session else "", ensure_ascii=False)
             begins = json.dumps(opening.text[:SHOWN_CHARACTERS], ensure_ascii=False)
-            return f"it begins with {said}, where this user's begins with {begins}: it is another session"
+            return f"it starts with {said}, but the user's session starts with {begins}"
         for number, message in enumerate(session):
             role = "assistant" if number % 2 else "user"
             if message.role != role:
-                return f"message {number} is the {message.role}'s, where it is the {role}'s turn"
+                return f"message {number} has role {message.role} instead of {role}"
         if len(session) != wanted and not (cut and len(session) < wanted):
-            return f"it has {len(session)} messages, where the domain's rounds make {wanted}"
+            return f"it has {len(session)} messages, but the domain's rounds need {wanted}"
         return None
 
 

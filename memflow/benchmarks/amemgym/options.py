@@ -142,7 +142,7 @@ class OptionWriter:
         meant, taken_as = (", ".join(named[number].values()) for number in (at, taken_for))
         return (
             text,
-            f"after {self.config.refinements} refinements the answer for ({meant}) is still taken for ({taken_as})",
+            f"after {self.config.refinements} refinements the answer for ({meant}) is still recovered as ({taken_as})",
         )
 
 

@@ -139,9 +139,9 @@ def _unstated_reason(values: Mapping[str, str], stated_by: Mapping[str, Turn]) -
     """Return why no assistant can know one of `values`: no message exposes it, or that message is quarantined."""
     for name in values:
         if name not in stated_by:
-            return f"no message tells the value of {name}"
+            return f"no message exposes the value of {name}"
         if stated_by[name].reason is not None:
             return (
-                f"the message {stated_by[name].message_id}, which tells the value of {name}, is quarantined"
+                f"the message {stated_by[name].message_id}, which exposes the value of {name}, is quarantined"
             )
     return None

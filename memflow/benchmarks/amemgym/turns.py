@@ -196,9 +196,7 @@ class _SessionWriter:
                     return DraftSession(text, exposes, reason=again.reason)
                 text = again.value.text
         lost = [name for name in exposes if understood.get(name) != exposes[name]]
-        reason = (
-            f"after {self.config.refinements} refinements the text does not let be known: {', '.join(lost)}"
-        )
+        reason = f"after {self.config.refinements} refinements the text does not reveal: {', '.join(lost)}"
         return DraftSession(text, exposes, reason=reason)
 
     def _assign_dates(self, period: int, sessions: Sequence[DraftSession]) -> list[DraftSession]:

@@ -32,7 +32,7 @@ def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Rep
     assistants = sorted({reply.assistant for reply in replies})
     if len(assistants) != 1:
         raise BadInput(
-            f"domain {domain.name}: replies of one assistant are needed, not of {assistants or 'none'}"
+            f"domain {domain.name}: pass the replies of one assistant, not of {assistants or 'none'}"
         )
     given = {reply.probe_id: reply for reply in replies}
     grades = {probe.probe_id: _grade(probe, given.get(probe.probe_id)) for probe in probes}

@@ -62,7 +62,10 @@ class CoMem(Benchmark):
         elif config.keys != "annotated":
             made = labels_from_source(config.keys, domain, contexts, config)
         elif annotators is None:
-            raise BadSettings(f"domain {domain.name}: its keys are annotated, and nobody is there to do it")
+            raise BadSettings(
+                f"domain {domain.name}: its labels are annotated, but no annotators are set; "
+                "set the roles annotator and verifier"
+            )
         else:
             made = await annotate(domain, contexts, config, annotators)
         return [*made, *dropped_by_source(domain, contexts, config)]

@@ -66,9 +66,9 @@ class CoMemConfig(BaseModel):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if not all(0 < share <= 1 for share in self.checkpoints):
-            raise ValueError("checkpoints: shares of a context are above 0 and up to 1")
+            raise ValueError("checkpoints: use shares of a context above 0 and up to 1")
         if list(self.checkpoints) != sorted(set(self.checkpoints)):
-            raise ValueError("checkpoints: give each once, the least first")
+            raise ValueError("checkpoints: list each once, in ascending order")
         return self
 
 

@@ -42,8 +42,8 @@ def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
     config = parse_config(domain)
     if config.keys != "imported" and (held := label_records(records)):
         raise BadInput(
-            f"domain {domain.name}: its data set {held[0].dataset} has keys that were made elsewhere: set its "
-            'parameter keys to "imported", or take that data set out'
+            f"domain {domain.name}: its data set {held[0].dataset} contains imported labels: set its "
+            'parameter keys to "imported", or remove that data set'
         )
     found = [
         context
@@ -53,7 +53,7 @@ def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
     seen: set[str] = set()
     for context in found:
         if context.context_id in seen:
-            raise BadInput(f"domain {domain.name}: there are two contexts {context.context_id}")
+            raise BadInput(f"domain {domain.name}: the context id {context.context_id} is duplicated")
         seen.add(context.context_id)
     return found[: domain.limit or None]
 
@@ -69,4 +69,4 @@ def _source(source: str) -> ModuleType:
         if fnmatch("/".join(path.parts[-1 - pattern.count("/") :]), pattern):
             return module
     known = ", ".join(pattern for pattern, _ in SOURCES)
-    raise BadInput(f"{source}: by its name it is none of CoMem's sources: {known}")
+    raise BadInput(f"{source}: its name matches no source of CoMem; use one of {known}")

@@ -127,8 +127,8 @@ def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPe
         found.append(person)
     if len(found) < wanted:
         raise BadInput(
-            f"domain {domain.name} is to have {config.users} users, but there are {len(found)} personas; "
-            "give it more personas or lower its parameter users"
+            f"domain {domain.name} needs {config.users} users, but has only {len(found)} personas; "
+            "add a data set of personas, or lower its parameter users"
         )
     ids = [person.persona.id for person in found]
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
@@ -149,8 +149,8 @@ def _read(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> I
         content = json.loads(row.content)
         if "state_schema" in content:
             raise BadInput(
-                f"domain {domain.name}: {row.source} holds users with their states, no personas; name a data set "
-                "of personas, or leave out its parameter users to take them as they are"
+                f"domain {domain.name}: {row.source} contains users with states, not personas; use a data set "
+                "of personas, or remove its parameter users to use them unchanged"
             )
         yield DatasetPersona(parse_persona(row.record_id, content), row.dataset)
 

@@ -49,8 +49,8 @@ def _label_lines(
     if not found_labels:
         named = ", ".join(domain.datasets)
         raise BadInput(
-            f"domain {domain.name} imports its keys, and none of its data sets ({named}) has a file of them: name "
-            "such a file *keys*.jsonl, and its data set among the domain's"
+            f"domain {domain.name} imports its labels, but none of its data sets ({named}) has a label file: name "
+            "the file *keys*.jsonl, and add its data set to the domain"
         )
     found: dict[str, LabeledQuestion] = {}
     first = 0
@@ -60,9 +60,9 @@ def _label_lines(
             continue
         line = LabeledQuestion.model_validate_json(record.content)
         if line.question_id not in known:
-            fault: str | None = "there is no such question in the domain"
+            fault: str | None = "the domain has no such question"
         elif line.question_id in found:
-            fault = "another of the domain's files has keys for it too"
+            fault = "another label file of the domain also has it"
         else:
             fault = _mismatch(line, *known[line.question_id], config)
         if fault is not None:
@@ -77,21 +77,19 @@ def _mismatch(
 ) -> str | None:
     """Return how a line does not match its question; None where it does."""
     if line.digest != question_digest(asked):
-        return "its keys were made for another wording of the question or other options"
+        return "its labels belong to another wording of the question or to other options"
     told = {at.share: at.visible for at in line.keys}
     shares = list(config.checkpoints)
     if [at.share for at in line.keys] != shares:
-        return f"its keys are for {list(told)} of the context, where the domain's checkpoints are at {shares}"
+        return f"its labels are at {list(told)} of the context, but the domain's checkpoints are at {shares}"
     for at, index in zip(line.keys, visible_counts(context, asked, config)[1:], strict=True):
         if at.visible != index:
             return (
-                f"its key at {at.share} was made from {at.visible} messages, where {index} are visible in the domain: "
-                "it is for another truncation (parameter ends) or another version of the dialogues"
+                f"its label at {at.share} saw {at.visible} messages, but {index} are visible in the domain: "
+                "the truncation (parameter ends) or the dialogues differ"
             )
         if at.answer != "unknown" and at.answer > len(asked.options):
-            return (
-                f"its key at {at.share} is option {at.answer}, of which there are only {len(asked.options)}"
-            )
+            return f"its label at {at.share} is option {at.answer}, but the number of options is {len(asked.options)}"
     return None
 
 
@@ -111,7 +109,7 @@ def _make_labels(
             checkpoint=number,
             made_by="imported",
             visible=index,
-            dropped="no file of keys has it" if line is None else None,
+            dropped="no label file has it" if line is None else None,
         )
         for number, index in enumerate(seen, start=1)
     ]

@@ -72,7 +72,7 @@ def drop_unanswerable(
         return labels
     at = ", ".join(str(checkpoint) for checkpoint in sorted(without))
     return [
-        replace(label, dropped=f"no option is right at checkpoint {at}, where there is no telling")
+        replace(label, dropped=f"no option is correct at checkpoint {at}, where the answer is unknown")
         for label in labels
     ]
 
@@ -89,7 +89,10 @@ def _make_labels(
             if not answer:
                 reason = f"{context.question_id(asked)} is published without an answer"
         elif not asked.known:
-            reason = f"{context.question_id(asked)} has no rule: its source does not say from when on what is right"
+            reason = (
+                f"{context.question_id(asked)} has no label by rule: its source does not say when an answer "
+                "becomes correct"
+            )
         yield GoldLabel(
             domain=domain.name,
             question_id=context.question_id(asked),

@@ -193,7 +193,7 @@ def _require_two_models(domain: Domain, annotators: Annotators) -> None:
     first, second = annotators.first, annotators.second
     if first.fingerprint == second.fingerprint and not (first.scripted and second.scripted):
         raise BadSettings(
-            f"domain {domain.name}: annotator and verifier are the same model, which would verify itself; name two in "
-            "[roles] of memflow.toml, or by --annotator and --verifier (another model, revision, temperature or seed "
-            "makes it another), or take its keys from elsewhere (parameter keys)"
+            f"domain {domain.name}: annotator and verifier are the same model; set two models in "
+            "[roles] of memflow.toml or with --annotator and --verifier (they differ by model, revision, "
+            "temperature or seed), or set the domain's parameter keys"
         )

@@ -61,7 +61,7 @@ class DialogueQuestion(_FileModel):
             if number is not None and number > len(self.options):
                 raise ValueError(f"there is no option {number}; there are {len(self.options)}")
         if self.true_of and len(self.true_of) != len(self.options):
-            raise ValueError("true_of names a speaker for each option, or an empty text")
+            raise ValueError("true_of needs a speaker or an empty text for each option")
         return self
 
 
@@ -92,7 +92,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return a record per context. Raises BadInput."""
     published = file.json()
     if not isinstance(published, list) or not published:
-        raise file.bad("it is no list of dialogues, or an empty one")
+        raise file.bad("it is not a list of dialogues, or is empty")
     return [
         (file.shaped(Dialogue, raw, f"dialogue {number}").id, raw)
         for number, raw in enumerate(published, start=1)

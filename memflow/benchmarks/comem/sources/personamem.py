@@ -58,7 +58,7 @@ _ROLES = {"User": "user", "Assistant": "assistant"}
 def _category(name: str) -> str:
     found = ALIASES.get(name, name)
     if found not in CATEGORIES:
-        raise ValueError(f"{name!r} is no type of question: {', '.join((*CATEGORIES, *ALIASES))}")
+        raise ValueError(f"{name!r} is not a question type: {', '.join((*CATEGORIES, *ALIASES))}")
     return found
 
 
@@ -69,14 +69,14 @@ def _options(written: str) -> tuple[str, ...]:
     try:
         listed = ast.literal_eval(written)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as wrong:
-        raise ValueError(f"it is no list of texts ({type(wrong).__name__})") from wrong
+        raise ValueError(f"it is not a list of texts ({type(wrong).__name__})") from wrong
     if not isinstance(listed, list) or len(listed) != OPTIONS:
-        raise ValueError(f"it is no list of {OPTIONS} options")
+        raise ValueError(f"it is not a list of {OPTIONS} options")
     found = []
     for letter, option in zip("abcd", listed, strict=True):
         mark = f"({letter}) "
         if not isinstance(option, str) or not option.startswith(mark) or not option[len(mark) :].strip():
-            raise ValueError(f"option {letter} does not begin with {mark.strip()}, or says nothing")
+            raise ValueError(f"option {letter} does not start with {mark.strip()}, or is empty")
         # Options are shown one per line; one of the 32k file has several lines.
         found.append(" ".join(option[len(mark) :].split()))
     return tuple(found)
@@ -128,18 +128,18 @@ def _questions(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         columns = set(rows.fieldnames or ())
         lacking = [name for name in PersonaMemQuestion.model_fields if name not in columns]
         if lacking and {"question", "shared_context_id"} <= columns:
-            raise file.bad("it is in the layout from before the release, which is not read")
+            raise file.bad("its layout is older than the release and is not supported")
         if lacking:
-            raise file.bad(f"its first line does not name the columns {', '.join(lacking)}")
+            raise file.bad(f"its first line lacks the columns {', '.join(lacking)}")
         empty = True
         for row in rows:
             where = f"line {rows.line_num}"
             if None in row or None in row.values():
-                raise file.bad(f"{where} has not as many fields as the first line names")
+                raise file.bad(f"{where} has another number of fields than the first line")
             yield file.shaped(PersonaMemQuestion, row, where).question_id, row
             empty = False
     except csv.Error as wrong:
-        raise file.bad(f"line {rows.line_num + 1} is no CSV ({wrong})") from wrong
+        raise file.bad(f"line {rows.line_num + 1} is not CSV ({wrong})") from wrong
     if empty:
         raise file.bad("it has no questions")
 
@@ -166,10 +166,10 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
     there = [name for name in asked if name in published]
     if not there:
         raise BadInput(
-            f"{dataset}: none of the {len(asked)} contexts that questions are asked of is among the {len(published)} "
+            f"{dataset}: none of the {len(asked)} contexts of the questions is among the {len(published)} "
             "shared contexts; get questions_* and shared_contexts_* of the same size"
         )
-    why = f"its messages are not there: {len(there)} of the {len(asked)} contexts that are asked of are"
+    why = f"its messages are missing: {len(there)} of the {len(asked)} contexts are present"
     return [_context(published[name], asked[name], config) for name in there] + [
         Context(name, dataset, (), tuple(replace(_asked(each, 1), dropped=why) for each in held))
         for name, held in asked.items()
@@ -208,7 +208,7 @@ def _lines(messages: Sequence[PersonaMemMessage]) -> Iterator[ContextMessage]:
             message.role,
             speaker,
             session,
-            reason=None if text.strip() else "nothing is said in it",
+            reason=None if text.strip() else "it is empty",
         )
 
 
@@ -224,9 +224,9 @@ def _asked(question: PersonaMemQuestion, end: int) -> ContextQuestion:
     options, answer, reason = question.all_options, question.answer, None
     twins = [letter for letter, option in zip("abcd", options, strict=True) if option == options[answer - 1]]
     if end < 1:
-        reason = f"no message comes before it: its end is {question.end_index_in_shared_context}"
+        reason = f"no message precedes it: its end is {question.end_index_in_shared_context}"
     elif len(twins) > 1:
-        reason = f"its right option stands there {len(twins)} times, as {' and '.join(twins)}"
+        reason = f"its gold option occurs {len(twins)} times, as {' and '.join(twins)}"
     return ContextQuestion(
         question.question_id,
         _unmarked("user", question.user_question_or_message)[1],

@@ -127,15 +127,15 @@ def period_begins_another_day(user: User) -> None:
 
 
 REFUSED: dict[Callable[[User], None], str] = {
-    state_moves_without_an_update: r"periods\.1\.state\.\w+: it is '.*', where the updates up to there make it",
-    update_is_left_out: r"periods\.1\.state\.\w+: it is '.*', where the updates up to there make it",
-    state_is_not_whole: r"periods\.1\.state: its variables are not those of state_schema",
-    variable_has_no_first_value: r"periods\.0\.state\.\w+: it is '.*', where the updates .* make it None",
-    question_needs_what_is_not_there: r"qas\.0: required_info names 'weather', which state_schema does not have",
-    option_is_for_too_little: r"qas\.0\.answer_choices\.0\.state: it has not one value for each of required_info",
-    lived_option_is_called_random: r"answer_choices\.0\.type: it is random, and some period has its state",
-    unlived_option_is_called_experience: r"answer_choices\.\d+\.type: it is experience, and no period has its",
-    period_begins_another_day: r"periods\.1\.period_start: it is not the day on which the period before ends",
+    state_moves_without_an_update: r"periods\.1\.state\.\w+: it is '.*', but the updates so far give",
+    update_is_left_out: r"periods\.1\.state\.\w+: it is '.*', but the updates so far give",
+    state_is_not_whole: r"periods\.1\.state: its variables differ from state_schema",
+    variable_has_no_first_value: r"periods\.0\.state\.\w+: it is '.*', but the updates .* give None",
+    question_needs_what_is_not_there: r"qas\.0: required_info names 'weather', which state_schema lacks",
+    option_is_for_too_little: r"qas\.0\.answer_choices\.0\.state: it needs one value per variable of required_info",
+    lived_option_is_called_random: r"answer_choices\.0\.type: it is random, but some period has its state",
+    unlived_option_is_called_experience: r"answer_choices\.\d+\.type: it is experience, but no period has its",
+    period_begins_another_day: r"periods\.1\.period_start: it is not the end of the previous period",
 }
 
 

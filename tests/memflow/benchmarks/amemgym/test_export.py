@@ -235,22 +235,18 @@ def test_user_without_questions_is_omitted(demo):
     probes = [replace(probe, reason="lost") if probe.episode_id == "mei" else probe for probe in demo.probes]
     back = export_users(demo.states, demo.turns, probes)
     assert [user["id"] for user in back.users] == ["nora", "tomas"]
-    assert back.left_out[-1].reason == "no question of the user can be asked"
+    assert back.left_out[-1].reason == "the user has no valid question"
 
 
 def test_incomplete_rows_are_refused(demo):
     without = [replace(probe, variants=[]) for probe in demo.probes]
-    with pytest.raises(
-        BadInput, match=r"nora/p0/q0: .*for which state each option is; materialize question/probes"
-    ):
+    with pytest.raises(BadInput, match=r"nora/p0/q0: .*one state per option; rebuild question/probes"):
         export_users(demo.states, demo.turns, without)
     undated = [replace(turn, sent_at="2020-01-01 19:00:00") for turn in demo.turns]
-    with pytest.raises(BadInput, match="nora/0 does not begin with its time, 2020-01-01"):
+    with pytest.raises(BadInput, match="nora/0 does not start with its time, 2020-01-01"):
         export_users(demo.states, undated, demo.probes)
     fewer = replace(demo.states, changes=demo.states.changes[1:])
-    with pytest.raises(
-        BadInput, match=r"nora: .* has no value in period 0; look at the checks of state/changes"
-    ):
+    with pytest.raises(BadInput, match=r"nora: .* has no value in period 0; see the checks of state/changes"):
         export_users(fewer, demo.turns, demo.probes)
 
 

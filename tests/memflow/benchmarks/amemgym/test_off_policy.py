@@ -200,15 +200,13 @@ def changed(
 
 def test_run_of_other_users_is_refused(demo, on, tmp_path):
     said = changed(on("full").said, episode_id=lambda row: f"x{row.episode_id}")
-    with pytest.raises(
-        BadInput, match=r"my_run: run.jsonl: it is a run of other users: x.* is not among the"
-    ):
+    with pytest.raises(BadInput, match=r"my_run: run.jsonl: the run has other users: x.* is not among the"):
         given(demo, as_records(tmp_path, recorded(said)))
 
 
 def test_run_with_other_first_messages_is_refused(demo, on, tmp_path):
     said = changed(on("full").said, text=lambda row: row.text.replace("my", "our"))
-    wrong = r"user .*, period 0, session \d+: it begins with .*where this user's begins with"
+    wrong = r"user .*, period 0, session \d+: it starts with .*but the user's session starts with"
     with pytest.raises(BadInput, match=wrong):
         given(demo, as_records(tmp_path, recorded(said)))
 
@@ -216,16 +214,16 @@ def test_run_with_other_first_messages_is_refused(demo, on, tmp_path):
 @pytest.mark.parametrize(
     ("keep", "wrong"),
     [
-        (lambda row, user: row.episode_id != user, "it has nothing of user .*; it is a run of 2 users"),
-        (lambda row, user: row.checkpoint != 2, "it has nothing of user .* in period 2"),
-        (lambda row, user: row.event != 0, r"period 0: it has \d+ sessions, where this user has \d+"),
+        (lambda row, user: row.episode_id != user, "it has no dialogue of user .*; the run has 2 users"),
+        (lambda row, user: row.checkpoint != 2, "it has no dialogue of user .* in period 2"),
+        (lambda row, user: row.event != 0, r"period 0: it has \d+ sessions, but the user has \d+"),
         (
             lambda row, user: not (row.checkpoint == 1 and row.position == 3),
-            "period 1, session 0: it has 3 messages, where the domain's rounds make 4",
+            "period 1, session 0: it has 3 messages, but the domain's rounds need 4",
         ),
         (
             lambda row, user: not (row.checkpoint == 1 and row.position == 1),
-            "period 1, session 0: message 1 is the user's, where it is the assistant's turn",
+            "period 1, session 0: message 1 has role user instead of assistant",
         ),
     ],
 )
@@ -240,7 +238,7 @@ def test_run_with_other_rounds_is_refused(demo, on, tmp_path):
     domain = off(demo)
     longer = replace(domain, parameters={**domain.parameters, "rounds_update": 5})
     run = as_records(tmp_path, recorded(on("full").said))
-    with pytest.raises(BadInput, match="it has 4 messages, where the domain's rounds make 10"):
+    with pytest.raises(BadInput, match="it has 4 messages, but the domain's rounds need 10"):
         given(demo, run, longer)
 
 
@@ -267,7 +265,7 @@ def test_policy_must_match_datasets(demo, on, tmp_path):
 
 def test_run_of_other_benchmark_is_refused(on, tmp_path):
     text = recorded(on("full").said, benchmark="memorybench")
-    with pytest.raises(BadInput, match="it is a run of the benchmark memorybench, not of amemgym"):
+    with pytest.raises(BadInput, match="the run's benchmark is memorybench, not amemgym"):
         as_records(tmp_path, text)
 
 
@@ -328,10 +326,10 @@ def put(*way: Any, value: Any) -> Callable[[Any], None]:
             "session 0, message 2, role: Input should be 'user' or 'assistant'",
         ),
         (put(0, 1, "content", value=""), "session 0, message 1, content: String should have at least 1"),
-        (put(0, 3, value=None), "period_01.json: user .*, period 1, session 0: it has 3 messages, .* make 4"),
-        (put(0, 0, "content", value="Hello."), 'period 1, session 0: it begins with "Hello.", where'),
-        (put(0, value=None), r"period 1: it has \d sessions, where this user has \d"),
-        (put(0, value=[]), 'period 1, session 0: it begins with ""'),
+        (put(0, 3, value=None), "period_01.json: user .*, period 1, session 0: it has 3 messages, .* need 4"),
+        (put(0, 0, "content", value="Hello."), 'period 1, session 0: it starts with "Hello.", but'),
+        (put(0, value=None), r"period 1: it has \d sessions, but the user has \d"),
+        (put(0, value=[]), 'period 1, session 0: it starts with ""'),
     ],
 )
 def test_damaged_published_file_is_refused(demo, on, tmp_path, spoil, wrong):
@@ -351,7 +349,7 @@ def test_first_message_without_time_is_refused(demo, on, tmp_path):
     files = copy.deepcopy(published(on("full").said))
     first = next(iter(files.values()))[0][0]
     first["content"] = first["content"].partition("\n")[2]
-    with pytest.raises(BadInput, match="session 0: it begins with"):
+    with pytest.raises(BadInput, match="session 0: it starts with"):
         given(demo, published_records(tmp_path, files))
 
 

@@ -151,7 +151,7 @@ async def test_limit_selects_first_users(demo, package):
 
 async def test_too_few_personas_are_refused(demo):
     domain = replace(demo.domain, parameters={**demo.domain.parameters, "users": 99})
-    with pytest.raises(BadInput, match="99 users, but there are 6 personas"):
+    with pytest.raises(BadInput, match="99 users, but has only 6 personas"):
         await AMemGym().states(domain, demo.records, ScriptedChat({}))
 
 

@@ -76,9 +76,7 @@ async def test_unrecoverable_message_is_quarantined(demo):
     chat = Mumbling(mends=9)
     turns = await AMemGym().turns(demo.domain, demo.records, demo.states, chat)
     opening = [turn for turn in turns if turn.checkpoint == 0]
-    assert {turn.reason.split(":")[0] for turn in opening} == {
-        "after 3 refinements the text does not let be known"
-    }
+    assert {turn.reason.split(":")[0] for turn in opening} == {"after 3 refinements the text does not reveal"}
     assert chat.rewritten == 3 * len(opening)
     assert [turn.reason for turn in turns if turn.checkpoint > 0] == [None] * (len(turns) - len(opening))
     lost = {turn.message_id for turn in opening}

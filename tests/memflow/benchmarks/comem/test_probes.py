@@ -51,7 +51,7 @@ def test_unanswerable_question_is_dropped_or_gets_option(context: Made):
     asked = ContextQuestion("q", "?", ("a", "b"), known=(KnownAnswer(5, 1, (4,)),))
     keys = labels_from_source("rule", DOMAIN, [context(8, [asked])], CoMemConfig())
     assert {key.dropped for key in keys} == {
-        "no option is right at checkpoint 1, 2, where there is no telling"
+        "no option is correct at checkpoint 1, 2, where the answer is unknown"
     }
     assert made(context(8, [asked])) == []
     probes = made(context(8, [asked]), unknown="option")
@@ -63,7 +63,7 @@ def test_question_without_rule_is_quarantined(context: Made):
     probes = made(context(8, [ContextQuestion("q", "?", ("a", "b"))]))
     assert len(probes) == 5
     assert {probe.reason for probe in probes} == {
-        "c/q has no rule: its source does not say from when on what is right"
+        "c/q has no label by rule: its source does not say when an answer becomes correct"
     }
 
 

@@ -12,7 +12,20 @@ PLAIN, UNKNOWN_CHOICE = ("a", "b", "c", "d"), ("a", "b", "I don't know.")
 
 
 def probe(question: str, checkpoint: int, options: tuple[str, ...], gold: int, category: str) -> Probe:
-    return row(Probe, probe_id=f"{question}/c{checkpoint}", question_id=question, opens=not checkpoint, episode_id=question[0], checkpoint=checkpoint, dataset="s", category=category, question="?", options=list(options), gold=str(gold), revealed="")  # fmt: skip
+    return row(
+        Probe,
+        probe_id=f"{question}/c{checkpoint}",
+        question_id=question,
+        opens=not checkpoint,
+        episode_id=question[0],
+        checkpoint=checkpoint,
+        dataset="s",
+        category=category,
+        question="?",
+        options=list(options),
+        gold=str(gold),
+        revealed="",
+    )
 
 
 # Question, options, golds at checkpoints 0 to 2, category, and which answers are right.
@@ -32,10 +45,17 @@ PROBES = [
 def verdicts(skip: str = "") -> list[Verdict]:
     right = {f"{question}/c{at}": value for question, *_, values in ASKED for at, value in enumerate(values)}
     return [
-        verdict(assistant="rag", probe_id=each.probe_id, episode_id=each.episode_id, checkpoint=each.checkpoint, dataset="s", value=float(right[each.probe_id]))
+        verdict(
+            assistant="rag",
+            probe_id=each.probe_id,
+            episode_id=each.episode_id,
+            checkpoint=each.checkpoint,
+            dataset="s",
+            value=float(right[each.probe_id]),
+        )
         for each in PROBES
         if each.probe_id != skip
-    ]  # fmt: skip
+    ]
 
 
 def figures(skip: str = "") -> dict[tuple[str, str, str], Score]:

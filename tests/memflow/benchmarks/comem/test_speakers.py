@@ -129,8 +129,21 @@ def test_correct_answer_is_never_an_error(data: st.DataObject):
     true_of = data.draw(st.lists(st.sampled_from(["", *NAMES]), min_size=2, max_size=5))
     options = len(true_of)
     gold, chosen = (str(data.draw(st.integers(1, options))) for _ in range(2))
-    probe = row(Probe, probe_id="p", episode_id="e", checkpoint=1, dataset="d", question="?", options=[str(number) for number in range(options)], gold=gold, revealed="", true_of=true_of)  # fmt: skip
-    accuracy = verdict(assistant="a", probe_id="p", episode_id="e", checkpoint=1, dataset="d", value=float(gold == chosen))  # fmt: skip
+    probe = row(
+        Probe,
+        probe_id="p",
+        episode_id="e",
+        checkpoint=1,
+        dataset="d",
+        question="?",
+        options=[str(number) for number in range(options)],
+        gold=gold,
+        revealed="",
+        true_of=true_of,
+    )
+    accuracy = verdict(
+        assistant="a", probe_id="p", episode_id="e", checkpoint=1, dataset="d", value=float(gold == chosen)
+    )
     rows = list(speaker_verdicts([probe], [replied(probe, chosen)], [accuracy]))
     right, said = true_of[int(gold) - 1], true_of[int(chosen) - 1]
     assert len(rows) == (gold != chosen and bool(right) and bool(said))

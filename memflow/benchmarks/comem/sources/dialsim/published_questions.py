@@ -132,5 +132,5 @@ def _right(answer: str, options: Sequence[str]) -> Mapping[str, Any]:
     if len(set(options)) < len(options):
         return {"reason": "an option is there twice"}
     if answer.strip().casefold() not in options:
-        return {"reason": f"its answer {answer!r} is none of its options"}
+        return {"reason": f"its answer {answer!r} is not an option"}
     return {"answer": options.index(answer.strip().casefold()) + 1}

@@ -52,7 +52,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return a record per scene. Raises BadInput."""
     found = list(sessions(file) if file.source.endswith(".txt") else _pickled(file))
     if not found:
-        raise file.bad("it holds no scene")
+        raise file.bad("it contains no scene")
     return found
 
 
@@ -61,10 +61,10 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         where = f"episode {episode}, scene {number}"
         if not isinstance(episode, str) or not _EPISODE.fullmatch(episode):
             raise file.bad(
-                f"episode {episode}: its name does not begin with its season and number, like S01E01"
+                f"episode {episode}: its name does not start with season and number, such as S01E01"
             )
         if not isinstance(number, int):
-            raise file.bad(f"{where}: its number is none")
+            raise file.bad(f"{where}: its number is not an integer")
         scene = file.shaped(PublishedScene, raw, where)
         content = {"episode": episode, "scene": number, "date": scene.date, "script": scene.script}
         for sort in CANNOT:

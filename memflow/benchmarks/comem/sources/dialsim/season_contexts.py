@@ -13,12 +13,10 @@ from memflow.fingerprint import seeded
 from memflow.records import Record
 
 NO_PICKLE = (
-    "its script is here, and published questions are in the show's pickle: get that, or set questions to by_rule and "
-    "keys to rule"
+    "published questions need the show's pickle, and only its script is available: get the pickle, or set "
+    "questions to by_rule and keys to rule"
 )
-NO_RULE = (
-    "no rule tells when a published question has which answer: set keys to annotated, imported or published"
-)
+NO_RULE = "published questions have no labels by rule: set keys to annotated, imported or published"
 
 
 def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
@@ -51,7 +49,7 @@ def _context(
     )
     made = Context(name, dataset, lines, ())
     if not lines:
-        return replace(made, reason=f"{name}: nobody says anything in it")
+        return replace(made, reason=f"{name}: it has no messages")
     if config.questions == "by_rule":
         return replace(made, questions=tuple(_by_rule(made, config, seed)))
     if not any(scene.asks for scene in ordered):

@@ -39,9 +39,9 @@ from memflow.fingerprint import seeded
 from memflow.records import Record
 
 DISAGREE = "its annotators' answers have no word in common"
-NO_WORDS = "its answer has no word that tells anything"
-NO_PERSON = "it asks for no person, and its answer is who speaks"
-TOO_FEW = f"fewer than {WRONG} answers to other questions of its kind could stand beside the right one"
+NO_WORDS = "its answer has no content word"
+NO_PERSON = "its answer is a speaker, but its kind is not Who"
+TOO_FEW = f"fewer than {WRONG} answers to other questions of its kind can be distractors"
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
@@ -49,7 +49,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     published = file.json()
     scenes = published.get("data") if isinstance(published, dict) else None
     if not isinstance(scenes, list) or not scenes:
-        raise file.bad("it has no list of scenes under `data`, or an empty one")
+        raise file.bad("its `data` is not a list of scenes, or is empty")
     return [
         (file.shaped(FriendsQAScene, raw, _where(number, raw)).title, raw)
         for number, raw in enumerate(scenes, start=1)

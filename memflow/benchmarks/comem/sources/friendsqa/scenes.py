@@ -67,7 +67,7 @@ class SceneParagraph(_PublishedModel):
     @model_validator(mode="after")
     def _answers_are_there(self) -> Self:
         if [each.uid for each in self.utterances] != list(range(len(self.utterances))):
-            raise ValueError("the uids of its utterances do not count up from 0")
+            raise ValueError("the uids of its utterances are not 0, 1, 2, ...")
         for question in self.qas:
             for number, answer in enumerate(question.answers, start=1):
                 if wrong := self._answer_error(answer):
@@ -79,7 +79,7 @@ class SceneParagraph(_PublishedModel):
             return f"there is no utterance {answer.utterance_id}"
         held = self.utterances[answer.utterance_id]
         if answer.is_speaker:
-            return None if answer.answer_text in held.speakers else "nobody of that name speaks the utterance"
+            return None if answer.answer_text in held.speakers else "the utterance has no such speaker"
         first, end = answer.inner_start, answer.inner_end + 1
         tokens = held.utterance.split()
         if not 0 <= first < end <= len(tokens):
@@ -102,7 +102,9 @@ class FriendsQAScene(_PublishedModel):
             raise ValueError("two questions have the same id")
         for name in names:
             if kind_of(name) is None or not name.startswith(f"{self.title}_"):
-                raise ValueError(f"question {name}: its id is not the scene's title and a kind of question")
+                raise ValueError(
+                    f"question {name}: its id is not the scene's title followed by a question kind"
+                )
         return self
 
     @property

@@ -107,7 +107,7 @@ def test_duplicate_persona_in_two_datasets_is_refused():
 
 def test_published_users_are_refused_as_personas():
     user = record("u1", {"id": "u1", "state_schema": {}}, source="data.json")
-    with pytest.raises(BadInput, match=r"data\.json holds users with their states, no personas"):
+    with pytest.raises(BadInput, match=r"data\.json contains users with states, not personas"):
         select_personas(domain(), [user])
 
 
@@ -208,5 +208,5 @@ def test_trait_lists_supply_missing_personas():
 
 
 def test_composed_personas_end_with_the_names():
-    with pytest.raises(BadInput, match="is to have 99999 users, but there are 1152 personas"):
+    with pytest.raises(BadInput, match="needs 99999 users, but has only 1152 personas"):
         select_personas(domain(users=99999), invented("en"))

@@ -128,7 +128,7 @@ def test_import_keeps_annotators_and_rationales(exported: LabelFile, imports: Ca
 def test_question_without_labels_is_dropped(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     gone = [key for key in imports(exported.text) if key.dropped is not None]
     assert {key.question_id for key in gone} == set(exported.left_out)
-    assert {(key.dropped, key.answer, key.reason) for key in gone} == {("no file of keys has it", None, None)}
+    assert {(key.dropped, key.answer, key.reason) for key in gone} == {("no label file has it", None, None)}
     assert len(gone) == 2 * 4
 
 
@@ -141,7 +141,8 @@ def test_unanswerable_question_is_dropped_like_by_rule(
     [context] = load_contexts(demo, held)
     question = context.question_id(context.questions[0])
     keys = [
-        gold_label(question_id=question, episode_id="ana", checkpoint=number, made_by="annotator", visible=6 * number, answer="unknown" if number == 1 else "2")
+        gold_label(question_id=question, episode_id="ana", checkpoint=number, made_by="annotator",
+                   visible=6 * number, answer="unknown" if number == 1 else "2")
         for number in range(1, 5)
     ]  # fmt: skip
     path = tmp_path / "keys.jsonl"
@@ -152,7 +153,7 @@ def test_unanswerable_question_is_dropped_like_by_rule(
         domain = replace(demo, parameters={**IMPORTING, **settled})
         return [(key.answer, key.dropped) for key in import_labels(domain, held, parse_config(domain))]
 
-    why = "no option is right at checkpoint 1, where there is no telling"
+    why = "no option is correct at checkpoint 1, where the answer is unknown"
     assert taken() == [("unknown", why), *[("2", why)] * 3]
     assert taken(unknown="option") == [("unknown", None), *[("2", None)] * 3]
 
@@ -171,7 +172,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         lambda lines: lines[0].update(format="memflow keys 2"),
         r"line 1: at format: Input should be 'memflow keys 1'",
     ),
-    "cut off": (lambda lines: lines.pop(), r"it has 19 questions, where its first line says 20"),
+    "cut off": (lambda lines: lines.pop(), r"it has 19 questions, but its header says 20"),
     "another column": (lambda lines: lines[2].update(note="!"), r"line 3: at note: Extra inputs"),
     "no such answer": (
         lambda lines: lines[2]["keys"][1].update(answer="B"),
@@ -183,31 +184,31 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     ),
     "a question twice": (
         lambda lines: lines.append(_last(lines)) or lines[0].pop("questions"),
-        r"line 22: question \S+ is there twice, first in line 21",
+        r"line 22: question \S+ is duplicated, first in line 21",
     ),
     "an unknown question": (
         lambda lines: lines[2].update(question_id="ana/shoes"),
-        r"keys_of_ours: ours/keys.jsonl, line 3: question ana/shoes: there is no such question",
+        r"keys_of_ours: ours/keys.jsonl, line 3: question ana/shoes: the domain has no such question",
     ),
     "another question": (
         lambda lines: lines[2].update(digest="0" * 32),
-        r"line 3: question \S+: its keys were made for another wording",
+        r"line 3: question \S+: its labels belong to another wording",
     ),
     "an option that there is not": (
         lambda lines: lines[2]["keys"][3].update(answer=9),
-        r"line 3: question \S+: its key at 1\.0 is option 9, of which there are only 4",
+        r"line 3: question \S+: its label at 1\.0 is option 9, but the number of options is 4",
     ),
     "another truncation": (
         lambda lines: lines[2]["keys"][1].update(visible=13),
-        r"line 3: question \S+: its key at 0\.5 was made from 13 messages, where 12 are visible",
+        r"line 3: question \S+: its label at 0\.5 saw 13 messages, but 12 are visible",
     ),
     "other shares": (
         lambda lines: lines[2]["keys"][1].update(share=0.6),
-        r"line 3: question \S+: its keys are for \[0\.25, 0\.6, 0\.75, 1\.0\] of the context, where",
+        r"line 3: question \S+: its labels are at \[0\.25, 0\.6, 0\.75, 1\.0\] of the context, but",
     ),
     "a checkpoint less": (
         lambda lines: lines[2]["keys"].pop(),
-        r"line 3: question \S+: its keys are for \[0\.25, 0\.5, 0\.75\] of the context, where",
+        r"line 3: question \S+: its labels are at \[0\.25, 0\.5, 0\.75\] of the context, but",
     ),
 }
 
@@ -239,7 +240,7 @@ def test_invalid_file_is_refused(
 
 
 def test_other_checkpoints_are_refused(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
-    with pytest.raises(BadInput, match=r"where the domain's checkpoints are at \[0\.5, 1\.0\]"):
+    with pytest.raises(BadInput, match=r"but the domain's checkpoints are at \[0\.5, 1\.0\]"):
         imports(exported.text, checkpoints=(0.5, 1.0))
 
 
@@ -247,11 +248,9 @@ def test_import_needs_file_and_setting(
     demo: Domain, records: list[Record], exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     importing = replace(demo, parameters=IMPORTING)
-    with pytest.raises(BadInput, match=r"none of its data sets \(comem_sample\) has a file of them"):
+    with pytest.raises(BadInput, match=r"none of its data sets \(comem_sample\) has a label file"):
         import_labels(importing, records, parse_config(importing))
-    with pytest.raises(
-        BadInput, match="keys_of_ours has keys that were made elsewhere: set its parameter keys"
-    ):
+    with pytest.raises(BadInput, match="keys_of_ours contains imported labels: set its parameter keys"):
         imports(exported.text, keys="rule")
 
 
@@ -259,7 +258,7 @@ def test_stale_labels_are_not_exported(demo: Domain, records: list[Record], own:
     contexts = load_contexts(demo, records)
     halves = replace(demo, parameters={"checkpoints": (0.5, 1.0)})
     assert CoMemConfig.model_validate(halves.parameters).checkpoints == (0.5, 1.0)
-    with pytest.raises(BadInput, match="another truncation than the domain has now; materialize the asset"):
+    with pytest.raises(BadInput, match="another truncation than the domain's; rebuild question/keys"):
         format_label_file(halves, contexts, own, {})
-    with pytest.raises(BadInput, match=r"it has keys of house/.*, and no such question"):
+    with pytest.raises(BadInput, match=r"it has labels of house/.*, which is no question of the domain"):
         format_label_file(demo, contexts[:1], [key for key in own if key.episode_id in ("ana", "house")], {})

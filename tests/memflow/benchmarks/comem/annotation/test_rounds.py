@@ -159,7 +159,7 @@ def test_unanswerable_question_is_dropped_or_gets_option(context: Made):
     made = context(8, [asked("q", ("a", "b"))])
     early = {("q", 2): UNKNOWN_CHOICE}
     keys = keys_of(made, Planted("1", early), Planted("2", early))
-    assert dropped(keys) == {"c/q": "no option is right at checkpoint 1, where there is no telling"}
+    assert dropped(keys) == {"c/q": "no option is correct at checkpoint 1, where the answer is unknown"}
     assert probes_from(made, keys) == []
     keys = keys_of(made, Planted("1", early), Planted("2", early), unknown="option")
     assert [probe.gold for probe in probes_from(made, keys, unknown="option")] == ["3", "3", "1", "1", "1"]
@@ -315,5 +315,5 @@ def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record
 
 
 def test_missing_annotators_are_refused(bench: CoMem, records: list[Record]):
-    with pytest.raises(BadSettings, match="nobody is there to do it"):
+    with pytest.raises(BadSettings, match="no annotators are set"):
         asyncio.run(bench.keys(find("comem_demo_annotated"), records, [], None))

@@ -265,8 +265,8 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
     ("content", "said"),
     [
         (b'{"data": [', "cut off or not JSON"),
-        (b"[]", "it has no list of scenes under `data`, or an empty one"),
-        (b'{"data": []}', "it has no list of scenes under `data`, or an empty one"),
+        (b"[]", "its `data` is not a list of scenes, or is empty"),
+        (b'{"data": []}', "its `data` is not a list of scenes, or is empty"),
         (b'{"data": [7]}', "scene 1: "),
         (b"\xff", "it is not UTF-8"),
         (_broken(lambda raw: raw["data"][2].pop("paragraphs")), rf"{ATTICS}at paragraphs: Field required"),
@@ -277,14 +277,17 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
             rf"{ATTICS}tokens 3 to 70 are not in utterance 1",
         ),
         (_broken(lambda raw: _answer(raw).update(answer_text="a tin")), rf"{ATTICS}are not its text"),
-        (_broken(lambda raw: _answer(raw).update(is_speaker=True)), rf"{ATTICS}nobody of that name speaks"),
+        (
+            _broken(lambda raw: _answer(raw).update(is_speaker=True)),
+            rf"{ATTICS}the utterance has no such speaker",
+        ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["utterances:"].pop(0)),
-            rf"{ATTICS}the uids of its utterances do not count up from 0",
+            rf"{ATTICS}the uids of its utterances are not 0, 1, 2, ...",
         ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["qas"][0].update(id="s09_What")),
-            rf"{ATTICS}question s09_What: its id is not the scene's title and a kind of question",
+            rf"{ATTICS}question s09_What: its id is not the scene's title followed by a question kind",
         ),
         (published(SEASON[0], SEASON[0]), "the id s01_e02_c01 is there twice"),
     ],

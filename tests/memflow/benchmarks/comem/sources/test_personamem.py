@@ -119,7 +119,7 @@ def test_questions_without_context_are_dropped(tmp_path: Path):
         (f"c0/{name}", checkpoint) for name in ("q1", "q3") for checkpoint in (1, 2, 3, 4)
     ]
     assert {key.dropped for key in dropped_by_source} == {
-        "its messages are not there: 1 of the 2 contexts that are asked of are"
+        "its messages are missing: 1 of the 2 contexts are present"
     }
     assert not [row.reason for row in (*keys, *probes) if row.reason]
 
@@ -129,7 +129,7 @@ def test_duplicated_gold_option_is_quarantined(tmp_path: Path):
     records = read(tmp_path, table([row("twins", twins), row("sound", twins, correct_answer="(a)")]), SHARED)
     keys, probes = asked(DOMAIN, records)
     assert {probe.question_id: probe.reason for probe in probes} == {
-        "c1/twins": "its right option stands there 2 times, as b and d",
+        "c1/twins": "its gold option occurs 2 times, as b and d",
         "c1/sound": None,
     }
     assert {key.question_id for key in keys} == {"c1/sound"}
@@ -138,13 +138,13 @@ def test_duplicated_gold_option_is_quarantined(tmp_path: Path):
 @pytest.mark.parametrize("end", [-3, 0])
 def test_question_before_first_message_is_quarantined(tmp_path: Path, end: int):
     _, probes = asked(DOMAIN, read(tmp_path, table([row(end_index_in_shared_context=end)]), SHARED))
-    assert {probe.reason for probe in probes} == {f"no message comes before it: its end is {end}"}
+    assert {probe.reason for probe in probes} == {f"no message precedes it: its end is {end}"}
 
 
 def test_empty_message_is_quarantined(tmp_path: Path):
     said = [*TALK[:2], ("assistant", "Assistant: ")]
     context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
-    assert [line.reason for line in context.messages] == [None, None, "nothing is said in it"]
+    assert [line.reason for line in context.messages] == [None, None, "it is empty"]
 
 
 OLD = ("question_id", "question", "stereotypical", "num_irrelevant_tokens", "shared_context_id")
@@ -154,38 +154,38 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
 @pytest.mark.parametrize(
     ("questions", "complaint"),
     [
-        (table([row()], OLD), "it is in the layout from before the release, which is not read"),
+        (table([row()], OLD), "its layout is older than the release and is not supported"),
         (
             table([row()], [name for name in COLUMNS if name != "all_options"]),
-            "its first line does not name the columns all_options",
+            "its first line lacks the columns all_options",
         ),
-        ("", "its first line does not name the columns question_id, question_type"),
+        ("", "its first line lacks the columns question_id, question_type"),
         (table([]), "it has no questions"),
         (table([row(), row()]), "the id q1 is there twice"),
         (table([row(), row("q2")])[:-3], "line 3: at end_index_in_shared_context"),
-        (table([row()])[:-20], "line 2 has not as many fields as the first line names"),
-        (table([row()]).rstrip() + ",1\r\n", "line 2 has not as many fields"),
-        (table([row(question_type="guess_a_number")]), "'guess_a_number' is no type of question"),
+        (table([row()])[:-20], "line 2 has another number of fields than the first line"),
+        (table([row()]).rstrip() + ",1\r\n", "line 2 has another number of fields"),
+        (table([row(question_type="guess_a_number")]), "'guess_a_number' is not a question type"),
         (table([row(), row("q2", correct_answer="(e)")]), "line 3: at correct_answer"),
         (table([row(correct_answer="b")]), "line 2: at correct_answer"),
         (
             table([row(options=OPTIONS[:3])]),
-            "line 2: at all_options: Value error, it is no list of 4 options",
+            "line 2: at all_options: Value error, it is not a list of 4 options",
         ),
-        (table([row(options=(*OPTIONS, "Rum."))]), "it is no list of 4 options"),
-        (table([row(all_options="{'a': 1}")]), "it is no list of 4 options"),
-        (table([row(all_options="__import__('os')")]), "it is no list of texts (ValueError)"),
-        (table([row(all_options="['(a) Tea")]), "it is no list of texts (SyntaxError)"),
-        (table([row(all_options="(" * 5000)]), "it is no list of texts"),
+        (table([row(options=(*OPTIONS, "Rum."))]), "it is not a list of 4 options"),
+        (table([row(all_options="{'a': 1}")]), "it is not a list of 4 options"),
+        (table([row(all_options="__import__('os')")]), "it is not a list of texts (ValueError)"),
+        (table([row(all_options="['(a) Tea")]), "it is not a list of texts (SyntaxError)"),
+        (table([row(all_options="(" * 5000)]), "it is not a list of texts"),
         (table([row(all_options="[" + "1," * 20_000 + "]")]), "the list has 40,002 characters, over 20,000"),
-        (table([row(all_options=repr(list(OPTIONS)))]), "option a does not begin with (a)"),
-        (table([row(all_options=repr(MARKED[::-1]))]), "option a does not begin with (a)"),
-        (table([row(all_options=repr([*MARKED[:3], "(d)  "]))]), "option d does not begin with (d)"),
-        (table([row(all_options=repr([*MARKED[:3], 4]))]), "option d does not begin with (d)"),
+        (table([row(all_options=repr(list(OPTIONS)))]), "option a does not start with (a)"),
+        (table([row(all_options=repr(MARKED[::-1]))]), "option a does not start with (a)"),
+        (table([row(all_options=repr([*MARKED[:3], "(d)  "]))]), "option d does not start with (d)"),
+        (table([row(all_options=repr([*MARKED[:3], 4]))]), "option d does not start with (d)"),
         (table([row(user_question_or_message=" ")]), "line 2: at user_question_or_message"),
         (table([row(end_index_in_shared_context="many")]), "line 2: at end_index_in_shared_context"),
         (table([row(question_id="a/b")]), "line 2: at question_id"),
-        (table([row(topic="x" * 200_000)]), "line 2 is no CSV (field larger than field limit"),
+        (table([row(topic="x" * 200_000)]), "line 2 is not CSV (field larger than field limit"),
     ],
 )
 def test_damaged_table_is_refused(tmp_path: Path, questions: str, complaint: str):
@@ -225,5 +225,5 @@ def test_question_after_its_context_is_refused(tmp_path: Path):
 
 def test_files_without_common_context_are_refused(tmp_path: Path):
     records = read(tmp_path, table([row(shared_context_id="c9")]), SHARED)
-    with pytest.raises(BadInput, match="none of the 1 contexts that questions are asked of is among the 1"):
+    with pytest.raises(BadInput, match="none of the 1 contexts of the questions is among the 1"):
         load_contexts(DOMAIN, records)

@@ -124,7 +124,7 @@ def test_unknown_option_is_added_last():
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"answer": "Dee"}, "its answer 'Dee' is none of its options"),
+        ({"answer": "Dee"}, "its answer 'Dee' is not an option"),
         ({"options": ["Ann", "ann"]}, "an option is there twice"),
     ],
 )

@@ -111,7 +111,7 @@ def test_published_questions_keep_their_fields(pickled: list[Record], made: Made
     assert past.true_of == ("Ann", "Bo", "Cy", "", "") and past.reason is None
     # Three messages have been said by the end of its scene, by their days.
     assert past.end == 3 and past.known == ()
-    assert by_id["S01E02.1.ans_wo_time.7"].reason == "its answer 'Dee' is none of its options"
+    assert by_id["S01E02.1.ans_wo_time.7"].reason == "its answer 'Dee' is not an option"
 
 
 def test_seed_samples_one_question_per_scene(pickled: list[Record], made: Made):
@@ -142,7 +142,7 @@ def test_published_questions_need_other_labels(pickled: list[Record], made: Made
 def test_script_without_pickle_has_no_published_questions(read: Read, made: Made):
     (context,) = made(read({SCRIPT: TEXT}), questions="published", keys="published")
     assert context.reason is not None and context.questions == ()
-    assert "get that, or set questions to by_rule and keys to rule" in context.reason
+    assert "get the pickle, or set questions to by_rule and keys to rule" in context.reason
 
 
 def test_pickle_replaces_script(read: Read):
@@ -217,16 +217,16 @@ def test_malicious_pickle_is_refused_without_effect(read: Read, tmp_path: Path, 
         (pickle.dumps({"S01E01": Acting(Path, "x")}), "asks for pathlib"),
         (pickle.dumps(EPISODES)[:300], "cut off or no pickle"),
         (b"", "cut off or no pickle"),
-        (pickle.dumps({}), "it holds no scene"),
+        (pickle.dumps({}), "it contains no scene"),
         (pickle.dumps([EPISODES]), "the whole is not a dict"),
         (pickle.dumps({"S01E01": [scene("May 1, 1995", "Ann: Hi.")]}), "episode S01E01 is not a dict"),
         (
             pickle.dumps({"The Kite": {1: scene("May 1, 1995", "Ann: Hi.")}}),
-            "episode The Kite: its name does not begin",
+            "episode The Kite: its name does not start",
         ),
         (
             pickle.dumps({"S01E01": {"one": scene("May 1, 1995", "Ann: Hi.")}}),
-            "scene one: its number is none",
+            "scene one: its number is not an integer",
         ),
         (pickle.dumps({"S01E01": {1: {"date": "May 1, 1995"}}}), "episode S01E01, scene 1: at script"),
         (
@@ -257,4 +257,4 @@ def test_damaged_script_is_refused(read: Read):
 
 def test_silent_season_is_quarantined(read: Read, made: Made):
     (context,) = made(read({PICKLE: pickle.dumps({"S01E01": {1: scene("May 1, 1995", "silence")}})}))
-    assert context.reason == "friends_s01: nobody says anything in it"
+    assert context.reason == "friends_s01: it has no messages"
