@@ -5,8 +5,6 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from memflow.benchmarks.amemgym.states import histories
-
 COUNTS = {
     12: {
         "sessions": (158, 421),
@@ -118,20 +116,6 @@ def test_exposed_value_counts(base, counts):
     pairs = [(turn.text.lower(), value) for turn, values in told for value in values.values()]
     in_words = sum(value.replace("_", " ").lower() in text for text, value in pairs)
     assert (len(pairs), in_words) == counts["values told, and in so many words"]
-
-
-def test_every_user_has_11_periods_and_non_ascii_text(base):
-    for user_id, history in histories(base.states).items():
-        texts = [turn.text for turn in base.turns if turn.episode_id == user_id]
-        texts += [
-            option
-            for probe in base.of_kind("choice")
-            if probe.episode_id == user_id
-            for option in probe.options
-        ]
-        assert not all(text.isascii() for text in texts)
-        assert [history.end(period) for period in (0, 1, 10)] == ["2020-10-01", "2021-01-01", "2023-04-01"]
-        assert len(history.periods) == 11
 
 
 def test_options_match_published_states(base, asked):

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from factories import row
 
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
@@ -95,8 +94,3 @@ def test_published_code_variant_shifts_answers_by_one() -> None:
             {"question": "why?", "options": OPTIONS, "asked": [{"period": 0, "answered": None}]},
         ]
     }
-
-
-@pytest.mark.parametrize("feedback", ["questions", "complete", "published_code"])
-def test_each_question_occurs_once(feedback: str) -> None:
-    assert make_evolution_feedback(feedback, PROBES, REPLIES, TURNS).count("how?") == 1

@@ -24,11 +24,6 @@ def test_question_keeps_id_and_first_checkpoint(demo: Any) -> None:
     assert Counter(Counter(probe.question_id for probe in choices).values()) == {4: 12}
 
 
-def test_published_users_have_equal_periods(base: Any) -> None:
-    counts = Counter(probe.question_id for probe in base.of_kind("choice"))
-    assert set(counts.values()) == {11}
-
-
 def test_demo_histories_by_hand(demo: Any, tmp_path: Any) -> None:
     choices = demo.of_kind("choice")
     golds = {(probe.question_id, probe.checkpoint): probe.gold for probe in choices}

@@ -160,12 +160,6 @@ def test_damaged_record_is_refused(tmp_path, path, value, wrong):
         read(tmp_path, dumped(user("u0"), spoil(path, value)))
 
 
-def test_sample_personas_are_read(package):
-    sample = dataset("personas_sample")
-    records = read_records(sample, {name: package / name for name in sample.files})
-    assert len(records) == len({record.record_id for record in records}) >= 3
-
-
 def test_broken_persona_line_is_refused(tmp_path):
     sample = dataset("personas_sample")
     path = tmp_path / "personas.jsonl"
