@@ -1,35 +1,14 @@
 """Output types: bounded fields, narrowed to the request."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from pydantic import ValidationError
 
 from memflow.benchmarks.amemgym import answers
+from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import all_prompts
+from memflow.chat.requests import schema_of
 
 PACKAGE = "memflow.benchmarks.amemgym"
-
-
-def unbounded(schema: Any, place: str = "") -> Iterator[str]:
-    """Places in a JSON schema where a model could go on for ever."""
-    if isinstance(schema, list):
-        for number, item in enumerate(schema):
-            yield from unbounded(item, f"{place}/{number}")
-    if not isinstance(schema, dict):
-        return
-    if schema.get("type") == "string" and not {"maxLength", "enum", "const"} & set(schema):
-        yield place
-    if schema.get("type") == "array" and "maxItems" not in schema:
-        yield place
-    if schema.get("type") == "integer" and not {"minimum", "maximum"} <= set(schema):
-        yield place
-    if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
-        yield place
-    for key, value in schema.items():
-        if key not in {"enum", "title", "description", "required"}:
-            yield from unbounded(value, f"{place}/{key}")
 
 
 def test_every_output_type_is_bounded():
@@ -38,7 +17,7 @@ def test_every_output_type_is_bounded():
     for prompt in prompts:
         assert prompt.max_tokens is not None
         if prompt.output is not None:
-            assert list(unbounded(prompt.output.model_json_schema())) == [], prompt.name
+            assert_bounded(prompt.output)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +35,7 @@ def test_every_output_type_is_bounded():
     ],
 )
 def test_narrowed_output_types_are_bounded(narrowed):
-    assert list(unbounded(narrowed.model_json_schema())) == []
+    assert_bounded(narrowed)
 
 
 def test_values_accept_any_variable_name():
@@ -96,3 +75,15 @@ def test_choice_accepts_option_numbers_only():
 
 def test_output_types_are_cached():
     assert answers.values_of({"a": ["x"]}) is answers.values_of({"a": ["x"]})
+
+
+@pytest.mark.parametrize("optional", [False, True])
+def test_schema_is_independent_of_earlier_types(optional: bool) -> None:
+    there = schema_of(answers.values_of({"size": ["small", "large"]}, optional=optional))
+    back = schema_of(answers.values_of({"size": ["large", "small"]}, optional=optional))
+    assert there["properties"] == back["properties"]
+
+
+def test_groups_are_independent_of_earlier_types() -> None:
+    there, back = (schema_of(answers.groups_of(names)) for names in (("one", "two"), ("two", "one")))
+    assert there["$defs"]["Group"]["properties"] == back["$defs"]["Group"]["properties"]

@@ -1,6 +1,5 @@
 """Every check of CoMem's rows passes on the demo, and fails on corrupted rows."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -8,8 +7,6 @@ from typing import Any
 import pytest
 from factories import verdict
 
-from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.checks import EXPECTED, speakers
 from memflow.benchmarks.domains import Domain, find
 from memflow.checks.evaluation import check_rows
@@ -21,20 +18,9 @@ Rows = dict[str, list[Any]]
 
 
 @pytest.fixture(scope="module")
-def made(bench: CoMem, demo: Domain, records: list[Record]) -> Rows:
-    """The demo's rows, and the verdicts of one who guesses every fourth answer rightly."""
-
-    async def build() -> Rows:
-        nobody: Any = None
-        turns = await bench.turns(demo, records, States(), nobody)
-        keys = await bench.keys(demo, records, turns, None)
-        return {
-            TURNS: list(turns),
-            KEYS: list(keys),
-            PROBES: list(await bench.probes(demo, records, States(), turns, nobody, keys)),
-        }
-
-    rows = asyncio.run(build())
+def made(build: Callable[..., Any], demo: Domain, records: list[Record]) -> Rows:
+    """The demo's rows, and verdicts with every fourth answer correct."""
+    rows: Rows = dict(zip((TURNS, KEYS, PROBES), map(list, build(demo, records)), strict=True))
     rows[VERDICTS] = [
         verdict(
             domain=demo.name,

@@ -1,19 +1,17 @@
 """Labels by rule and as published, and their probes."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.annotation.labels import labels_from_source
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, KnownAnswer
 from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.domains import Domain
-from memflow.records import GoldLabel, Probe, Record
+from memflow.records import Probe, Record
 
 Made = Callable[..., Context]
 CHANGING = ContextQuestion(
@@ -72,12 +70,8 @@ def test_early_question_names_its_last_message(context: Made):
     assert [probe.after for probe in probes] == [None, None, None, None, "c/3.6"]
 
 
-def test_demo_has_probes_at_five_checkpoints(bench: CoMem, demo: Domain, records: list[Record]):
-    async def build() -> tuple[list[GoldLabel], list[Probe]]:
-        keys = await bench.keys(demo, records, [], None)
-        return keys, await bench.probes(demo, records, States(), [], None, keys)  # type: ignore[arg-type]
-
-    keys, probes = asyncio.run(build())
+def test_demo_has_probes_at_five_checkpoints(build: Callable[..., Any], demo: Domain, records: list[Record]):
+    _, keys, probes = build(demo, records)
     assert len(keys) == 4 * 22 and len(probes) == 5 * 22
     assert {probe.checkpoint for probe in probes} == {0, 1, 2, 3, 4}
     assert not [row for row in (*keys, *probes) if row.reason]

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem import load as files_of
 from memflow.benchmarks.comem.annotation import label_file
@@ -21,7 +20,7 @@ from memflow.benchmarks.comem.sources import amemgym, dialogues
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
 from memflow.errors import BadInput
-from memflow.records import GoldLabel, Probe, Record
+from memflow.records import Record
 
 DOMAIN, THEIRS = find("comem_amemgym"), find("amemgym_base")
 FILE = "amemgym/v1.base/data.json"
@@ -80,16 +79,10 @@ def hand(bench: CoMem, tmp_path: Path) -> list[Record]:
     return bench.records(SET, {FILE: path})
 
 
-def keys_of(bench: CoMem, records: list[Record], **settled: object) -> list[GoldLabel]:
-    domain = replace(DOMAIN, parameters={**DOMAIN.parameters, **settled})
-    return asyncio.run(bench.keys(domain, records, [], None))
-
-
-def make_probes(bench: CoMem, records: list[Record], **settled: object) -> list[Probe]:
-    nobody: Any = None
-    domain = replace(DOMAIN, parameters={**DOMAIN.parameters, **settled})
-    held = asyncio.run(bench.keys(domain, records, [], None))
-    return asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
+@pytest.fixture
+def rows(build: Callable[..., Any]) -> Callable[..., Any]:
+    """Build the rows of these records with these parameters."""
+    return lambda records, **given: build(replace(DOMAIN, parameters={**DOMAIN.parameters, **given}), records)
 
 
 def test_first_messages_become_context_with_session_per_period(hand: list[Record]):
@@ -112,8 +105,8 @@ def test_answer_is_known_from_last_value(hand: list[Record]):
     assert (asked.options, asked.answer) == (("Cold water.", "Hot tea."), 1)
 
 
-def test_answer_is_unknown_before_all_values(bench: CoMem, hand: list[Record]):
-    probes = make_probes(bench, hand, checkpoints=(0.34, 0.5, 0.67, 1.0))
+def test_answer_is_unknown_before_all_values(rows: Callable[..., Any], hand: list[Record]):
+    probes = rows(hand, checkpoints=(0.34, 0.5, 0.67, 1.0)).probes
     assert {tuple(probe.options) for probe in probes} == {("Cold water.", "Hot tea.", "I don't know.")}
     assert [(probe.gold, probe.evidence) for probe in probes] == [
         ("3", []),
@@ -124,11 +117,11 @@ def test_answer_is_unknown_before_all_values(bench: CoMem, hand: list[Record]):
     ]
 
 
-def test_question_without_option_is_quarantined(bench: CoMem, hand: list[Record]):
-    probes = make_probes(bench, hand, checkpoints=(0.5, 0.84, 1.0))
+def test_question_without_option_is_quarantined(rows: Callable[..., Any], hand: list[Record]):
+    probes = rows(hand, checkpoints=(0.5, 0.84, 1.0)).probes
     why = '"What shall I drink there?" has no option for the values that are known at checkpoint 2'
     assert {probe.reason for probe in probes} == {why}
-    assert keys_of(bench, hand, checkpoints=(0.5, 0.84, 1.0)) == []
+    assert rows(hand, checkpoints=(0.5, 0.84, 1.0)).labels == []
 
 
 def test_label_equals_amemgym_gold_at_period_end(
@@ -138,13 +131,13 @@ def test_label_equals_amemgym_gold_at_period_end(
     assert _agrees_with_amemgym(bench, path) == 3 * 3 * 5
 
 
-def test_every_published_question_has_labels(bench: CoMem):
+def test_every_published_question_has_labels(bench: CoMem, rows: Callable[..., Any]):
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder or not (Path(folder) / FILE).is_file():
         pytest.skip(f"set MEMFLOW_DATA to a data folder with {FILE}")
     path = Path(folder) / FILE
     records = bench.records(SET, {FILE: path})
-    held = keys_of(bench, records)
+    held = rows(records).labels
     assert len(held) == 4 * 10 * len(records)
     assert not [key for key in held if key.reason or key.dropped]
     assert {key.checkpoint for key in held if key.answer == "unknown"} == {1}

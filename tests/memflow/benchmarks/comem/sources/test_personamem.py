@@ -1,7 +1,7 @@
 """PersonaMem: own files by hand, and damaged files."""
 
-import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 from confiding import COLUMNS, CONTEXTS, OPTIONS, PERSONA, QUESTIONS, TALK, read, row, shared, table
 
-from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.personamem import ALIASES, CATEGORIES
 from memflow.benchmarks.domains import Domain, find
 from memflow.errors import BadInput
-from memflow.records import GoldLabel, Probe, Record
+from memflow.records import Record
 
 DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
 SHARED = shared({"c1": TALK})
@@ -24,14 +22,6 @@ SHARED = shared({"c1": TALK})
 
 def parse_parameters(**parameters: Any) -> Domain:
     return replace(DOMAIN, parameters={**DOMAIN.parameters, **parameters})
-
-
-def asked(domain: Domain, records: list[Record]) -> tuple[list[GoldLabel], list[Probe]]:
-    async def both() -> tuple[list[GoldLabel], list[Probe]]:
-        keys = await CoMem().keys(domain, records, [], None)
-        return keys, await CoMem().probes(domain, records, States(), [], None, keys)  # type: ignore[arg-type]
-
-    return asyncio.run(both())
 
 
 def only(records: list[Record], **parameters: Any) -> Context:
@@ -110,9 +100,9 @@ def test_contexts_without_questions_are_not_played(tmp_path: Path):
     assert [context.context_id for context in load_contexts(DOMAIN, records)] == ["c1"]
 
 
-def test_questions_without_context_are_dropped(tmp_path: Path):
+def test_questions_without_context_are_dropped(build: Callable[..., Any], tmp_path: Path):
     rows = [row("q1", shared_context_id="c0"), row("q2"), row("q3", shared_context_id="c0")]
-    keys, probes = asked(DOMAIN, read(tmp_path, table(rows), SHARED))
+    _, keys, probes = build(DOMAIN, read(tmp_path, table(rows), SHARED))
     assert {probe.question_id for probe in probes} == {"c1/q2"}
     dropped_by_source = [key for key in keys if key.dropped is not None]
     assert [(key.question_id, key.checkpoint) for key in dropped_by_source] == [
@@ -124,10 +114,10 @@ def test_questions_without_context_are_dropped(tmp_path: Path):
     assert not [row.reason for row in (*keys, *probes) if row.reason]
 
 
-def test_duplicated_gold_option_is_quarantined(tmp_path: Path):
+def test_duplicated_gold_option_is_quarantined(build: Callable[..., Any], tmp_path: Path):
     twins = ("Tea.", "Coffee.", "Milk.", "Coffee.")
     records = read(tmp_path, table([row("twins", twins), row("sound", twins, correct_answer="(a)")]), SHARED)
-    keys, probes = asked(DOMAIN, records)
+    _, keys, probes = build(DOMAIN, records)
     assert {probe.question_id: probe.reason for probe in probes} == {
         "c1/twins": "its gold option occurs 2 times, as b and d",
         "c1/sound": None,
@@ -136,8 +126,8 @@ def test_duplicated_gold_option_is_quarantined(tmp_path: Path):
 
 
 @pytest.mark.parametrize("end", [-3, 0])
-def test_question_before_first_message_is_quarantined(tmp_path: Path, end: int):
-    _, probes = asked(DOMAIN, read(tmp_path, table([row(end_index_in_shared_context=end)]), SHARED))
+def test_question_before_first_message_is_quarantined(build: Callable[..., Any], tmp_path: Path, end: int):
+    *_, probes = build(DOMAIN, read(tmp_path, table([row(end_index_in_shared_context=end)]), SHARED))
     assert {probe.reason for probe in probes} == {f"no message precedes it: its end is {end}"}
 
 

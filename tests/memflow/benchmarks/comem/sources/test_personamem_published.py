@@ -1,25 +1,24 @@
 """PersonaMem 32k as published, its first 25 contexts, compared with an independent reader."""
 
 import ast
-import asyncio
 import csv
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.personamem import ALIASES
 from memflow.benchmarks.domains import find
-from memflow.records import Probe, Record
+from memflow.records import Record
 from resources.library import Library
 
 DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
@@ -99,13 +98,9 @@ def test_question_ends_are_in_last_quarter(plain: Plain):
         assert min(ends[context.context_id]) > 0.75 * len(context.messages)
 
 
-def test_probes_see_messages_up_to_checkpoint_and_end(plain: Plain):
-    async def asked() -> list[Probe]:
-        keys = await CoMem().keys(DOMAIN, plain.records, [], None)
-        return await CoMem().probes(DOMAIN, plain.records, States(), [], None, keys)  # type: ignore[arg-type]
-
+def test_probes_see_messages_up_to_checkpoint_and_end(build: Callable[..., Any], plain: Plain):
     rows = {f"{each['shared_context_id']}/{each['question_id']}": each for each in plain.rows}
-    probes = asyncio.run(asked())
+    probes = build(DOMAIN, plain.records).probes
     assert len(probes) == 5 * 386
     sound = 0
     for probe in probes:

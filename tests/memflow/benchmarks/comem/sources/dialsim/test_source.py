@@ -1,6 +1,5 @@
 """DialSim's files to contexts: pickle, script, and invalid files."""
 
-import asyncio
 import builtins
 import os
 import pickle
@@ -11,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.domains import find
 from memflow.errors import BadInput
@@ -160,18 +158,12 @@ def test_every_pickle_protocol_is_read(read: Read, protocol: int):
     assert len(read({PICKLE: pickle.dumps(EPISODES, protocol)})) == 5
 
 
-def test_labels_and_probes_follow_rule(read: Read):
+def test_labels_and_probes_follow_rule(build: Callable[..., Any], read: Read):
     said = "".join(
         f"Ann: the {n} boat is under the {n} bridge\nBo: a {n} kite is over the {n} garden\n" for n in NUMBERS
     )
     records = read({SCRIPT: b"[Date: May 9, 1995, Session #1]\n\n" + said.encode()})
-    bench, domain = CoMem(), find("comem_dialsim")
-
-    async def build() -> list[Any]:
-        keys = await bench.keys(domain, records, [], None)
-        return await bench.probes(domain, records, None, [], None, keys)  # type: ignore[arg-type]
-
-    probes = asyncio.run(build())
+    probes = build(find("comem_dialsim"), records).probes
     assert len(probes) == 5 * 16 and not [probe for probe in probes if probe.reason]
     for checkpoint, share in ((1, 4), (2, 8), (3, 12), (4, 16)):
         here = [probe for probe in probes if probe.checkpoint == checkpoint]
