@@ -263,7 +263,7 @@ def test_budget_stop_and_resume(context: Made, tmp_path: Path):
                 return asyncio.run(annotate(DOMAIN, [made], CoMemConfig(), Annotators(*chats, expect)))
             finally:
                 requests.extend((*first.asked, *second.asked))
-                rows = ledger.accounts(("role",), run=str(len(accounts)))
+                rows = ledger.usage(("role",), run=str(len(accounts)))
                 accounts.append([(row.by["role"], row.asked, row.kept) for row in rows])
 
     with pytest.raises(BudgetSpent):
