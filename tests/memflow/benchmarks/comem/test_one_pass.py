@@ -70,7 +70,7 @@ class Lab:
     def booked(self) -> dict[tuple[str, str], int]:
         """Completions by stage and role, whether asked or found in the ledger."""
         rows = self.models.ledger.usage(("stage", "role"))
-        return {(row.by["stage"], row.by["role"]): row.asked + row.kept for row in rows}
+        return {(row.by["stage"], row.by["role"]): row.requests + row.cache_hits for row in rows}
 
     @property
     def writes(self) -> int:

@@ -264,7 +264,7 @@ def test_budget_stop_and_resume(context: Made, tmp_path: Path):
             finally:
                 requests.extend((*first.asked, *second.asked))
                 rows = ledger.usage(("role",), run=str(len(accounts)))
-                accounts.append([(row.by["role"], row.asked, row.kept) for row in rows])
+                accounts.append([(row.by["role"], row.requests, row.cache_hits) for row in rows])
 
     with pytest.raises(BudgetSpent):
         run(30)
