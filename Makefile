@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 UV     := uv==0.13.8
-COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header
+COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras
 # Test processes side by side. A module's tests stay in one process, since they share expensive fixtures.
 WORKERS ?= 2
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
