@@ -10,7 +10,7 @@ ENV PYTHONUNBUFFERED=1 \
 
 WORKDIR /opt/memflow
 
-# What is locked, first: it changes seldom.
+# Runtime dependencies first: they change less often than the code.
 COPY requirements.lock ./
 RUN pip install --require-hashes -r requirements.lock
 

@@ -24,11 +24,12 @@ COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:\S*/)?memflow\s+(.+)")
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """Code blocks of a page, fenced (indented in lists too) or, in the README, by four spaces."""
+    """Code blocks of a page in a language; those indented by four spaces (README, CONTRIBUTING) are commands."""
     text = page.read_text(encoding="utf-8")
     fenced = re.findall(rf"^( *)```{language}\b[^\n]*\n(.*?)^\1```", text, re.DOTALL | re.MULTILINE)
     found = [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in fenced]
-    return found + (re.findall(r"(?:^ {4}.*\n)+", text, re.MULTILINE) if page.name == "README.md" else [])
+    indented = language == "bash" and page.parent == ROOT
+    return found + (re.findall(r"(?:^ {4}.*\n)+", text, re.MULTILINE) if indented else [])
 
 
 def commands(page: Path) -> list[list[str]]:
@@ -82,10 +83,9 @@ def test_links_and_pictures_exist(page: Path) -> None:
 def test_settings_blocks_are_valid(page: Path) -> None:
     for block in blocks(page, "toml"):
         table = tomllib.loads(block)
+        models = {name: {"kind": "scripted"} for name in table.get("roles", {}).values()}
         if "project" not in table:
-            domains, datasets = table.get("own_domains", {}), table.get("own_datasets", {})
-            Settings(**table)
-            assert all(each["benchmark"] for each in [*domains.values(), *datasets.values()])
+            Settings(**{**table, "models": {**models, **table.get("models", {})}})
 
 
 def test_the_readme_has_at_most_600_words() -> None:

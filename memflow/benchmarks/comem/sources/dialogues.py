@@ -1,4 +1,4 @@
-"""Dialogues of a user's own: a JSON list of contexts with their messages and questions (docs/comem.md).
+"""Dialogues of a user's own: a JSON list of contexts with their messages and questions (docs/how-to/data.md).
 
 Messages and options are counted from 1. A question may say from which message on which option is right (`known`), so
 that its keys need no annotator.
