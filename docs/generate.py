@@ -20,7 +20,7 @@ from pydantic_core import PydanticUndefined
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from memflow.checks.expectations import EXPECTATIONS
+from memflow.checks.expectations import expectations_of
 from memflow.cli import app
 from memflow.records import KEYS, TABLES, columns
 from resources.settings import Settings
@@ -121,9 +121,7 @@ def checks() -> str:
     ]
     for table in TABLES:
         cells = [
-            (f"`{each.name}`", each.severity, each.benchmark or "all")
-            for each in EXPECTATIONS
-            if each.table == table
+            (f"`{each.name}`", each.severity, each.benchmark or "all") for each in expectations_of(table)
         ]
         parts += [f"## {table}", _table(("rule", "severity", "benchmark"), cells)] if cells else []
     return "\n\n".join(parts)
@@ -147,8 +145,10 @@ def _commands() -> Iterator[str]:
         yield _escaped((command.help or "").strip())
         options = [_option(each) for each in command.params if not getattr(each, "hidden", False)]
         yield from [_table(("option", "default", "meaning"), options)] if options else []
-        for name, inner in getattr(command, "commands", {}).items():
-            yield from visit(inner, f"{path} {name}")
+        if hasattr(command, "list_commands"):
+            context = command.context_class(command, info_name=path)
+            for name in command.list_commands(context):
+                yield from visit(command.get_command(context, name), f"{path} {name}")
 
     yield from visit(get_command(app), "memflow")
 
