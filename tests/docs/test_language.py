@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SCOPE = ("README.md", "CONTRIBUTING.md", "Makefile", "mkdocs.yml", "docs")
+SCOPE = ("README.md", "CONTRIBUTING.md", "Makefile", "mkdocs.yml", "docs", "resources/memflow.toml")
 """Files and folders without former terms."""
 NAMES_THEM = {"docs/glossary.md", "CHANGELOG.md"}
 TERMS = (
