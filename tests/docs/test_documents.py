@@ -80,6 +80,16 @@ def test_links_and_pictures_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_files_of_the_repository_that_a_page_names_exist(page: Path) -> None:
+    named = re.findall(
+        r"`((?:memflow|assets|resources|sql|tests|bench|examples|docs)/[\w./-]+)`",
+        page.read_text(encoding="utf-8"),
+    )
+    missing = [name for name in named if not (ROOT / name).exists() and not GENERATED.search(name)]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_settings_blocks_are_valid(page: Path) -> None:
     for block in blocks(page, "toml"):
         table = tomllib.loads(block)
