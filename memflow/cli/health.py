@@ -163,7 +163,10 @@ def _model(name: str, model: "Model") -> Finding:
         program = shlex.split(model.executable)[0]
         if model.adapter and (wrong := _unserved(model)):
             return Finding(
-                what, "missing", wrong, "Mend `adapter` and `revision`; docs/how-to/finetune.md has the lines."
+                what,
+                "missing",
+                wrong,
+                "Mend `adapter` and `revision`; docs/how-to/finetune.md has the lines.",
             )
         if shutil.which(program):
             return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")

@@ -1,5 +1,5 @@
-"""The paper's seven mechanisms on equal terms, as docs/explanation/membench.md sets them: each plays MemBench's steps, and none
-puts more before a question than another."""
+"""The paper's seven mechanisms with the settings of docs/explanation/membench.md: each plays MemBench's steps and
+stays within the common budget."""
 
 import asyncio
 import tomllib
