@@ -145,7 +145,8 @@ def _clashes(name: str, named: Mapping[str, list[str]], accepted: Iterable[Plugi
         other = plugin.spec
         if other.name == name:
             yield f"the package {plugin.package} has a benchmark of that name; rename one of them"
-        taken = {"domain": other.domains, "data set": other.datasets}
-        for kind, names in named.items():
-            if shared := {each.name for each in taken[kind]} & set(names):
+        domains: set[str] = {each.name for each in other.domains}
+        datasets: set[str] = {each.name for each in other.datasets}
+        for kind, taken in (("domain", domains), ("data set", datasets)):
+            if shared := taken & set(named[kind]):
                 yield f"the package {plugin.package} has a {kind} {min(shared)!r} too; rename one of them"

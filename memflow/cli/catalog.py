@@ -69,7 +69,7 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         ),
         note(
             "[own_domains.NAME] in memflow.toml is a domain of your own, with other data sets, parameters or seed: see"
-            " docs."
+            " docs/how-to."
         ),
     )
 

@@ -161,7 +161,9 @@ def _model(name: str, model: "Model") -> Finding:
     if model.kind == "vllm":
         program = shlex.split(model.executable)[0]
         if model.adapter and (wrong := _unserved(model)):
-            return Finding(what, "missing", wrong, "Fix `adapter` and `revision`; docs/sft.md has the lines.")
+            return Finding(
+                what, "missing", wrong, "Fix `adapter` and `revision`; docs/how-to/finetune.md has the lines."
+            )
         if shutil.which(program):
             return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
         fix = "Set `executable` to the `vllm` of an environment that has it."
@@ -237,7 +239,7 @@ def _own(settings: "Settings") -> Iterator[Finding]:
     wanted = {assistant.partition("@")[0] for assistant in settings.assistants}
     for name, found in looked_up(own).items():
         if isinstance(found, BadSettings):
-            fix = "Fix its class or its settings; docs/memories.md has a template."
+            fix = "Fix its class or its settings; docs/how-to/memory.md has a template."
             yield Finding(f"memory {name}", "missing" if name in wanted else "absent", str(found), fix)
         else:
             yield Finding(f"memory {name}", "ok", f"{own[name].path or own[name].system}, {own[name].origin}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from memflow.benchmarks.comem.paper import Row, doubts, order
+from memflow.benchmarks.comem.paper import PaperRow, doubts, order
 from memflow.benchmarks.comem.views.published import (
     COMPARED,
     DOUBTED,
@@ -59,7 +59,7 @@ def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[H
     return {name: mine for name, mine in found.items() if not wanted or name in wanted}
 
 
-def _tables(name: str, mine: Sequence[History], of_paper: Sequence[Row], width: int) -> Iterator[Part]:
+def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], width: int) -> Iterator[Part]:
     """The four tables of a domain, and the reasons for missing scores."""
     checkpoints = sorted({at for history in mine for at in history.told})
     names = max(len(history.assistant) for history in mine)
@@ -152,7 +152,7 @@ def _missing(mine: Sequence[History]) -> Iterator[Note]:
 
 def _answer(
     found: Mapping[str, Sequence[History]],
-    published: Mapping[str, Sequence[Row]],
+    published: Mapping[str, Sequence[PaperRow]],
     parts: Sequence[Part],
     *,
     paper: bool,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from memflow.benchmarks.comem.annotation.summary import Survey, surveys
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.annotation.summary import LabelSummary, summarize_labels
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, stored_rows
 from memflow.errors import BadInput
 from memflow.run.recording import SCRIPTED
@@ -25,7 +25,7 @@ def show_gold_labels(reader: Reader, domain: str) -> Answer:
         raise BadInput(f"{domain} has no gold labels yet: `memflow run --domain {domain}` builds them")
     rows = reader.rows("question.keys", domain)
     records = stored_rows(reader, "raw.records", of_domain.datasets)
-    found = surveys(contexts_of(of_domain, records), rows)
+    found = summarize_labels(load_contexts(of_domain, records), rows)
     if not found:
         raise BadInput(
             f"{domain}: none of its questions has a gold label; `memflow show made` gives the reasons"
@@ -36,7 +36,7 @@ def show_gold_labels(reader: Reader, domain: str) -> Answer:
     return Answer(data, parts, scripted=facts.meta.get(SCRIPTED) == "yes", caveat=CAVEAT)
 
 
-def _parts(found: Sequence[Survey]) -> Iterator[Part]:
+def _parts(found: Sequence[LabelSummary]) -> Iterator[Part]:
     whole = found[0]
     checkpoints = [at.checkpoint for at in whole.checkpoints]
     numbers = ["questions", "kept", "dropped", "failed", *(f"agreed at {number}" for number in checkpoints)]

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from memflow.benchmarks.comem.annotation.label_file import written
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.annotation.label_file import format_label_file
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.views import ExportedFile, Note, Part, Reader, Table, stored_rows
 from memflow.errors import BadInput
@@ -15,7 +15,7 @@ def export_file(reader: Reader, domain: Domain) -> ExportedFile:
     """Return the gold labels of a domain. Raises BadInput if there is none that can be written."""
     labels = reader.rows("question.keys", domain.name)
     records = stored_rows(reader, "raw.records", domain.datasets)
-    made = written(domain, contexts_of(domain, records), labels, reader.models)
+    made = format_label_file(domain, load_contexts(domain, records), labels, reader.models)
     if not made.questions:
         reason = next(iter(made.left_out.values()), "it has none")
         raise BadInput(f"no gold label of {domain.name} can be written: {reason}")
@@ -28,7 +28,7 @@ def export_file(reader: Reader, domain: Domain) -> ExportedFile:
     parts.append(
         Note(
             "To import them: the same domain with this file as one more data set, and "
-            'keys = "imported" (docs/comem.md)'
+            'keys = "imported" (docs/explanation/comem.md)'
         )
     )
     return ExportedFile(made.text, {"questions": made.questions, "left_out": dict(made.left_out)}, parts)

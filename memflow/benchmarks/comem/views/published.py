@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from memflow.benchmarks.comem.paper import Row, memories, published, sources, stands_for
+from memflow.benchmarks.comem.paper import PaperRow, memories, published, sources, stands_for
 from memflow.benchmarks.comem.paper_consistency import accuracies
 from memflow.benchmarks.views import Dim, Reader
 
@@ -16,7 +16,7 @@ COMPARED = (
 NO_MATCH = "The paper has no figures of these domains."
 
 
-def published_rows(reader: Reader, names: Iterable[str]) -> dict[str, list[Row]]:
+def published_rows(reader: Reader, names: Iterable[str]) -> dict[str, list[PaperRow]]:
     """Return the paper's rows for each domain that matches one of its data sets."""
     like = {one.name: stands_for(one) for one in reader.domains(names) if one.benchmark == "comem"}
     return {
@@ -27,7 +27,7 @@ def published_rows(reader: Reader, names: Iterable[str]) -> dict[str, list[Row]]
 
 
 def paper_lines(
-    title: str, rows: Sequence[Row], checkpoints: Sequence[int], cells: int
+    title: str, rows: Sequence[PaperRow], checkpoints: Sequence[int], cells: int
 ) -> Iterator[list[Any]]:
     """Return the paper's lines of a table, grouped by model; none for a domain with other checkpoints."""
     if not rows or len(checkpoints) != len(rows[0].forgetting):
@@ -40,7 +40,7 @@ def paper_lines(
                 yield [Dim(memories()[row.memory]), *shown, *([""] * (cells - len(shown)))]
 
 
-def _cells(title: str, row: Row) -> list[str]:
+def _cells(title: str, row: PaperRow) -> list[str]:
     mark = DOUBTED if row.doubt else " "
     if title == "accuracy":
         ranges = [f"{float(low):.2f}–{float(high):.2f}{mark}" for low, high in accuracies(row)]
@@ -53,7 +53,7 @@ def _cells(title: str, row: Row) -> list[str]:
     return [f"{share:.3f}{mark}" for share in shares]
 
 
-def paper_records(domain: str, row: Row) -> Iterator[dict[str, Any]]:
+def paper_records(domain: str, row: PaperRow) -> Iterator[dict[str, Any]]:
     """Return the values of a row of the paper under the names of measured rows."""
     source = sources()[row.dataset]
     for name, value in row.plain().items():
