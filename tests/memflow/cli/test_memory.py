@@ -107,7 +107,7 @@ async def test_a_memory_is_shown_as_it_was_when_a_probe_was_asked(remembered) ->
     ):
         result = remembered("show", "memory", DOMAIN, AWI, *arguments)
         assert result.exit_code == 1 and wrong in result.stderr
-    assert "asked after m2 already" in remembered("show", "probe", "p1").stdout
+    assert "asked after the message m2" in remembered("show", "probe", "p1").stdout
 
 
 async def test_it_is_printed_by_kind_and_failures_by_reason(remembered) -> None:
