@@ -14,10 +14,10 @@ from memflow.errors import BadInput
 from memflow.memories.entries import Item
 from memflow.memories.system import System
 from memflow.metrics.diagnosis import by_evidence
-from memflow.metrics.ranges import share
 from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
 from memflow.run.answer import Past
 from memflow.run.transcripts import pasts_of
+from memflow.scoring.catalog import find_metric
 
 NO_EVIDENCE = "no evidence is named for this probe, or none of it had been said by then"
 """The reason of probes that no memory is measured on: they count in no coverage."""
@@ -124,7 +124,7 @@ def _diagnosed(
     )
     if verdict.value is None:
         return replace(row, reason=verdict.reason)
-    loss = 1 - share(verdict.metric, verdict.value)
+    loss = 1 - find_metric(verdict.metric).share(verdict.value)
     shares = by_evidence(evidence, held, recalled, loss)
     return replace(row, loss=loss, write=shares.write, read=shares.read, utilization=shares.utilization)
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memflow.metrics.ranges import _RANGES
 from profiles import examples
 
 from memflow.metrics.continual import complete, summary
-from memflow.metrics.ranges import _RANGES
 from memflow.records import Probe, Score, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
 from resources.lake import Lake

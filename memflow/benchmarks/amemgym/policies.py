@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from memflow.benchmarks.amemgym.config import sizes_of
-from memflow.benchmarks.amemgym.scoring import MIN_COVERAGE, NO_ORACLE
+from memflow.benchmarks.amemgym.scoring import NO_ORACLE
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.metrics.intervals import Interval
 from memflow.metrics.policies import Answers, Pair, paired, ranks, rises
 from memflow.records import Probe, Reply, Verdict
+from memflow.scoring.estimate import Sample
 
 METRICS = ("accuracy", "memory_score")
 BOUNDS = ("none", "oracle")
@@ -155,21 +156,16 @@ def _compared(on: Side, off: Side, assistant: str, metric: str) -> Compared:
     wanted = needed if metric == "memory_score" else needed[::2]
     scored = [probe for probe in asked if all(probe.probe_id in values for values in wanted)]
     users = list(dict.fromkeys(probe.episode_id for probe in scored))
-    coverage = len(scored) / len(asked) if asked else 0.0
-    pair, reason = Pair(NO_VALUE, NO_VALUE, NO_VALUE), None
-    if unbound:
-        reason = NO_ORACLE
-    elif coverage < MIN_COVERAGE:
-        reason = (
-            f"{len(scored)} of {len(asked)} probes have a verdict in both; a figure needs {MIN_COVERAGE:.0%}"
-        )
-    else:
+    sample = Sample(len(asked), len(scored), len(users))
+    pair = Pair(NO_VALUE, NO_VALUE, NO_VALUE)
+    reason = NO_ORACLE if unbound else sample.shortage("probes of both domains")
+    if reason is None:
         sums = [_sums(scored, users, needed[0], needed[1]), _sums(scored, users, needed[2], needed[3])]
         statistics = [each.memory_score if metric == "memory_score" else each.accuracy for each in sums]
         pair = paired(statistics[0], statistics[1], len(users), seed=on.domain.seed)
         if pair.difference.value is None:
             pair, reason = Pair(NO_VALUE, NO_VALUE, NO_VALUE), NO_SCALE
-    return Compared(metric, assistant, *pair, len(scored), len(users), coverage, reason=reason)
+    return Compared(metric, assistant, *pair, sample.n, sample.episodes, sample.coverage, reason=reason)
 
 
 def _values(answered: Answered) -> dict[str, float]:

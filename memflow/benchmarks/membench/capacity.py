@@ -21,7 +21,7 @@ from memflow.benchmarks.membench.config import parameters_of
 from memflow.fingerprint import seeded
 from memflow.metrics.knee import knee
 from memflow.records import Probe, Score, Turn
-from memflow.scoring.estimate import MetricContext, mean_score, valid_probes, values_by_metric
+from memflow.scoring.estimate import MetricContext, choice_values, probe_score, valid_probes
 from memflow.tokens import estimate
 
 CAPACITY = "capacity"
@@ -69,18 +69,18 @@ def asked_at_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
     return [stream.counted(probe, stream.last) for probe, stream in found]
 
 
-def capacity_scores(domain: Domain, measured: AssistantResults) -> list[Score]:
+def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """The curve with chance beside it, the knee, and the accuracy on either side of it, in both ways of counting.
 
     None, where questions are asked at the end alone.
     """
     if parameters_of(domain).protocol != CAPACITY:
         return []
-    probes, values = valid_probes(measured), values_by_metric(measured)
+    probes, values = valid_probes(results), choice_values(results)
     return [
-        figure
+        score
         for variant, places in _axes(probes).items()
-        for figure in _along(_Curve(MetricContext(domain, measured), variant, places, values), probes)
+        for score in _curve_scores(_Curve(MetricContext.of(domain, results), variant, places, values), probes)
     ]
 
 
@@ -116,13 +116,15 @@ def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
 class _Curve:
     """Whose curve, in which way of counting, and what is known of each probe by its id."""
 
-    of: MetricContext
+    context: MetricContext
     variant: str
     places: Mapping[str, int]
     values: Mapping[str, Mapping[str, float]]
 
     def mean(self, metric: str, name: str, part: Sequence[Probe]) -> Score:
-        return replace(mean_score(self.of, metric, name, part, self.values[metric]), variant=self.variant)
+        return probe_score(
+            self.context, metric, part, self.values[metric], slice_name=name, variant=self.variant
+        )
 
     def knee(self, asked: Sequence[Probe]) -> Score:
         like = replace(self.mean("accuracy", "all", asked), metric=CAPACITY, value=None, low=None, high=None)
@@ -136,12 +138,12 @@ class _Curve:
             [one.episode_id for one in scored],
             name="accuracy",
             unit="tokens",
-            seed=seeded(self.of.domain.seed, self.of.domain.name, self.variant),
+            seed=seeded(self.context.seed, self.context.domain, self.variant),
         )
         return replace(like, value=found.place, low=found.low, high=found.high, reason=found.reason)
 
 
-def _along(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
+def _curve_scores(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
     places = curve.places
     asked = [one for one in probes if one.probe_id in places]
     width = width_of(max(places.values(), default=0))
