@@ -7,7 +7,7 @@ from rich.console import RenderableType
 
 from memflow.cli.output import cut, note, table
 from memflow.records import RECALL_AT_10, Score
-from memflow.scoring.catalog import EVIDENCE, FAILURES
+from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
 from memflow.scoring.evidence import is_evidence_score
 
 TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
@@ -16,14 +16,20 @@ LONGEST_REASON = 50
 
 
 def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
-    """Yield the table of one domain's assistants, and the settings that differ; nothing without such scores."""
+    """Yield the table of one domain's assistants, best first, and the settings that differ; nothing without scores."""
     whole = [score for score in scores if score.slice == "all" and is_evidence_score(score)]
     if not whole:
         return
     by_assistant: dict[str, dict[str, Score]] = {}
     for score in whole:
         by_assistant.setdefault(score.assistant, {})[score.metric] = score
-    rows = [_row(assistant, found) for assistant, found in by_assistant.items()]
+    first = next(metric for metric in TITLES if any(metric in found for found in by_assistant.values()))
+
+    def rank(item: tuple[str, dict[str, Score]]) -> float:
+        score = item[1].get(first)
+        return sort_key(first, None if score is None else score.value)
+
+    rows = [_row(assistant, found) for assistant, found in sorted(by_assistant.items(), key=rank)]
     numbers = [*TITLES.values(), "probes", "tokens\nper probe", "k", "budget"]
     yield note("\nBy evidence: what happens to the messages that an answer rests on")
     yield table("", ["assistant", *numbers, ""], rows, right=numbers)

@@ -17,6 +17,7 @@ from memflow.cli.kinds import kinds
 from memflow.cli.made import made
 from memflow.cli.mechanisms import mechanisms
 from memflow.cli.memory import memory
+from memflow.cli.metrics import metrics
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.partitions import partitions
 from memflow.cli.policies import policies
@@ -45,6 +46,7 @@ show.command("keys")(keys)
 show.command("kinds")(kinds)
 show.command("mechanisms")(mechanisms)
 show.command("memory")(memory)
+show.command("metrics")(metrics)
 show.command("partitions")(partitions)
 show.command("policies")(policies)
 show.command("times")(times)
@@ -77,7 +79,7 @@ def leaderboard(
     """Show the scores of every metric, best first: value, 95 % interval, n, episodes and coverage.
 
     Coverage is the share of the probes asked that have a verdict. A score without a value has a reason. Which value is
-    better, and what each metric is: docs/metrics.md, or `memflow sql "FROM score.metrics"`.
+    better, and what each metric is: `memflow show metrics`.
     """
     from memflow.chat.scripted import LABEL
 

@@ -21,7 +21,9 @@ from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of, held_at, pasts_of, said_of
 from memflow.scoring.attribution import attribute
-from memflow.scoring.comparability import MeasuredSettings, compare_settings, evidence_scores
+from memflow.scoring.comparability import MeasuredSettings, compare_settings
+from memflow.scoring.estimate import MetricContext
+from memflow.scoring.evidence import evidence_scores
 from resources.lake import Lake
 from resources.ledger import SqlLedger
 from resources.library import Library
@@ -99,7 +101,7 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
         ("question.probes", probes),
     ):
         lake.write(table, DOMAIN, rows, recipe="test", meta={"run": "test"})
-    verdicts, attributed, terms = {}, {}, {}
+    verdicts, attributed, measured_settings = {}, {}, {}
     for assistant in ASSISTANTS:
 
         async def play(chats: Chats, assistant: str = assistant) -> Any:
@@ -136,7 +138,9 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
             ("score.claims", claims),
         ):
             lake.write(table, f"{DOMAIN}/{assistant}", rows, recipe="test", meta={"run": "test"})
-        terms[assistant] = MeasuredSettings.of(replies, budget=find(assistant).values.get("budget"))
+        measured_settings[assistant] = MeasuredSettings.of(
+            replies, budget=find(assistant).values.get("budget")
+        )
         attributed[assistant] = attribute(
             DOMAIN,
             assistant,
@@ -147,22 +151,23 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
             replies=replies,
             verdicts=verdicts[assistant],
         )
-    figures = []
+    scores = []
     for assistant in ASSISTANTS:
-        own = benchmark.scores(
-            domain,
-            AssistantResults(
-                domain=DOMAIN,
-                assistant=assistant,
-                memory=assistant,
-                model="scripted",
-                probes=probes,
-                verdicts=verdicts[assistant],
-                oracle=verdicts["oracle"],
-                none=verdicts["none"],
-                simulator="",
-                scripted=True,
-            ),
+        results = AssistantResults(
+            domain=DOMAIN,
+            assistant=assistant,
+            memory=assistant,
+            model="scripted",
+            probes=probes,
+            verdicts=verdicts[assistant],
+            oracle=verdicts["oracle"],
+            none=verdicts["none"],
+            simulator="",
+            scripted=True,
         )
-        figures += [*own, *evidence_scores(attributed[assistant], own[0], seed=0)]
-    lake.write("score.leaderboard", "all", compare_settings(figures, terms), recipe="test")
+        context = MetricContext.of(domain, results)
+        scores += [
+            *benchmark.scores(domain, results),
+            *evidence_scores(attributed[assistant], context),
+        ]
+    lake.write("score.leaderboard", "all", compare_settings(scores, measured_settings), recipe="test")

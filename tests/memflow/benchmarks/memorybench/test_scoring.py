@@ -7,7 +7,7 @@ import pytest
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import paper
-from memflow.benchmarks.memorybench.scoring import figures
+from memflow.benchmarks.memorybench.scoring import make_scores
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 from memflow.records import Score, Verdict
@@ -33,7 +33,7 @@ def made(
     measured = AssistantResults(
         "legal", "full", "full", "m", [], [], [], [], "s", True, groups=own, pool=pool
     )
-    return {(one.metric, one.variant, one.slice): one for one in figures(domain, measured)}
+    return {(one.metric, one.variant, one.slice): one for one in make_scores(domain, measured)}
 
 
 ROWS = [verdict("judge", value, at) for at, value in enumerate((1.0, 10.0, 7.3675))] + [
