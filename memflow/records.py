@@ -6,7 +6,7 @@ or written to a table is a list of these rows. How rows are made, and when, belo
 Every row that a model had a hand in carries `reason`: null when all is well, otherwise what went wrong, which, and
 what to do. A row with a reason is quarantined: it counts in coverage and nowhere else.
 
-Times are logical: `tick` is the number of messages that an episode's memory had been given, counted from 0.
+Times are logical: `sequence` counts the messages that an episode's memory was given, from 0.
 """
 
 import typing
@@ -239,7 +239,9 @@ class TranscriptMessage:
     speaker: Annotated[str | None, "Who says it, where a conversation has names."] = None
     text: Annotated[str, "What is said."]
     sent_at: Annotated[str | None, "The simulated time."] = None
-    tick: Annotated[int, "Logical time: messages given to the memory before this one, and policies taken up."]
+    sequence: Annotated[
+        int, "Logical time: messages given to the memory before this one, and policies taken up."
+    ]
     origin: Annotated[str, "`given`, `assistant` or `simulator`: who made it."]
     completion: Annotated[str | None, "The ledger's digest of the completion that made it."] = None
     reason: Reason = None

@@ -93,7 +93,7 @@ EXPECTED = (
         "messages_have_a_known_origin",
         OneOf("origin", ("given", "assistant", "simulator")),
     ),
-    Expectation("memory.transcripts", "ticks_count_from_0", Between("tick", 0)),
+    Expectation("memory.transcripts", "sequence_not_negative", Between("sequence", 0)),
     Expectation(
         "memory.indexes",
         "entries_live_before_they_retire",

@@ -9,7 +9,7 @@ from resources.warehouse import Warehouse
 
 LINE = TranscriptMessage(
     domain="d", assistant="rag", episode_id="e", checkpoint=0, event=0, position=0, message_id="m0", role="user",
-    text="hello", tick=0, origin="given",
+    text="hello", sequence=0, origin="given",
 )  # fmt: skip
 PROBE = Probe(
     domain="d", probe_id="p0", episode_id="e", checkpoint=0, kind="choice", dataset="s", metric="accuracy",

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.api import Annotators, AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.comem.annotation.imported import imported
+from memflow.benchmarks.comem.annotation.labels import keys_by, left_out
+from memflow.benchmarks.comem.annotation.rounds import annotated, annotation_prompts
 from memflow.benchmarks.comem.config import parameters_of
-from memflow.benchmarks.comem.curation.annotation import annotated, annotation_prompts
-from memflow.benchmarks.comem.curation.imported import imported
-from memflow.benchmarks.comem.curation.keys import keys_by, left_out
 from memflow.benchmarks.comem.load import contexts_of, read
 from memflow.benchmarks.comem.metrics import METRICS
 from memflow.benchmarks.comem.probes import probes_of

@@ -10,8 +10,8 @@ from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench import load as files_of
 from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_scores, placed
 from memflow.benchmarks.membench.config import generated, parameters_of
-from memflow.benchmarks.membench.generated import make_probes, make_turns
-from memflow.benchmarks.membench.generation.lives.states import make_states
+from memflow.benchmarks.membench.generation.graph_sampling import make_states
+from memflow.benchmarks.membench.generation.trajectories import make_probes, make_turns
 from memflow.benchmarks.membench.metrics import METRICS
 from memflow.benchmarks.membench.noise.lengths import lengthened
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
@@ -19,7 +19,7 @@ from memflow.benchmarks.membench.question import put
 from memflow.benchmarks.membench.scoring import level_slices, make_scores
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import taken
-from memflow.benchmarks.membench.trajectories import probes_of, turns_of
+from memflow.benchmarks.membench.turns import probes_of, turns_of
 from memflow.benchmarks.membench.wording import simulator_prompts
 from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.verdicts import choice_verdicts

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import LEVELS, column, kind
-from memflow.benchmarks.membench.trajectories import scenario_of
+from memflow.benchmarks.membench.turns import scenario_of
 from memflow.records import Probe, Score
 from memflow.scoring.estimate import MetricContext, choice_values, probe_score, valid_probes
 

@@ -125,6 +125,6 @@ def test_a_figure_needs_nine_verdicts_in_ten_of_what_was_to_be_asked():
     given = [reply(one, "1") for one in asked[:8]]
     short = figures(asked, choice_verdicts(DOMAIN, asked, given))["accuracy", "all"]
     assert short.value is None
-    assert (short.reason or "").startswith("8 of 10 probes have a verdict; a figure needs 90%")
+    assert (short.reason or "").startswith("8 of 10 probes have a value; a score needs 90%")
     sound = [replace(one, reason="no") if at > 7 else one for at, one in enumerate(asked)]
     assert figures(sound, choice_verdicts(DOMAIN, sound, given))["accuracy", "all"].value == 1.0

@@ -104,7 +104,7 @@ FAULTS = [
     ("feedback.sessions", "cases_are_probes", {"case_id": "p99"}),
     ("memory.transcripts", "messages_are_said_by_a_role", {"role": "tool"}),
     ("memory.transcripts", "messages_have_a_known_origin", {"origin": "nobody"}),
-    ("memory.transcripts", "ticks_count_from_0", {"tick": -1}),
+    ("memory.transcripts", "sequence_not_negative", {"sequence": -1}),
     ("memory.indexes", "entries_live_before_they_retire", {"until": 0}),
     ("memory.indexes", "sources_were_said", {"sources": ["m9"]}),
     ("memory.policies", "policies_keep_something", {"kinds": []}),

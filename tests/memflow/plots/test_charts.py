@@ -50,7 +50,7 @@ def test_a_chart_has_a_curve_for_each_assistant_the_best_first():
     drawn = chart(board("accuracy"), "d", "accuracy")
     assert isinstance(drawn, Chart)
     assert (drawn.title, drawn.x, drawn.y, drawn.at) == (
-        "Overall accuracy by period, d",
+        "Accuracy by period, d",
         "Period",
         "accuracy",
         (0, 1, 2),
@@ -144,7 +144,7 @@ def test_cycles_of_an_evolution_are_drawn_by_themselves():
     assert [*charts(rows, "d")] == ["accuracy", "cycles"]
     drawn = chart(rows, "d", "cycles")
     assert isinstance(drawn, Chart)
-    assert (drawn.title, drawn.x, drawn.y) == ("Overall accuracy by cycle, d", "Cycle", "accuracy")
+    assert (drawn.title, drawn.x, drawn.y) == ("Accuracy by cycle, d", "Cycle", "accuracy")
     assert {curve.name for curve in drawn.curves} == {"awi_cycles", "other_cycles"}
     assert [point.value for point in drawn.curves[0].points] == [0, 0.25, 0.5]
     assert {curve.name for curve in chart(rows, "d", "accuracy").curves} == {"rag", "full"}

@@ -16,10 +16,10 @@ from memflow.scoring.attribution import NO_EVIDENCE, attribute
 MESSAGES = ["m0", "m1", "m2", "m3"]
 
 
-def said(message: str, tick: int, checkpoint: int) -> TranscriptMessage:
+def said(message: str, sequence: int, checkpoint: int) -> TranscriptMessage:
     return TranscriptMessage(
-        domain="d", assistant="a", episode_id="e", checkpoint=checkpoint, event=tick, position=0,
-        message_id=message, role="user", text=message, tick=tick, origin="given",
+        domain="d", assistant="a", episode_id="e", checkpoint=checkpoint, event=sequence, position=0,
+        message_id=message, role="user", text=message, sequence=sequence, origin="given",
     )  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def entry(number: int, sources: list[str], since: int, until: int | None = None,
 
 def probe(name: str, evidence: list[str], checkpoint: int = 1, kind: str = "open") -> Probe:
     return Probe(
-        domain="d", probe_id=name, episode_id="e", checkpoint=checkpoint, kind=kind, dataset="s", metric="f1",
+        domain="d", probe_id=name, episode_id="e", checkpoint=checkpoint, kind=kind, dataset="s", metric="locomo_f1",
         question="?", options=[], variables=[], gold="g", revealed="g", evidence=evidence,
     )  # fmt: skip
 
@@ -47,13 +47,13 @@ def reply(name: str, recalled: dict[str, list[str]], checkpoint: int = 1, model:
 
 def verdict(name: str, value: float | None, reason: str | None = None) -> Verdict:
     return Verdict(
-        domain="d", assistant="a", probe_id=name, episode_id="e", checkpoint=1, dataset="s", metric="f1",
+        domain="d", assistant="a", probe_id=name, episode_id="e", checkpoint=1, dataset="s", metric="locomo_f1",
         value=value, reason=reason,
     )  # fmt: skip
 
 
 # m0 and m1 before checkpoint 0, m2 and m3 before checkpoint 1. m0's entry is retired at the third message.
-SAID = [said(message, tick, tick // 2) for tick, message in enumerate(MESSAGES)]
+SAID = [said(message, sequence, sequence // 2) for sequence, message in enumerate(MESSAGES)]
 ENTRIES = [
     entry(0, ["m0"], 1, 3),
     entry(1, ["m1", "m2"], 3),

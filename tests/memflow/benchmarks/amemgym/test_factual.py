@@ -10,8 +10,8 @@ from factories import policy, score
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.answers import Findings, findings_of
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
-from memflow.benchmarks.amemgym.reading import latest_is
 from memflow.benchmarks.amemgym.scoring import cycle_scores, factual_recall
+from memflow.benchmarks.amemgym.scripted_reading import latest_is
 from memflow.benchmarks.api import AssistantResults
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.requests import ChatRequest

@@ -100,7 +100,7 @@ def test_a_reply_without_an_answer_is_no_verdict_and_no_zero(demo):
             assert (row.value is None) == (row.probe_id in lost) == (row.reason is not None)
     rows = figures(demo, verdicts, oracle=verdicts_of(demo, perfect))
     row = rows[("accuracy", "standard", "all")]
-    assert row.value is None and "43 of 48 probes have a verdict" in row.reason
+    assert row.value is None and "43 of 48 probes have a value" in row.reason
     assert row.coverage == pytest.approx(43 / 48)
     assert rows[("unparsed", "standard", "all")].value == pytest.approx(5 / 48)
     assert rows[("state_unparsed", "standard", "all")].value == 0

@@ -104,7 +104,7 @@ async def test_errors_are_another_speakers_or_the_right_ones_own(
     assert (rate.value, rate.n, rate.coverage) == (pytest.approx(2 / 6), 6, 1.0)
     third = figures[OTHER_SPEAKER, "checkpoint 3"]
     assert (third.value, third.n, third.coverage) == (None, 0, 0.0)
-    assert third.reason is not None and third.reason.startswith("0 of 1 probes have a verdict")
+    assert third.reason is not None and third.reason.startswith("0 of 1 probes have a value")
 
 
 async def test_where_nothing_is_wrong_there_is_no_share(bench: CoMem, demo: Domain, house: dict[str, Probe]):
@@ -112,7 +112,9 @@ async def test_where_nothing_is_wrong_there_is_no_share(bench: CoMem, demo: Doma
     rows, figures = await judged(bench, demo, probes, [replied(probe, probe.gold) for probe in probes])
     assert rows == []
     assert figures[OTHER_SPEAKER, "all"].value is None
-    assert figures[OTHER_SPEAKER, "all"].reason == "no answer here is an error that is true of somebody named"
+    assert (
+        figures[OTHER_SPEAKER, "all"].reason == "no answer here is an error that is true of a named speaker"
+    )
     assert figures["accuracy", "all"].value == 1.0 and figures[RATE, "all"].value == 0.0
 
 

@@ -25,7 +25,7 @@ from memflow.benchmarks.membench.capacity import (
 )
 from memflow.benchmarks.membench.kinds import kind
 from memflow.benchmarks.membench.plots import capacity_charts
-from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory, probes_of, turns_of
+from memflow.benchmarks.membench.turns import Asked, Step, Trajectory, probes_of, turns_of
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Memory, Recall, Tools, parameter
 from memflow.memories.registry import find

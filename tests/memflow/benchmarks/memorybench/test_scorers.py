@@ -93,7 +93,7 @@ def test_every_prompt_that_is_asked_has_a_handler() -> None:
     package = "memflow.benchmarks.memorybench"
     names = {
         prompt.name
-        for part in (package, f"{package}.users", f"{package}.scores")
+        for part in (package, f"{package}.users", f"{package}.scorers")
         for prompt in all_prompts(part)
     }
     silent = {prompt.name for prompt in BENCH.simulator_prompts() if prompt.output is None}

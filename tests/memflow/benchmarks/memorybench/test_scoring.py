@@ -79,7 +79,7 @@ def test_what_has_no_score_is_not_counted_as_nothing() -> None:
     assert made(rows)["min_max", "standard", "all"].value == 1.0
     few = made([*rows, verdict("judge", None, 10)])["min_max", "standard", "all"]
     assert (few.value, few.n) == (None, 9)
-    assert few.reason == "only 9 of 11 probes have a score; see their verdicts"
+    assert few.reason == "9 of 11 probes have a value; a score needs 90%"
 
 
 def test_a_domain_that_is_no_partition_has_pooled_scores_only() -> None:
@@ -90,10 +90,7 @@ def test_a_domain_that_is_no_partition_has_pooled_scores_only() -> None:
 def test_a_data_set_without_published_figures_is_named() -> None:
     found = made([*ROWS, verdict("nfcats", 3.0, 0)])
     figure = found["min_max", "standard", "all"]
-    assert (
-        figure.value is None
-        and figure.reason == "there are no published figures of nfcats to measure against"
-    )
+    assert figure.value is None and figure.reason == "there are no published scores of nfcats to compare with"
 
 
 def test_where_probes_are_asked_again_and_again_all_is_the_last_time() -> None:
