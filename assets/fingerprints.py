@@ -17,6 +17,7 @@ from memflow.fingerprint import digest
 from memflow.memories.registry import MemoryConfig
 from memflow.run.evolution import evolves
 from memflow.run.recording import SCRIPTED
+from memflow.scoring.catalog import outside_metrics
 from resources.lake import RUN, Lake
 from resources.library import Library
 from resources.metric_backends import fingerprints
@@ -123,7 +124,14 @@ class Fingerprints:
                 if facts is not None:
                     meta = {name: value for name, value in facts.meta.items() if name != RUN}
                     made_from[f"{table} {partition}"] = [facts.digest, meta]
-        return digest("score.leaderboard", made_from, list(self.settings.domains), code(), questions())
+        return digest(
+            "score.leaderboard",
+            made_from,
+            list(self.settings.domains),
+            code(),
+            questions(),
+            outside_metrics(),
+        )
 
     def simulator(self, stage: str, domain: Domain) -> str | None:
         """The simulator's fingerprint in a stage of a domain: its model, and the prompts that the benchmark asks it

@@ -83,7 +83,7 @@ def _wanted(ctx: typer.Context, wanted: Sequence[str] | None) -> "dict[str, list
 
 def _domain(name: str, mine: "Sequence[History]", theirs: "Sequence[Row]") -> Iterator[RenderableType]:
     """The four tables of a domain, and why figures are not there."""
-    told = sorted({at for history in mine for at in history.told})
+    told = sorted({at for history in mine for at in history.checkpoints})
     names = max(len(history.assistant) for history in mine)
     wide = names + BROAD * (len(told) + 1) + 8 <= room()
     for title, columns in _columns(told).items():
@@ -118,7 +118,7 @@ def _columns(told: Sequence[int]) -> dict[str, dict[str, Cell]]:
         )
 
     def figure(metric: str, at: int | None = None) -> Cell:
-        return lambda history, wide: _number(history.figure(metric, at), wide)
+        return lambda history, wide: _number(history.score(metric, at), wide)
 
     return {
         "accuracy": {START: accuracy(None), **{str(at): accuracy(at) for at in told}},
@@ -169,7 +169,7 @@ def _lacking(mine: "Sequence[History]") -> Iterator[RenderableType]:
     """A note for each reason why figures are not there, with whose they are."""
     found: dict[str, list[str]] = {}
     for history in mine:
-        for figure in history.figures.values():
+        for figure in history.scores.values():
             if figure.reason is not None and _is_shown(figure):
                 found.setdefault(figure.reason, []).append(history.assistant)
     for reason, whose in found.items():
@@ -203,7 +203,7 @@ def _answer(
         name: doubts()[name] for name in dict.fromkeys(row.doubt for _, row in theirs) if name is not None
     }
     said: list[RenderableType] = []
-    if any(history.at_floor(at) for history in every for at in (None, *history.told)):
+    if any(history.at_floor(at) for history in every for at in (None, *history.checkpoints)):
         said.append(
             note(
                 f"{AT_FLOOR} its interval reaches down to a floor, or to what was guessed before: nothing may be known."

@@ -24,7 +24,7 @@ from memflow.cli.membench import (
 from memflow.cli.output import Sheet, SheetOption, heading, note, table
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.membench.tables import Row
+    from memflow.benchmarks.membench.tables import TableRow
 
 
 def kinds(
@@ -46,7 +46,7 @@ def kinds(
     answer_tables(form, found, beside, shown, asked=paper)
 
 
-def _domain(name: str, found: Sequence["Row"], beside: Sequence[Beside]) -> Iterator[RenderableType]:
+def _domain(name: str, found: Sequence["TableRow"], beside: Sequence[Beside]) -> Iterator[RenderableType]:
     """The table of a domain: a column for each kind that it has, a line for each assistant."""
     from memflow.benchmarks.membench.kinds import COLUMNS
 
@@ -60,7 +60,7 @@ def _domain(name: str, found: Sequence["Row"], beside: Sequence[Beside]) -> Iter
     yield from lacking(mine, ("accuracy",))
 
 
-def _measured(mine: Sequence["Row"], slices: Sequence[str]) -> Iterator[list[Any]]:
+def _measured(mine: Sequence["TableRow"], slices: Sequence[str]) -> Iterator[list[Any]]:
     """A line for each assistant, model by model where there are several; one for chance, and how many were asked."""
     held = {(row.assistant, row.slice): row for row in mine}
     models = list(dict.fromkeys(row.model for row in mine))
@@ -73,21 +73,21 @@ def _measured(mine: Sequence["Row"], slices: Sequence[str]) -> Iterator[list[Any
     yield ["n", *(_asked([row for row in mine if row.slice == slice_]) for slice_ in slices)]
 
 
-def _cell(row: "Row | None") -> str:
+def _cell(row: "TableRow | None") -> str:
     value = None if row is None else row.value("accuracy")
     if row is None or value is None:
         return f"{NONE} "
     return f"{value:.3f}{AT_FLOOR if row.at_floor else ' '}"
 
 
-def _chance(rows: Sequence["Row"]) -> str:
+def _chance(rows: Sequence["TableRow"]) -> str:
     there = [value for row in rows if (value := row.value("random")) is not None]
     return f"{there[0]:.3f} " if there else f"{NONE} "
 
 
-def _asked(rows: Sequence["Row"]) -> str:
+def _asked(rows: Sequence["TableRow"]) -> str:
     """How many questions the figures rest on: from and to, where answers were lost."""
-    there = sorted({row.figures["accuracy"].n for row in rows if "accuracy" in row.figures})
+    there = sorted({row.scores["accuracy"].n for row in rows if "accuracy" in row.scores})
     return f"{'-'.join(dict.fromkeys(map(str, (there[0], there[-1]))))} " if there else f"{NONE} "
 
 

@@ -25,7 +25,7 @@ from memflow.cli.membench import (
 from memflow.cli.output import Sheet, SheetOption, heading, room, table
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.membench.tables import Row
+    from memflow.benchmarks.membench.tables import TableRow
 
 HEADS = {
     "accuracy": "accuracy",
@@ -62,7 +62,7 @@ def mechanisms(
     answer_tables(form, found, beside, shown, asked=paper)
 
 
-def _level(slice_: str, found: Sequence["Row"], beside: Sequence[Beside]) -> Iterator[RenderableType]:
+def _level(slice_: str, found: Sequence["TableRow"], beside: Sequence[Beside]) -> Iterator[RenderableType]:
     """The tables of a level: as many domains side by side as there is room for."""
     mine = [row for row in found if row.slice == slice_]
     if not mine:
@@ -81,7 +81,7 @@ def _level(slice_: str, found: Sequence["Row"], beside: Sequence[Beside]) -> Ite
     yield from lacking(mine)
 
 
-def _measured(mine: Sequence["Row"], domains: Sequence[str]) -> Iterator[list[Any]]:
+def _measured(mine: Sequence["TableRow"], domains: Sequence[str]) -> Iterator[list[Any]]:
     """A line for each assistant, model by model where there are several, and one for chance."""
     several = len({row.model for row in mine}) > 1
     for model, group in groupby(sorted(mine, key=lambda row: row.model), key=lambda row: row.model):
@@ -98,10 +98,10 @@ def _measured(mine: Sequence["Row"], domains: Sequence[str]) -> Iterator[list[An
     yield chance
 
 
-def _cells(row: "Row | None") -> list[str]:
+def _cells(row: "TableRow | None") -> list[str]:
     if row is None:
         return [NONE] * len(HEADS)
-    figure = row.figures.get("accuracy")
+    figure = row.scores.get("accuracy")
     accuracy = NONE
     if figure is not None and figure.value is not None:
         interval = "" if figure.low is None else f" [{figure.low:.2f} {figure.high:.2f}]"

@@ -15,7 +15,7 @@ from memflow.errors import BadInput
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
     from memflow.benchmarks.membench.paper import Published
-    from memflow.benchmarks.membench.tables import Row
+    from memflow.benchmarks.membench.tables import TableRow
 
 Beside = tuple[str, str, "Published"]
 """A domain and a slice of it, and what the paper says in its place."""
@@ -45,7 +45,7 @@ PaperOption = Annotated[
 
 def measured_rows(
     ctx: typer.Context, wanted: Sequence[str] | None, slices: Sequence[str]
-) -> tuple[list["Domain"], list["Row"]]:
+) -> tuple[list["Domain"], list["TableRow"]]:
     """The domains that were measured, and their rows. Raises BadInput where there are none, or not those wanted."""
     from memflow.benchmarks.membench.tables import rows, tabled
     from resources.lake import Lake
@@ -67,7 +67,7 @@ def measured_rows(
     return domains, rows(figures, domains, slices)
 
 
-def paper_beside(domains: Iterable["Domain"], found: Sequence["Row"]) -> list[Beside]:
+def paper_beside(domains: Iterable["Domain"], found: Sequence["TableRow"]) -> list[Beside]:
     """What the paper says in the place of rows."""
     from memflow.benchmarks.membench.paper import published
     from memflow.benchmarks.membench.tables import stands_for
@@ -84,7 +84,7 @@ def paper_beside(domains: Iterable["Domain"], found: Sequence["Row"]) -> list[Be
 
 def answer_tables(
     form: Sheet,
-    found: Sequence["Row"],
+    found: Sequence["TableRow"],
     beside: Sequence[Beside],
     shown: Iterable[RenderableType],
     *,
@@ -143,7 +143,9 @@ def theirs(one: "Published | None") -> str:
     return value + (DOUBTED if one.doubt else " ")
 
 
-def lacking(rows: Sequence["Row"], measures: Iterable[str] = tuple(MEASURED)) -> Iterator[RenderableType]:
+def lacking(
+    rows: Sequence["TableRow"], measures: Iterable[str] = tuple(MEASURED)
+) -> Iterator[RenderableType]:
     """A note for each reason why figures are not there, with what and whose they are."""
     several = len({row.domain for row in rows}) > 1
     found: dict[str, dict[str, list[str]]] = {}

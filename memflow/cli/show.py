@@ -87,24 +87,24 @@ def leaderboard(
     held = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
     if not held:
         raise BadInput("there is no leaderboard yet; `memflow run --demo` computes one")
-    _named(domain, {figure.domain for figure in held}, "domain")
-    _named(assistant, {figure.assistant for figure in held}, "assistant")
-    _named(metric, {figure.metric for figure in held}, "metric")
-    figures = [
-        figure
-        for figure in held
-        if _wanted(figure.domain, domain)
-        and _wanted(figure.assistant, assistant)
-        and _wanted(figure.metric, metric)
-        and (slices or figure.slice == "all")
-        and (variants or figure.variant == "standard" or is_evidence_score(figure))
+    _named(domain, {score.domain for score in held}, "domain")
+    _named(assistant, {score.assistant for score in held}, "assistant")
+    _named(metric, {score.metric for score in held}, "metric")
+    scores = [
+        score
+        for score in held
+        if _wanted(score.domain, domain)
+        and _wanted(score.assistant, assistant)
+        and _wanted(score.metric, metric)
+        and (slices or score.slice == "all")
+        and (variants or score.variant == "standard" or is_evidence_score(score))
     ]
-    scripted = any(figure.scripted for figure in figures)
+    scripted = any(score.scripted for score in scores)
     label = Text(f"\n{LABEL}: these scores show that the pipeline works; they measure no model.", "yellow")
     answer(
         form,
-        {"label": LABEL if scripted else None, "figures": [asdict(figure) for figure in figures]},
-        *_tables(figures, slices=slices, variants=variants),
+        {"label": LABEL if scripted else None, "scores": [asdict(score) for score in scores]},
+        *_tables(scores, slices=slices, variants=variants),
         *([label] if scripted else []),
     )
 

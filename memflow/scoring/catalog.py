@@ -3,6 +3,7 @@
 Orders, range checks, plot labels and docs/metrics.md read it. What a metric is, and how to add one: metric.py.
 """
 
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -156,34 +157,41 @@ SHARED: tuple[Metric, ...] = (
 
 @dataclass(frozen=True)
 class UnusableMetric:
-    """An entry point that gives no metric: its name, its package and why."""
+    """A metric, or an entry point, that cannot be used: its name, who offers it, and why."""
 
     name: str
     package: str
     reason: str
 
 
-def collect(
-    declared: Mapping[str, Iterable[Metric]], points: Iterable[EntryPoint] = ()
-) -> tuple[dict[str, Metric], list[UnusableMetric]]:
-    """Return the metrics by name: the shared ones, those of each benchmark, those of entry points.
+@dataclass(frozen=True)
+class Collected:
+    """The metrics by name, the names of those from entry points, and what cannot be used."""
 
-    Raises BadSettings where two benchmarks define the same name differently. An entry point that fails or clashes is
-    returned as unusable.
+    metrics: Mapping[str, Metric]
+    outside: tuple[str, ...]
+    unusable: tuple[UnusableMetric, ...]
+
+
+def collect(declared: Mapping[str, Iterable[Metric]], points: Iterable[EntryPoint] = ()) -> Collected:
+    """Return the shared metrics, those of each benchmark, and those of entry points.
+
+    A name that is declared already with another definition is unusable, as is an entry point that fails.
     """
     found = {each.name: each for each in SHARED}
     owner = dict.fromkeys(found, "memflow")
+    unusable, outside = [], []
     for benchmark, metrics in declared.items():
         for each in metrics:
             known = found.setdefault(each.name, each)
+            first = owner.setdefault(each.name, benchmark)
             if replace(known, primary_for=frozenset()) != replace(each, primary_for=frozenset()):
-                raise BadSettings(
-                    f"{benchmark} and {owner[each.name]} define the metric {each.name!r} differently; "
-                    "rename one of them, or declare the same definition"
+                reason = (
+                    f"{first} defines the metric {each.name!r} differently; rename it, or use that definition"
                 )
-            owner.setdefault(each.name, benchmark)
+                unusable.append(UnusableMetric(each.name, benchmark, reason))
+                continue
             found[each.name] = known.primary_in(*each.primary_for)
-    unusable = []
     for point in points:
         package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown package"
         try:
@@ -195,7 +203,8 @@ def collect(
             unusable.append(UnusableMetric(point.name, package, str(wrong)))
             continue
         found |= {each.name: each for each in own}
-    return found, unusable
+        outside += [each.name for each in own]
+    return Collected(MappingProxyType(found), tuple(outside), tuple(unusable))
 
 
 def _resolve(point: EntryPoint) -> list[Metric]:
@@ -211,22 +220,31 @@ def _resolve(point: EntryPoint) -> list[Metric]:
 
 
 @cache
-def _collected() -> tuple[Mapping[str, Metric], list[UnusableMetric]]:
+def _collected() -> Collected:
     from memflow.benchmarks import registry  # noqa: PLC0415  (benchmarks declare metrics with this module)
 
     declared = {name: registry.benchmark(name).metrics() for name in registry.CLASSES}
-    found, unusable = collect(declared, entry_points(group=ENTRY_POINTS))
-    return MappingProxyType(found), unusable
+    return collect(declared, entry_points(group=ENTRY_POINTS))
 
 
 def catalog() -> Mapping[str, Metric]:
     """Return every metric by name: shared, of the benchmarks, and of installed packages."""
-    return _collected()[0]
+    return _collected().metrics
 
 
-def unusable_metrics() -> list[UnusableMetric]:
-    """Return the entry points that give no metric, with their reasons."""
-    return _collected()[1]
+def unusable_metrics() -> tuple[UnusableMetric, ...]:
+    """Return the metrics and entry points that cannot be used, with their reasons."""
+    return _collected().unusable
+
+
+def outside_metrics() -> list[tuple[dict[str, Any], str]]:
+    """Return the metrics of entry points as rows with their code: part of the leaderboard's fingerprint."""
+    metrics = [catalog()[name] for name in _collected().outside]
+    modules = [each.value and inspect.getmodule(each.value) for each in metrics]
+    return [
+        (_row(each), inspect.getsource(module) if module else "")
+        for each, module in zip(metrics, modules, strict=True)
+    ]
 
 
 def find_metric(name: str) -> Metric:
@@ -257,20 +275,21 @@ def sort_key(name: str, value: float | None) -> float:
 
 def catalog_rows() -> list[dict[str, Any]]:
     """Return the rows of the table score.metrics (sql/tables/score/metrics.sql)."""
-    return [
-        {
-            "metric": each.name,
-            "title": each.title,
-            "direction": each.direction,
-            "low": each.low,
-            "high": each.high,
-            "unit": each.unit,
-            "primary_for": sorted(each.primary_for),
-            "description": each.description,
-            "source": each.source,
-        }
-        for each in catalog().values()
-    ]
+    return [_row(each) for each in catalog().values()]
+
+
+def _row(metric: Metric) -> dict[str, Any]:
+    return {
+        "metric": metric.name,
+        "title": metric.title,
+        "direction": metric.direction,
+        "low": metric.low,
+        "high": metric.high,
+        "unit": metric.unit,
+        "primary_for": sorted(metric.primary_for),
+        "description": metric.description,
+        "source": metric.source,
+    }
 
 
 def markdown_table(metrics: Iterable[Metric]) -> str:

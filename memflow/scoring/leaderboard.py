@@ -3,15 +3,15 @@
 Rows come from a `DomainRows`, so that nothing here knows where they are stored.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from memflow.benchmarks.api import AssistantResults, Benchmark
 from memflow.benchmarks.domains import Domain
+from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Score, Verdict
-from memflow.scoring.catalog import catalog, find_metric
+from memflow.scoring.catalog import catalog, find_metric, unusable_metrics
 from memflow.scoring.comparability import MeasuredSettings, compare_settings
 from memflow.scoring.continual import CheckpointSums, continual_scores
 from memflow.scoring.efficiency import OperationSums, efficiency_scores
@@ -43,7 +43,7 @@ class DomainRows:
 def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
     """Return the scores of every assistant in a domain, with the settings that differ between them.
 
-    Raises BadInput for a metric that is not in the catalog.
+    Raises BadInput for a metric that is not in the catalog, or is defined differently there.
     """
     slices = benchmark.slices(rows.domain, rows.probes)
     scores: list[Score] = []
@@ -65,8 +65,12 @@ def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
         scores += own
         k, budget = (int(rows.meta[assistant].get(each, 0)) or None for each in ("k", "budget"))
         settings[assistant] = MeasuredSettings.of(replies, k, budget)
-    for metric in Counter(score.metric for score in scores):
+    published = {score.metric for score in scores}
+    for metric in published:
         find_metric(metric)
+    for clash in unusable_metrics():
+        if clash.package == benchmark.name and clash.name in published:
+            raise BadInput(f"{benchmark.name}: {clash.reason}")
     return compare_settings(scores, settings)
 
 

@@ -1,12 +1,7 @@
-"""Who is mixed up with whom: wrong answers that are true of another speaker than the right one is (paper, section 4.4).
+"""Speaker confusion: wrong answers that are true of another speaker than the right answer is (paper, section 4.4).
 
-The paper finds that a memory's extraction lays to one speaker what another said, and counts nothing; here such errors
-are counted for every multiple choice whose options say of whom they are true. Where the evidence of an answer was lost
-is memflow/scoring/attribution.py, and another matter.
-
-An error counts where both the right option and the one that was chosen are true of somebody named: who says that there
-is no telling, or takes what nobody said, mixes nobody up. A wrong option that is true of the right speaker, such as
-what once was so, is an error of another kind: the metric is 0.
+The paper describes such errors and does not count them. An error counts where both the gold option and the chosen one
+are true of a named speaker: its value is 1 where the speakers differ, else 0.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,18 +13,18 @@ from memflow.records import Probe, Reply, Score, Verdict
 from memflow.scoring.estimate import MetricContext, probe_score, valid_probes, verdict_values
 
 OTHER_SPEAKER = "other_speaker"
-"""The share of errors that are true of another speaker; of one error, 1 or 0."""
+"""The share of errors that are true of another speaker; 1 or 0 for one error."""
 BY_CHANCE = "other_speaker_by_chance"
-"""The share that it would be, if every wrong option that is true of somebody were chosen as often. Where questions ask
-who, or options are all taken from others, it is 1, and the share of errors says nothing; the rate does."""
+"""That share if every wrong option of a named speaker were chosen equally often. Where it is 1, only RATE is
+informative."""
 RATE = "other_speaker_rate"
-"""The share of answers, right ones among them, that are true of another speaker than the right one."""
+"""The share of all answers that are true of another speaker."""
 
 
 def speaker_verdicts(
     probes: Iterable[Probe], replies: Iterable[Reply], judged: Iterable[Verdict]
 ) -> Iterator[Verdict]:
-    """A verdict for each error that counts, by the verdicts of accuracy; there is none of other answers."""
+    """Yield a verdict for each error that counts, from the verdicts of accuracy."""
     wrong = {row.probe_id: row for row in judged if row.metric == "accuracy" and row.value == 0}
     given = {reply.probe_id: reply.parsed for reply in replies}
     for probe in probes:
@@ -42,7 +37,7 @@ def speaker_verdicts(
 
 
 def by_chance(probe: Probe) -> float | None:
-    """Of a probe's wrong options that are true of somebody, the share that is true of another than the right one."""
+    """Return the share of a probe's wrong options of named speakers that are true of another speaker."""
     right = _right(probe)
     wrong = [
         true_of
@@ -106,7 +101,7 @@ def _answer_score(
 
 
 def _right(probe: Probe) -> str:
-    """Of whom the right option is true; empty where nobody is named."""
+    """Return the speaker of whom the gold option is true; empty where it names none."""
     if not probe.true_of or not probe.gold.isdigit():
         return ""
     return probe.true_of[int(probe.gold) - 1]

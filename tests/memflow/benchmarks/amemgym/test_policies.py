@@ -137,7 +137,9 @@ def test_the_domains_have_to_come_in_their_order(on, off):
 def test_other_users_are_refused(demo, choices, on):
     user = choices[0].episode_id
     fewer = [probe for probe in choices if probe.episode_id != user]
-    with pytest.raises(BadInput, match=rf"have not the same users: 3 and 2, and only one of them has {user}"):
+    with pytest.raises(
+        BadInput, match=rf"do not have the same users: 3 and 2, and only one of them has {user}"
+    ):
         compare(on, side(off_policy(demo.domain), fewer, GOOD))
 
 
@@ -154,7 +156,7 @@ def test_other_users_are_refused(demo, choices, on):
 def test_other_probes_are_refused(demo, choices, on, change):
     at = next(place for place, probe in enumerate(choices) if probe.gold != "1")
     probes = [replace(probe, **change) if place == at else probe for place, probe in enumerate(choices)]
-    wrong = rf"have not the same probes: 1 differ, such as {choices[at].probe_id}"
+    wrong = rf"do not have the same probes: 1 differ, such as {choices[at].probe_id}"
     with pytest.raises(BadInput, match=wrong):
         compare(on, side(off_policy(demo.domain), probes, {"full": GOOD["full"]}))
 
@@ -167,7 +169,7 @@ def test_probes_may_come_from_another_file_under_another_name(demo, choices, on)
 def test_another_chat_model_is_refused(demo, choices, on):
     other = side(off_policy(demo.domain), choices, {"full": GOOD["full"]}, model="n" * 32)
     with pytest.raises(
-        BadInput, match=r"full was not measured alike .* the chat model is mmmmmmmm on-policy and nn"
+        BadInput, match=r"full has other settings .* the chat model is mmmmmmmm on-policy and nn"
     ):
         compare(on, other)
 
