@@ -18,7 +18,7 @@ def followed(
 ) -> dict[str, dict[tuple[str, str], Score]]:
     """By assistant, the figures by metric and slice. `answers` says what an assistant's answer to a probe is worth."""
     lake = Lake(folder / "lake")
-    lake.write("question.probes", domain, probes, recipe="")
+    lake.write("question.probes", domain, probes, fingerprint="")
     for assistant, worth in answers.items():
         rows = [
             verdict(
@@ -30,7 +30,7 @@ def followed(
             if probe.split == "test"
             for value in (worth(probe),)
         ]  # fmt: skip
-        lake.write("score.verdicts", f"{domain}/{assistant}", rows, recipe="")
+        lake.write("score.verdicts", f"{domain}/{assistant}", rows, fingerprint="")
     added = [
         CheckpointSums(**row)
         for row in Warehouse(lake, folder / "memflow.duckdb").query("continual", domain=domain)

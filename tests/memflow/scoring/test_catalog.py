@@ -47,7 +47,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
             values = {"a_worse": low + 0.5, "b_better": low}
         for name, value in ({"0_none": None} | values).items():
             rows.append(score(assistant=name, memory=name, metric=each.name, value=value))
-    Lake(home / "lake").write("score.leaderboard", "all", rows, recipe="test")
+    Lake(home / "lake").write("score.leaderboard", "all", rows, fingerprint="test")
     return home
 
 
