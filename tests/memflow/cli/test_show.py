@@ -194,3 +194,12 @@ def test_sql_answers_with_plain_rows(measured) -> None:
 def test_sql_changes_nothing(measured) -> None:
     result = measured("sql", "DROP TABLE score.verdicts")
     assert result.exit_code == 1 and "SELECT" in result.stderr
+
+
+def test_metrics_are_listed_with_direction_and_range(empty) -> None:
+    listed = json.loads(empty("show", "metrics", "--format", "json").stdout)
+    metrics = {row["metric"]: row for row in listed["metrics"]}
+    assert (metrics["forgetting"]["direction"], metrics["quality"]["low"]) == ("lower", 1.0)
+    assert listed["unusable"] == []
+    assert "forgetting" in empty("show", "metrics").stdout
+    assert empty("show", "metrics", "--markdown").stdout.startswith("| metric | meaning | better |")
