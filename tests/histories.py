@@ -3,24 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import factories
 import numpy as np
 
 from memflow.metrics.continual import summary
 from memflow.records import Score
 
-FIGURE = Score(
-    domain="d",
-    assistant="full",
-    memory="full",
-    model="m",
-    metric="accuracy",
-    value=0.5,
-    n=10,
-    n_episodes=5,
-    coverage=1.0,
-    simulator="s",
-    scripted=False,
-)
+FIGURE = factories.score(value=0.5, n=10, n_episodes=5)
 
 
 def board(

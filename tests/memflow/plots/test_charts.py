@@ -2,30 +2,17 @@
 
 from dataclasses import replace
 
+import factories
 import pytest
 
 from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput
 from memflow.plots.charts import chart, charts
 from memflow.plots.shapes import Bars, Chart, Curve, Point, gaps
-from memflow.records import Score
 
-FIGURE = Score(
-    domain="d",
-    assistant="rag",
-    memory="rag",
-    model="m",
-    metric="accuracy",
-    slice="period 0",
-    value=0.5,
-    low=0.4,
-    high=0.7,
-    n=10,
-    n_episodes=2,
-    coverage=1.0,
-    simulator="s",
-    scripted=False,
-)
+FIGURE = factories.score(
+    assistant="rag", memory="rag", slice="period 0", value=0.5, low=0.4, high=0.7, n=10, n_episodes=2,
+)  # fmt: skip
 FAILURES = ("write_failure", "read_failure", "utilization_failure")
 
 

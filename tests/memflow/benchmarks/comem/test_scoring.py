@@ -1,5 +1,7 @@
 """Accuracy and its floors, slice by slice: chance, the constant answer, the guess at checkpoint 0."""
 
+import factories
+
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.comem.scoring import make_scores
 from memflow.benchmarks.domains import Domain
@@ -10,10 +12,9 @@ PLAIN, UNTOLD = ("a", "b", "c", "d"), ("a", "b", "I don't know.")
 
 
 def probe(question: str, checkpoint: int, options: tuple[str, ...], gold: int, category: str) -> Probe:
-    return Probe(
-        domain="d", probe_id=f"{question}/c{checkpoint}", question_id=question, opens=not checkpoint,
-        episode_id=question[0], checkpoint=checkpoint, kind="choice", dataset="s", category=category,
-        metric="accuracy", question="?", options=list(options), variables=[], gold=str(gold), revealed="", evidence=[],
+    return factories.probe(
+        probe_id=f"{question}/c{checkpoint}", question_id=question, opens=not checkpoint, episode_id=question[0],
+        checkpoint=checkpoint, category=category, options=list(options), gold=str(gold),
     )  # fmt: skip
 
 

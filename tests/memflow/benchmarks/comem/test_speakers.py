@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,18 +47,10 @@ async def house(bench: CoMem, demo: Domain, records: list[Record]) -> dict[str, 
 
 
 def replied(probe: Probe, parsed: str | None) -> Reply:
-    return Reply(
-        domain=probe.domain,
-        assistant="full",
-        probe_id=probe.probe_id,
-        episode_id=probe.episode_id,
-        checkpoint=probe.checkpoint,
-        text="{}",
-        parsed=parsed,
-        recalled=[],
-        recalled_sources=[],
-        reason=None if parsed else "no letter",
-    )
+    return factories.reply(
+        domain=probe.domain, probe_id=probe.probe_id, episode_id=probe.episode_id, checkpoint=probe.checkpoint,
+        text="{}", parsed=parsed, reason=None if parsed else "no letter",
+    )  # fmt: skip
 
 
 async def judged(
@@ -137,14 +130,12 @@ def test_an_error_is_never_counted_where_the_answer_is_right(data: st.DataObject
     true_of = data.draw(st.lists(st.sampled_from(["", *NAMES]), min_size=2, max_size=5))
     options = len(true_of)
     gold, chosen = (str(data.draw(st.integers(1, options))) for _ in range(2))
-    probe = Probe(
-        domain="d", probe_id="p", episode_id="e", checkpoint=1, kind="choice", dataset="d", metric="accuracy",
-        question="?", options=[str(number) for number in range(options)], variables=[], gold=gold, revealed="",
-        evidence=[], true_of=true_of,
+    probe = factories.probe(
+        probe_id="p", episode_id="e", checkpoint=1, dataset="d", options=[str(number) for number in range(options)],
+        gold=gold, true_of=true_of,
     )  # fmt: skip
-    accuracy = Verdict(
-        domain="d", assistant="a", probe_id="p", episode_id="e", checkpoint=1, dataset="d", metric="accuracy",
-        value=float(gold == chosen),
+    accuracy = factories.verdict(
+        assistant="a", probe_id="p", episode_id="e", checkpoint=1, dataset="d", value=float(gold == chosen),
     )  # fmt: skip
     rows = list(speaker_verdicts([probe], [replied(probe, chosen)], [accuracy]))
     right, said = true_of[int(gold) - 1], true_of[int(chosen) - 1]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import factories
 import pytest
 
 from memflow.benchmarks.api import AssistantResults
@@ -19,7 +20,7 @@ LEGAL = Domain("legal", "memorybench", (), "", {"partition": "legal"})
 def verdict(
     dataset: str, value: float | None, at: int, assistant: str = "full", checkpoint: int = 0
 ) -> Verdict:
-    return Verdict(
+    return factories.verdict(
         domain="legal", assistant=assistant, probe_id=f"{dataset}/{at}", episode_id=DIALOGUES, checkpoint=checkpoint,
         dataset=dataset, category="x", metric=TASKS[dataset].metric, value=value,
         reason=None if value is not None else "no answer",
