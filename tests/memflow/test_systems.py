@@ -11,7 +11,7 @@ from functools import cache
 from itertools import groupby
 
 import pytest
-from remembering import case
+from memory_helpers import case
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain, find

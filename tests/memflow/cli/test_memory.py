@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from remembering import said
+from memory_helpers import said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat

@@ -1,6 +1,6 @@
 """AWE: the newest messages only in the buffer, older ones as facts, K of them recalled."""
 
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat

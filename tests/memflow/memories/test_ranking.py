@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from remembering import case, give
+from memory_helpers import case, give
 
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore, Item, Vector

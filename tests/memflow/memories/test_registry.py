@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 import pytest
-from remembering import case
+from memory_helpers import case
 
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.scripted import ScriptedChat

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_helpers import case
 from profiles import examples
-from remembering import case
 
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore, Item

@@ -19,9 +19,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from amemgym_agents import figures, forgets_after, frozen, one_period_late, overall, perfect, verdicts_of
 from hypothesis import given
 from hypothesis import strategies as st
-from knowing import figures, forgets_after, frozen, one_period_late, overall, perfect, verdicts_of
 from profiles import examples
 
 from memflow.benchmarks.amemgym import AMemGym

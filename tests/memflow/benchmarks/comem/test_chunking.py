@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_helpers import give, said
 from profiles import examples
-from remembering import give, said
 
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Context, Line

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forgetting import Ignoring, Overwriting, Perfect
+from memory_helpers import Ignoring, Overwriting, Perfect
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from remembering import give
+from memory_helpers import give
 
 from memflow.benchmarks.membench.paper import mechanism, mechanisms
 from memflow.benchmarks.membench.wording import stamped

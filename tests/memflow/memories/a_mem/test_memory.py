@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat

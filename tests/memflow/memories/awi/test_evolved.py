@@ -1,7 +1,7 @@
 """EvolvingAwi: it writes by the policy in force, and a memory restored earlier writes by the policy of then."""
 
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat

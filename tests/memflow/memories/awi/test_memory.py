@@ -1,6 +1,6 @@
 """AWI: labels are added and replaced by union, and only what left the buffer is written."""
 
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.chat.scripted import Handler, ScriptedChat

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 import memflow
 from memflow.chat.bounds import assert_bounded
@@ -245,7 +245,7 @@ def test_nothing_is_written_to_the_home_folder_and_nothing_is_sent(tmp_path: Pat
         "def refuse(*_, **__): raise AssertionError('it reaches out')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
         "sys.path.append(sys.argv[1])\n"
-        "from remembering import give, said\n"
+        "from memory_helpers import give, said\n"
         "from memflow.chat.scripted import ScriptedChat\n"
         "from memflow.memories.hashing_embedder import HashingEmbedder\n"
         "from memflow.memories.entries import EntryStore\n"

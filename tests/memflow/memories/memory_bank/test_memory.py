@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat

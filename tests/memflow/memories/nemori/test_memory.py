@@ -1,6 +1,6 @@
 """Nemori: episodes end where topics do, and only what was not expected becomes a statement."""
 
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat

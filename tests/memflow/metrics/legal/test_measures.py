@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judgments import Convicted, judgment
+from legal_judgments import Convicted, judgment
 
 from memflow.metrics.legal.measures import measures, passages
 from memflow.metrics.legal.numerals import words

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judgments import Convicted, judgment
+from legal_judgments import Convicted, judgment
 
 from memflow.errors import BadSettings
 from memflow.metrics.legal.measures import measures

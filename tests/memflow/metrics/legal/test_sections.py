@@ -1,5 +1,5 @@
 import pytest
-from judgments import Convicted, decided, judgment
+from legal_judgments import Convicted, decided, judgment
 
 from memflow.metrics.legal.sections import clean, sections
 

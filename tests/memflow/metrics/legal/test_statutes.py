@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judgments import articles as written
+from legal_judgments import articles as written
 
 from memflow.metrics.legal.statutes import articles
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from confiding import read, row, shared, table
 from hypothesis import given
 from hypothesis import strategies as st
+from personamem_files import read, row, shared, table
 from profiles import examples
 
 from memflow.benchmarks.api import States

@@ -1,4 +1,4 @@
-"""Criminal judgments of our own making, in the form of published ones: who is convicted of what, and how it is told."""
+"""Invented Chinese criminal judgments in the form of published ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from memflow.metrics.legal.numerals import words
 
 @dataclass(frozen=True)
 class Convicted:
-    """A person, the charge, the term and the fine that go with it; `total` is what several charges come to."""
+    """A convicted person: (charge, term, fine) per charge, and the `total` sentence if there is one."""
 
     name: str = "周小舟"
     charges: Sequence[tuple[str, str, int | None]] = (("盗窃罪", "有期徒刑八个月", 2_000),)
@@ -16,7 +16,7 @@ class Convicted:
 
 
 def articles(*names: str) -> str:
-    """第二百六十四条、第一百三十三条之一 of "264", "133-1"."""
+    """Return 第二百六十四条、第一百三十三条之一 for "264", "133-1"."""
     parts = (name.partition("-") for name in names)
     return "、".join(
         f"第{words(int(main))}条{f'之{words(int(inserted))}' if inserted else ''}"
@@ -25,7 +25,7 @@ def articles(*names: str) -> str:
 
 
 def decided(people: Sequence[Convicted]) -> str:
-    """The decision, an item for each person."""
+    """Return the decision, one item per person."""
     return "\n".join(
         f"{words(number)}、被告人{person.name}" + "；".join(_sentence(*one) for one in person.charges)
         + (f"。{_sentence('', *person.total)}" if person.total else "")
@@ -45,7 +45,7 @@ def judgment(
     facts: str = "取走他人手机一部",
     decision: str = "",
 ) -> str:
-    """A whole judgment of first instance; `decision` stands in place of the one that people and statutes make."""
+    """Return a judgment of first instance; `decision` replaces the one built from people and statutes."""
     people = people or (Convicted(),)
     names = "、".join(person.name for person in people)
     charges = "、".join(dict.fromkeys(charge for person in people for charge, *_ in person.charges))
