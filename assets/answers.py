@@ -45,7 +45,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
 
         async def work(chats: Chats) -> list[Reply]:
             chat, tools = await chats.answering(assistant), await chats.tools(assistant)
-            memory = settings.memory_of(assistant).remember(tools)
+            memory = settings.memory_of(assistant).factory(tools)
             benchmark = registry.benchmark(domain.benchmark)
             answered = chats.expect(len(probes))
             asked = (benchmark, domain, assistant, probes, pasts, memory, chat)

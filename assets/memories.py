@@ -70,10 +70,10 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
             answering, tools = await chats.answering(assistant), await chats.tools(assistant)
             lived = chats.expect(events(recipe, benchmark, episodes))
             world = Environment(benchmark, domain, assistant, answering, tools.chat, turns, probes)
-            factory, replier = recipe.remember(tools), benchmark.replier(domain, answering)
+            factory, replier = recipe.factory(tools), benchmark.replier(domain, answering)
             return await live(world, recipe, episodes, factory, replier, lived=lived, clock=perf_counter)
 
-        played = models.run(account(context, "memory"), work) if recipe.system.plays else []
+        played = models.run(account(context, "memory"), work) if recipe.system.needs_playing else []
         entries = entries_of(name, assistant, played)
         index.rebuild(name, assistant, entries)
         policies = policies_of(name, assistant, recipe.values, played)

@@ -113,9 +113,13 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         benchmark = registry.benchmark(domain.benchmark)
         system = settings.memory_of(assistant).system
         turns = lake.read("utterance.turns", name)
-        rows = benchmark.claims(domain, assistant, states_of(lake, name), turns) if system.recalls else []
+        rows = (
+            benchmark.claims(domain, assistant, states_of(lake, name), turns)
+            if system.recalls_entries
+            else []
+        )
         said, entries = (lake.read(table, place(name, assistant), vectors=False) for table in PLAYED)
-        held = held_at(pasts_of(entries, said, rows), rows, system.memory.bookkeeping)
+        held = held_at(pasts_of(entries, said, rows), rows, system.memory.bookkeeping_kinds)
 
         async def work(chats: Chats) -> list[Claim]:
             return await benchmark.judge_claims(domain, rows, held, await chats.role("judge"))

@@ -146,11 +146,11 @@ class Work:
             tools = await chats.tools(assistant)
             episodes = benchmark.episodes(domain, states, turns, feedback, simulator, probes)
             world = Environment(benchmark, domain, assistant, answering, tools.chat, turns, [])
-            memory, replier = recipe.remember(tools), benchmark.replier(domain, answering)
+            memory, replier = recipe.factory(tools), benchmark.replier(domain, answering)
             return await live(world, recipe, episodes, memory, replier, clock=time.perf_counter)
 
         async def answer(chats: Chats) -> Any:
-            chat, memory = await chats.answering(assistant), recipe.remember(await chats.tools(assistant))
+            chat, memory = await chats.answering(assistant), recipe.factory(await chats.tools(assistant))
             put = (benchmark, domain, assistant, asked, pasts, memory, chat)
             return await answer_all(*put, clock=time.perf_counter)
 
@@ -159,13 +159,13 @@ class Work:
             found = await benchmark.verdicts(domain, asked, replies, MetricBackends(judge))
             return found, await benchmark.judge_claims(domain, claims, held, judge) if claims else []
 
-        played = self._stage(domain, "memory", assistant, play) if recipe.system.plays else []
+        played = self._stage(domain, "memory", assistant, play) if recipe.system.needs_playing else []
         said, entries = said_of(name, assistant, played), entries_of(name, assistant, played)
         policies = policies_of(name, assistant, recipe.values, played)
         pasts = pasts_of(entries, said, asked)
         replies = self._stage(domain, "answer", assistant, answer)
-        claims = benchmark.claims(domain, assistant, states, turns) if recipe.system.recalls else []
-        held = held_at(pasts_of(entries, said, claims), claims, recipe.system.memory.bookkeeping)
+        claims = benchmark.claims(domain, assistant, states, turns) if recipe.system.recalls_entries else []
+        held = held_at(pasts_of(entries, said, claims), claims, recipe.system.memory.bookkeeping_kinds)
         verdicts, judged = self._stage(domain, "score", assistant, score)
         attributed = attribute(
             name,

@@ -8,12 +8,14 @@ import pytest
 
 from memflow.memories.memory import Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
-from memflow.memories.system import System
+from memflow.memories.systems import System
 
 
 def case(system: System, value: Any = None) -> Any:
     """Return a test case of a system (or `value`) that is skipped if a package it needs is missing."""
-    skip = pytest.mark.skipif(bool(system.lacks), reason=f"{system.name} needs {system.lacks}")
+    skip = pytest.mark.skipif(
+        bool(system.missing_requirement), reason=f"{system.name} needs {system.missing_requirement}"
+    )
     return pytest.param(value or system, marks=skip, id=system.name)
 
 

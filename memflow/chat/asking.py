@@ -31,7 +31,7 @@ class Answer(Generic[T]):
     attempts: int = 0
 
 
-def request_of(
+def first_request(
     chat: Chat, prompt: Prompt, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
 ) -> ChatRequest:
     """The first request that `ask` would send: for plans and for tests."""
@@ -59,7 +59,7 @@ async def ask(
     to the model too. A ChatError becomes the reason, but for BudgetSpent and EndpointDown, which no other item would
     escape: they end the step.
     """
-    request = request_of(chat, prompt, fields, history)
+    request = first_request(chat, prompt, fields, history)
     wrong, completion = "", None
     for attempt in range(attempts):
         try:
@@ -68,7 +68,7 @@ async def ask(
             raise
         except ChatError as error:
             return Answer(None, f"{prompt.name}: {error}", completion, attempt + 1)
-        value, wrong = read(completion, prompt.output)
+        value, wrong = parse_completion(completion, prompt.output)
         if value is not None and check is not None:
             complaint = check(value)
             if complaint:
@@ -84,7 +84,7 @@ async def ask(
     )
 
 
-def read(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
+def parse_completion(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
     """The value in a completion, or None and what is wrong with it."""
     text = completion.text.strip()
     if output is None:

@@ -143,14 +143,18 @@ def all_prompts(package: str) -> list[Prompt]:
 
 
 @cache
-def twins(package: str) -> frozenset[str]:
+def translated_stems(package: str) -> frozenset[str]:
     """The prompts of `package` that have a Chinese twin, `prompts/<stem>_zh.md` with the same fields."""
     stems = (each.name.partition("/")[2] for each in all_prompts(package) if each.language == "zh")
     return frozenset(stem.removesuffix(_CHINESE) for stem in stems)
 
 
-def spoken(package: str, stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
+def load_in_language(
+    package: str, stem: str, output: type[BaseModel] | None = None, language: str = "en"
+) -> Prompt:
     """The prompt `prompts/<stem>.md` of `package`, or its twin in `language` where it has one; its output narrowed to
     `output` where that is given."""
-    loaded = load(package, f"{stem}{_CHINESE}" if language == "zh" and stem in twins(package) else stem)
+    loaded = load(
+        package, f"{stem}{_CHINESE}" if language == "zh" and stem in translated_stems(package) else stem
+    )
     return loaded if output is None else replace(loaded, output=output)

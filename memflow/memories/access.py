@@ -12,7 +12,7 @@ from memflow.memories.entries import EntryStore, Item
 ACCESS = "access"
 
 
-class Accesses:
+class AccessLog:
     """The recalls that a store holds. It follows the store, as an index does."""
 
     def __init__(self, store: EntryStore) -> None:

@@ -13,7 +13,7 @@ from typing import ClassVar
 from memflow.memories.mem0.facts import FactMemory
 from memflow.memories.mem0.passages import Passage
 from memflow.memories.memory import Calls, Message, Recall, parameter
-from memflow.memories.verbatim import beside, forget, keep, kept, surplus
+from memflow.memories.verbatim import overflow, retire_messages, store_messages, stored_messages, with_buffer
 
 BUFFER = "buffer"
 
@@ -31,13 +31,13 @@ class Awe(FactMemory):
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into the buffer, and draw facts from what leaves it: all of it at once, settled in order."""
-        keep(self.store, messages, BUFFER)
-        leaving = surplus(kept(self.store, BUFFER), self.freq, self.ns)
+        store_messages(self.store, messages, BUFFER)
+        leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
         passages = [Passage(leaving[at : at + self.freq]) for at in range(0, len(leaving), self.freq)]
         answers = await self.ask_all([self.extraction(passage) for passage in passages])
-        forget(self.store, leaving, BUFFER)
+        retire_messages(self.store, leaving, BUFFER)
         await self.settle([self.candidates(*pair) for pair in zip(passages, answers, strict=True)])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Notes oldest first, then the buffer; entries best first, then the buffer's."""
-        return beside(await self.found(query), kept(self.store, BUFFER))
+        return with_buffer(await self.found(query), stored_messages(self.store, BUFFER))

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memflow.memories.notes import Piece, passage
-from memflow.memories.verbatim import Kept
+from memflow.memories.notes import EntryDraft, dated_lines
+from memflow.memories.verbatim import StoredMessage
 from memflow.tokens import WIDE, quarters
 
 UNITS = ("message", "pair", "tokens")
@@ -21,10 +21,10 @@ _WORD = re.compile(rf"[{WIDE}][^\w\s]*\s*|[^\s{WIDE}]+\s*|\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MessagePart:
     """What a chunk holds of a message: its line from character `start` up to `end`."""
 
-    message: Kept
+    message: StoredMessage
     start: int
     end: int
 
@@ -35,40 +35,46 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutResult:
     """Entries to be, and how many messages are done with.
 
     `starts` says for each piece where the one after it begins: that many characters into a message.
     """
 
-    pieces: list[Piece]
+    pieces: list[EntryDraft]
     gone: int
     starts: list[int]
 
 
-def cut(held: Sequence[Kept], leaving: int, unit: str, size: int, overlap: int, start: int = 0) -> Cut:
+def cut_messages(
+    held: Sequence[StoredMessage], leaving: int, unit: str, size: int, overlap: int, start: int = 0
+) -> CutResult:
     """The first `leaving` messages of a buffer, cut by `unit`, one of UNITS.
 
     A chunk of tokens begins at character `start` of the first message: what stands before is done with.
     """
     if unit == "message":
-        alone = [Piece(one.note(), one.item.sources, one.item.role) for one in held[:leaving]]
-        return Cut(alone, leaving, [0] * leaving)
+        alone = [EntryDraft(one.note(), one.item.sources, one.item.role) for one in held[:leaving]]
+        return CutResult(alone, leaving, [0] * leaving)
     if unit == "pair":
-        groups = pairs(held, leaving)
-        return Cut([piece(whole(group)) for group in groups], sum(map(len, groups)), [0] * len(groups))
-    chunks = fill(held[:leaving], size, overlap, start)
+        groups = pair_messages(held, leaving)
+        return CutResult(
+            [merge_parts(whole_parts(group)) for group in groups], sum(map(len, groups)), [0] * len(groups)
+        )
+    chunks = fill_chunks(held[:leaving], size, overlap, start)
     # The last one is not full: it begins where the next full one will.
     gone = next((at for at, one in enumerate(held) if chunks and one is chunks[-1][0].message), 0)
-    return Cut([piece(chunk) for chunk in chunks[:-1]], gone, [chunk[0].start for chunk in chunks[1:]])
+    return CutResult(
+        [merge_parts(chunk) for chunk in chunks[:-1]], gone, [chunk[0].start for chunk in chunks[1:]]
+    )
 
 
-def pairs(held: Sequence[Kept], leaving: int) -> list[Sequence[Kept]]:
+def pair_messages(held: Sequence[StoredMessage], leaving: int) -> list[Sequence[StoredMessage]]:
     """The first `leaving` messages, a user's with the assistant's answer right after it, any other alone.
 
     A user's last message is held back while its answer has not come, or does not leave yet.
     """
-    found: list[Sequence[Kept]] = []
+    found: list[Sequence[StoredMessage]] = []
     at = 0
     while at < leaving:
         asked = held[at].item.role == "user"
@@ -82,7 +88,9 @@ def pairs(held: Sequence[Kept], leaving: int) -> list[Sequence[Kept]]:
     return found
 
 
-def fill(messages: Sequence[Kept], size: int, overlap: int = 0, start: int = 0) -> list[list[Part]]:
+def fill_chunks(
+    messages: Sequence[StoredMessage], size: int, overlap: int = 0, start: int = 0
+) -> list[list[MessagePart]]:
     """The messages' lines from character `start` of the first, in chunks as full as `size` tokens allow.
 
     Only the last one may not be full. Chunks are cut between words, or Chinese characters; only a word of more than
@@ -90,12 +98,12 @@ def fill(messages: Sequence[Kept], size: int, overlap: int = 0, start: int = 0) 
     tokens hold. Dates, and the speaker who is named again, come on top.
     """
     words = [
-        (Part(message, begin, end), quarters(message.item.text[begin:end]))
+        (MessagePart(message, begin, end), quarters(message.item.text[begin:end]))
         for message in messages
         for begin, end in _words(message.item.text, 4 * (size - overlap))
         if end > start or message is not messages[0]
     ]
-    chunks: list[list[Part]] = []
+    chunks: list[list[MessagePart]] = []
     first, weight = 0, 0
     for at, (_, more) in enumerate(words):
         if weight + more > 4 * size:
@@ -108,19 +116,19 @@ def fill(messages: Sequence[Kept], size: int, overlap: int = 0, start: int = 0) 
     return [*chunks, _joined(part for part, _ in words[first:])] if words else []
 
 
-def whole(messages: Sequence[Kept]) -> list[Part]:
+def whole_parts(messages: Sequence[StoredMessage]) -> list[MessagePart]:
     """Messages as parts that leave nothing out."""
-    return [Part(message, 0, len(message.item.text)) for message in messages]
+    return [MessagePart(message, 0, len(message.item.text)) for message in messages]
 
 
-def piece(parts: Sequence[Part]) -> Piece:
+def merge_parts(parts: Sequence[MessagePart]) -> EntryDraft:
     """The parts as an entry to be: their lines, each date once, and all the messages they come from."""
     sources = dict.fromkeys(source for part in parts for source in part.message.item.sources)
     role = parts[0].message.item.role if len(parts) == 1 else None
-    return Piece(passage((part.line(), part.message.date) for part in parts), tuple(sources), role)
+    return EntryDraft(dated_lines((part.line(), part.message.date) for part in parts), tuple(sources), role)
 
 
-def _answers(asked: Kept, next_: Kept) -> bool:
+def _answers(asked: StoredMessage, next_: StoredMessage) -> bool:
     # What came later and on another day is the start of a session, not an answer.
     apart = asked.item.since != next_.item.since and asked.date != next_.date
     return next_.item.role == "assistant" and not apart
@@ -147,12 +155,12 @@ def _words(line: str, most: int) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _joined(words: Iterator[Part]) -> list[Part]:
+def _joined(words: Iterator[MessagePart]) -> list[MessagePart]:
     """Words that follow each other, as one part for each message."""
-    parts: list[Part] = []
+    parts: list[MessagePart] = []
     for word in words:
         if parts and parts[-1].message is word.message:
-            parts[-1] = Part(word.message, parts[-1].start, word.end)
+            parts[-1] = MessagePart(word.message, parts[-1].start, word.end)
         else:
             parts.append(word)
     return parts

@@ -21,7 +21,7 @@ CADENCES = ("period", "episode")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PolicyStep:
     """One step of an evolution: a policy, and what came before it.
 
     `cycle` counts the episodes lived before it, `checkpoint` is the last whose questions the evolver was told
@@ -40,16 +40,16 @@ class Step:
     reason: str | None = None
 
 
-def step_of(item: Item) -> Step | None:
+def policy_step(item: Item) -> PolicyStep | None:
     """The step that an entry keeps; None for an entry of anything else."""
     if item.kind not in (POLICY, FAILURE) or "kinds" not in item.meta:
         return None
     kept = {**item.meta, **{name: tuple(item.meta[name]) for name in ("kinds", "changes")}}
-    return Step(**kept, reason=item.text if item.kind == FAILURE else None)
+    return PolicyStep(**kept, reason=item.text if item.kind == FAILURE else None)
 
 
 @dataclass
-class Evolving(Memory):
+class EvolvingMemory(Memory):
     """A memory that writes by `policy`. By what feedback and how often it evolves are parameters."""
 
     feedback: str = parameter(
@@ -62,7 +62,7 @@ class Evolving(Memory):
         1, "Episodes lived before the one that is measured, if evolving by episode.", high=100
     )
 
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {POLICY}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {POLICY}
 
     @property
     @abstractmethod
@@ -75,22 +75,22 @@ class Evolving(Memory):
         item = self.store.newest(POLICY)
         return self.first if item is None else tuple(item.meta["kinds"])
 
-    def follow(self, steps: Sequence[Step]) -> None:
+    def follow(self, steps: Sequence[PolicyStep]) -> None:
         """Take up the policy of the last step; each is kept, one after another, as of now."""
         for step in steps:
             self._take(step)
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: PolicyStep) -> None:
         meta = {name: value for name, value in asdict(step).items() if name != "reason"}
         before = self.store.newest(POLICY)
         if step.reason is not None:
             self.store.add(FAILURE, step.reason, sources=(), meta=meta)
         elif before is None:
-            self.store.add(POLICY, listed(step.kinds), sources=(), meta=meta)
+            self.store.add(POLICY, numbered_list(step.kinds), sources=(), meta=meta)
         else:
-            self.store.revise(before, text=listed(step.kinds), meta=meta)
+            self.store.revise(before, text=numbered_list(step.kinds), meta=meta)
 
 
-def listed(kinds: Sequence[str]) -> str:
+def numbered_list(kinds: Sequence[str]) -> str:
     """Kinds of information as prompts and tables show them: `1. ...`, one a line."""
     return "\n".join(f"{number}. {kind}" for number, kind in enumerate(kinds, 1))

@@ -10,14 +10,14 @@ from typing import Literal
 
 from memflow.memories.entries import Item
 from memflow.memories.memory import Message, Recall
-from memflow.memories.verbatim import dated
+from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate, quarters
 
 Grain = Literal["message", "session"]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class EntryDraft:
     """An entry to be: its text, the messages it came from, and whose words it holds if it is one message."""
 
     text: str
@@ -25,7 +25,7 @@ class Piece:
     role: str | None = None
 
 
-def pieces(messages: Sequence[Message], grain: Grain) -> list[Piece]:
+def split_messages(messages: Sequence[Message], grain: Grain) -> list[EntryDraft]:
     """Messages that arrived together, cut to `grain`: a piece for each, or all of them as one session.
 
     A message without a date was said at the date of the one before it.
@@ -34,14 +34,14 @@ def pieces(messages: Sequence[Message], grain: Grain) -> list[Piece]:
     date: str | None = None
     for message in messages:
         date = message.sent_at or date
-        found.append(Piece(dated(message.line(), date), (message.message_id,), message.role))
+        found.append(EntryDraft(with_date(message.line(), date), (message.message_id,), message.role))
         session.append((message.line(), date))
     if grain == "message" or not found:
         return found
-    return [Piece(passage(session), tuple(message.message_id for message in messages))]
+    return [EntryDraft(dated_lines(session), tuple(message.message_id for message in messages))]
 
 
-def passage(lines: Iterable[tuple[str, str | None]]) -> str:
+def dated_lines(lines: Iterable[tuple[str, str | None]]) -> str:
     """Lines with their dates, one below the other; a date stands where it changes and the line does not say it."""
     shown = []
     before: str | None = None
@@ -64,7 +64,7 @@ def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
         # Each with the line break that joins it to the next; what is joined has one less.
         sums = accumulate(quarters(item.text) + 1 for item in found)
         kept = [item for item, sum_ in zip(found, sums, strict=True) if sum_ - 1 <= 4 * budget]
-    notes = joined(sorted(kept, key=lambda item: item.order))
+    notes = join_texts(sorted(kept, key=lambda item: item.order))
     dropped = sum(estimate(item.text) for item in found[len(kept) :])
     return Recall(
         notes=notes,
@@ -75,17 +75,17 @@ def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
     )
 
 
-def joined(items: Sequence[Item]) -> str:
+def join_texts(items: Sequence[Item]) -> str:
     """The entries' texts, one below the other."""
     return "\n".join(item.text for item in items)
 
 
-def numbered(items: Sequence[Item]) -> str:
+def number_texts(items: Sequence[Item]) -> str:
     """The entries' texts for a model that refers to them by number: `3. Caroline: Hey!`, each on one line."""
     return "\n".join(f"{number}. {' '.join(item.text.split())}" for number, item in enumerate(items, 1))
 
 
-def fitting(items: Sequence[Item], budget: int) -> Sequence[Item]:
+def first_within(items: Sequence[Item], budget: int) -> Sequence[Item]:
     """The first of `items` that fit into `budget` tokens together: at least the very first."""
     sums = accumulate(estimate(item.text) for item in items)
     return items[: max(1, sum(total <= budget for total in sums))]

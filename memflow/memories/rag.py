@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.errors import BadSettings
-from memflow.memories.chunks import UNITS, cut
+from memflow.memories.chunks import UNITS, cut_messages
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
-from memflow.memories.verbatim import beside, forget, keep, kept, surplus
+from memflow.memories.verbatim import overflow, retire_messages, store_messages, stored_messages, with_buffer
 
 BUFFER = "buffer"
 
@@ -50,12 +50,12 @@ class Rag(Memory):
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into the buffer, and write what leaves it: embedded in one call, however many leave."""
-        keep(self.store, messages, BUFFER)
-        held = kept(self.store, BUFFER)
-        leaving = len(surplus(held, self.freq, self.ns))
-        made = cut(held, leaving, self.chunk, self.size, self.overlap, self._start())
+        store_messages(self.store, messages, BUFFER)
+        held = stored_messages(self.store, BUFFER)
+        leaving = len(overflow(held, self.freq, self.ns))
+        made = cut_messages(held, leaving, self.chunk, self.size, self.overlap, self._start())
         vectors = await self.embed([piece.text for piece in made.pieces])
-        forget(self.store, held[: made.gone], BUFFER)
+        retire_messages(self.store, held[: made.gone], BUFFER)
         for piece, start, vector in zip(made.pieces, made.starts, vectors, strict=True):
             meta = {"start": start} if self.chunk == "tokens" else None
             self.store.add(
@@ -68,7 +68,7 @@ class Rag(Memory):
         if written:
             vectors = await self.embed([query])
             found = self.index.search(vectors[0], self.k or written)
-        return beside(recalled(found, self.budget or None), kept(self.store, BUFFER))
+        return with_buffer(recalled(found, self.budget or None), stored_messages(self.store, BUFFER))
 
     def _start(self) -> int:
         """Where, in the buffer's first message, the next chunk of tokens begins: the last one says it."""

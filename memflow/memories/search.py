@@ -26,14 +26,14 @@ B = 0.75
 Scores = npt.NDArray[np.floating[Any]]
 
 
-class Found(NamedTuple):
+class SearchHit(NamedTuple):
     """An entry that was found, and its score."""
 
     item: Item
     score: float
 
 
-class Index(ABC):
+class SearchIndex(ABC):
     """The live entries of some kinds, numbered. The dead keep their number until they are the majority."""
 
     def __init__(self, store: EntryStore, *kinds: str) -> None:
@@ -80,7 +80,7 @@ class Index(ABC):
     def _drop(self, number: int, item: Item) -> None:
         """A document is dead: it counts in no statistic any more."""
 
-    def _best(self, scores: Scores, k: int, above: float) -> list[Found]:
+    def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
         """The `k` best that live and score more than `above`, best first, the older first among equals."""
         if self._dead:
             scores[self._dead] = -np.inf
@@ -93,7 +93,7 @@ class Index(ABC):
             better, level = numbers[values > edge], numbers[values == edge]
             numbers = np.concatenate((better, level[: k - len(better)]))
         ranked = numbers[np.lexsort((numbers, -scores[numbers]))]
-        return [Found(self._items[number], float(scores[number])) for number in ranked]
+        return [SearchHit(self._items[number], float(scores[number])) for number in ranked]
 
 
 class _Postings:
@@ -114,14 +114,14 @@ def _counted(text: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     return len(words), tuple(Counter(words).items())
 
 
-class Bm25(Index):
+class Bm25(SearchIndex):
     """BM25 as Lucene has it (k1 1.2, b 0.75, an inverse document frequency that is never negative)."""
 
     def search(self, query: str, k: int) -> list[Item]:
         """The `k` best entries that share a word with `query`, best first: fewer, where fewer do."""
         return [found.item for found in self.scored(query, k)]
 
-    def scored(self, query: str, k: int) -> list[Found]:
+    def scored(self, query: str, k: int) -> list[SearchHit]:
         """The same, each with its score."""
         self.follow()
         scores = np.zeros(len(self._items))
@@ -165,14 +165,14 @@ class Bm25(Index):
             self._words[word].living -= 1
 
 
-class Dense(Index):
+class Dense(SearchIndex):
     """Exact cosine over the entries' vectors, which are of length 1."""
 
     def search(self, query: Vector, k: int) -> list[Item]:
         """The `k` entries nearest to `query`, a unit vector, nearest first."""
         return [found.item for found in self.scored(query, k)]
 
-    def scored(self, query: Vector, k: int) -> list[Found]:
+    def scored(self, query: Vector, k: int) -> list[SearchHit]:
         """The same, each with its cosine. With `k` as large as the store: all of them."""
         self.follow()
         if not self._items:

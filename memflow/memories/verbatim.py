@@ -15,7 +15,7 @@ from memflow.tokens import estimate
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredMessage:
     """A message that is held, and the date it was said at, where that is known."""
 
     item: Item
@@ -31,15 +31,15 @@ class Kept:
 
     def note(self) -> str:
         """The message as a line of notes, with its date."""
-        return dated(self.item.text, self.date)
+        return with_date(self.item.text, self.date)
 
 
-def dated(line: str, date: str | None) -> str:
+def with_date(line: str, date: str | None) -> str:
     """`[8 May 2023] Caroline: Hey!`: a line that has to stand alone; it is not told its date twice."""
     return line if date is None or date in line else f"[{date}] {line}"
 
 
-def keep(store: EntryStore, messages: Iterable[Message], kind: str) -> None:
+def store_messages(store: EntryStore, messages: Iterable[Message], kind: str) -> None:
     """Write each message as an entry of `kind`. One without a date was said at the date before."""
     newest = store.newest(DATE)
     date = newest.text if newest else None
@@ -50,18 +50,18 @@ def keep(store: EntryStore, messages: Iterable[Message], kind: str) -> None:
         store.add(kind, message.line(), sources=(message.message_id,), role=message.role)
 
 
-def kept(store: EntryStore, kind: str) -> list[Kept]:
+def stored_messages(store: EntryStore, kind: str) -> list[StoredMessage]:
     """The messages of `kind` that are held, oldest first, with their dates."""
     found, date = [], None
     for item in store.live(DATE, kind):
         if item.kind == DATE:
             date = item.text
         else:
-            found.append(Kept(item, date))
+            found.append(StoredMessage(item, date))
     return found
 
 
-def forget(store: EntryStore, leaving: Iterable[Kept], kind: str) -> None:
+def retire_messages(store: EntryStore, leaving: Iterable[StoredMessage], kind: str) -> None:
     """Retire messages of `kind`, and the dates that date nothing any more; the newest date stays."""
     for message in leaving:
         store.retire(message.item.entry_id)
@@ -72,14 +72,14 @@ def forget(store: EntryStore, leaving: Iterable[Kept], kind: str) -> None:
         before = item
 
 
-def surplus(held: Sequence[Kept], freq: int, ns: int) -> Sequence[Kept]:
+def overflow(held: Sequence[StoredMessage], freq: int, ns: int) -> Sequence[StoredMessage]:
     """The oldest messages of a buffer that holds `freq` + `ns` or more: as many times `freq` as leave `ns`."""
     return held[: max(0, (len(held) - ns) // freq * freq)]
 
 
-def beside(recall: Recall, held: Sequence[Kept]) -> Recall:
+def with_buffer(recall: Recall, held: Sequence[StoredMessage]) -> Recall:
     """What was recalled, and a buffer's messages as turns after it."""
-    said, items = turns(held), tuple(message.item for message in held)
+    said, items = as_turns(held), tuple(message.item for message in held)
     return replace(
         recall,
         messages=(*recall.messages, *said),
@@ -89,15 +89,15 @@ def beside(recall: Recall, held: Sequence[Kept]) -> Recall:
     )
 
 
-def turns(messages: Sequence[Kept]) -> tuple[ChatMessage, ...]:
+def as_turns(messages: Sequence[StoredMessage]) -> tuple[ChatMessage, ...]:
     """The messages as turns, in order, each date shown once."""
     dates = [None, *(message.date for message in messages)]
     return tuple(message.turn(before) for message, before in zip(messages, dates, strict=False))
 
 
-def within(messages: Sequence[Kept], budget: int) -> Recall:
+def newest_within(messages: Sequence[StoredMessage], budget: int) -> Recall:
     """The newest messages that fit into `budget` tokens, as turns; what is left out is counted as dropped."""
-    said = turns(messages)
+    said = as_turns(messages)
     sizes = [estimate(turn.content) for turn in said]
     first, total = len(sizes), 0
     while first > 0 and total + sizes[first - 1] <= budget:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from memflow.metrics.score import MetricResult
+from memflow.metrics.result import MetricResult
 
 BERTSCORE = "bertscore"
 NO_ENCODER = (

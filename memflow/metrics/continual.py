@@ -55,7 +55,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Marks:
+class AnswerMarks:
     """What each question counts for: arrays of shape (questions, checkpoints + 1), or (questions,) where it is one."""
 
     right: Array
@@ -67,7 +67,7 @@ class Marks:
     """By how much it changes in a step from one checkpoint to the next, from 1 on; nan where there is no step."""
 
 
-def marked(correct: npt.ArrayLike) -> Marks:
+def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
     """The marks of complete questions. Raises BadInput where `correct` is no array of questions and checkpoints, holds
     anything beyond 0 and 1, or has no checkpoint besides 0."""
     right = np.asarray(correct, dtype=np.float64)
@@ -82,7 +82,7 @@ def marked(correct: npt.ArrayLike) -> Marks:
     told = right[:, 1:]
     steps = told.shape[1] - 1
     changed = np.abs(np.diff(told, axis=1)).sum(axis=1)
-    return Marks(
+    return AnswerMarks(
         right=right,
         forgotten=np.maximum(0.0, before - right),
         learnt=np.maximum(0.0, right - before),
@@ -92,7 +92,7 @@ def marked(correct: npt.ArrayLike) -> Marks:
     )
 
 
-def complete(correct: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def complete_rows(correct: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Which questions have an answer at every checkpoint."""
     values = np.asarray(correct, dtype=np.float64)
     return np.asarray(np.isfinite(values).all(axis=1)) if values.ndim == 2 else np.zeros(0, dtype=np.bool_)
@@ -101,10 +101,10 @@ def complete(correct: npt.ArrayLike) -> npt.NDArray[np.bool_]:
 def summary(correct: npt.ArrayLike) -> Summary:
     """The measures over all complete questions. Raises BadInput where there is none, or where `marked` does."""
     values = np.asarray(correct, dtype=np.float64)
-    kept = values[complete(values)] if values.ndim == 2 else values
+    kept = values[complete_rows(values)] if values.ndim == 2 else values
     if not len(kept):
         raise BadInput("no question has an answer at every checkpoint: there is nothing to follow")
-    marks = marked(kept)
+    marks = mark_answers(kept)
     accuracy = marks.right.mean(axis=0)
     flips = float(marks.flips.mean())
     return Summary(

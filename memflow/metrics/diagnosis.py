@@ -71,7 +71,7 @@ class Attribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class FailureShares:
     """The shares of many answers' failures: arrays of one shape, whose sum is 1 for a wrong answer and 0 for a
     right one."""
 
@@ -87,7 +87,7 @@ class Unattributed:
     reason: str
 
 
-def by_evidence(
+def attribute_by_evidence(
     evidence: AbstractSet[str], held: AbstractSet[str], recalled: AbstractSet[str], loss: float
 ) -> Attribution:
     """Divide the loss of one answer (1 minus its score) by what became of its evidence.
@@ -105,7 +105,9 @@ def by_evidence(
     return Attribution(write=loss * unwritten, read=loss * (1 - unwritten))
 
 
-def by_counts(write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike) -> Shares:
+def attribute_by_counts(
+    write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike
+) -> FailureShares:
     """Attribute answers by how many of their variables fail by write and by read, which is what the published code
     keeps of each question and period.
 
@@ -124,10 +126,10 @@ def by_counts(write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right
         raise BadInput("an answer is right (1) or wrong (0); something else was given")
     loss, failing = 1 - hits, writes + reads
     unknown = np.where(failing > 0, loss / np.maximum(failing, 1), 0.0)
-    return Shares(writes * unknown, reads * unknown, np.where(failing > 0, 0.0, loss))
+    return FailureShares(writes * unknown, reads * unknown, np.where(failing > 0, 0.0, loss))
 
 
-def attribution(
+def attribute_by_states(
     truth: Sequence[Values], known: Sequence[Values | None], right: Sequence[bool | None]
 ) -> list[Attribution | Unattributed]:
     """Attribute the failures of one question over all periods of one user.
@@ -162,7 +164,7 @@ def _attributed(
         return Attribution(utilisation=1.0)
     writes = 0
     for name in unknown:
-        written = last_write(truth, name, period)
+        written = last_change(truth, name, period)
         then = known[written]
         if then is None:
             return Unattributed(
@@ -173,7 +175,7 @@ def _attributed(
     return Attribution(write=writes / len(unknown), read=reads / len(unknown))
 
 
-def last_write(truth: Sequence[Values], name: str, period: int) -> int:
+def last_change(truth: Sequence[Values], name: str, period: int) -> int:
     """The last period, up to `period`, in which the variable took a new value; 0 where it never did."""
     while period > 0 and truth[period][name] == truth[period - 1][name]:
         period -= 1

@@ -85,7 +85,7 @@ _T = (
 )  # fmt: skip
 
 
-def student(degrees: int) -> float:
+def student_t(degrees: int) -> float:
     """The 97.5 % quantile of Student's t with so many degrees of freedom, from 1; beyond 30 by its expansion."""
     if degrees <= len(_T):
         return _T[degrees - 1]

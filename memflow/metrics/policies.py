@@ -19,7 +19,7 @@ Statistic = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
-class Answers:
+class PolicyCounts:
     """Answers of one memory under one policy, summed: arrays of shape (users, periods).
 
     `right` counts right answers, `bound` those of the upper bound, `chance` sums what guessing would score, `asked`
@@ -44,7 +44,7 @@ class Answers:
         )
 
 
-class Pair(NamedTuple):
+class PairedIntervals(NamedTuple):
     """A figure under both policies, and off-policy minus on-policy, each with its 95 % interval."""
 
     on: Interval
@@ -52,9 +52,9 @@ class Pair(NamedTuple):
     difference: Interval
 
 
-def paired(on: Statistic, off: Statistic, users: int, *, seed: int = 0) -> Pair:
+def paired_intervals(on: Statistic, off: Statistic, users: int, *, seed: int = 0) -> PairedIntervals:
     """The two figures and their difference over the same draws of `users` users."""
-    return Pair(
+    return PairedIntervals(
         bootstrap(on, users, seed=seed),
         bootstrap(off, users, seed=seed),
         bootstrap(lambda weights: off(weights) - on(weights), users, seed=seed),
@@ -69,7 +69,7 @@ def ranks(values: Sequence[float | None]) -> list[int | None]:
     ]
 
 
-def rises(on: Sequence[int | None], off: Sequence[int | None]) -> list[int | None]:
+def rank_changes(on: Sequence[int | None], off: Sequence[int | None]) -> list[int | None]:
     """By how many ranks each stands higher off-policy than on-policy: negative where it falls.
 
     Raises BadInput where the two differ in length.

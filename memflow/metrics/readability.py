@@ -8,7 +8,7 @@ download a pronouncing dictionary. They stand here instead, and the dictionary i
 
 from collections.abc import Mapping
 
-from memflow.metrics.score import MetricResult
+from memflow.metrics.result import MetricResult
 
 CLI, FKGL, DCRS = "cli", "fkgl", "dcrs"
 """The metrics' names."""

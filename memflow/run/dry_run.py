@@ -17,8 +17,8 @@ from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.own import Own
 from memflow.memories.registry import find
+from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Turn
 from memflow.run.answer import answer_all
@@ -93,7 +93,7 @@ class Rehearsal:
         cast: Cast,
         handlers: Mapping[str, Handler],
         *,
-        own: Mapping[str, Own] | None = None,
+        own: Mapping[str, UserMemory] | None = None,
         latency: float = 1.0,
     ) -> None:
         self.cast = cast
@@ -144,15 +144,15 @@ class Rehearsal:
             )
             world = Environment(benchmark, domain, assistant, answering, tools.chat, users.turns, probes)
             replier = benchmark.replier(domain, answering)
-            return await live(world, recipe, episodes, recipe.remember(tools), replier)
+            return await live(world, recipe, episodes, recipe.factory(tools), replier)
 
         async def answer(on: _Stage) -> list[Reply]:
-            remember = recipe.remember(on.tools(assistant))
+            remember = recipe.factory(on.tools(assistant))
             return await answer_all(
                 benchmark, domain, assistant, probes, pasts, remember, on.answering(assistant)
             )
 
-        played = self._play("memory", domain, assistant, memory) if recipe.system.plays else []
+        played = self._play("memory", domain, assistant, memory) if recipe.system.needs_playing else []
         said, entries = said_of(domain.name, assistant, played), entries_of(domain.name, assistant, played)
         pasts = pasts_of(entries, said, probes)
         replies = self._play("answer", domain, assistant, answer)
@@ -164,9 +164,11 @@ class Rehearsal:
                 lambda on: benchmark.verdicts(domain, probes, replies, MetricBackends(on.role("judge"))),
             )
         claims = (
-            benchmark.claims(domain, assistant, users.states, users.turns) if recipe.system.recalls else []
+            benchmark.claims(domain, assistant, users.states, users.turns)
+            if recipe.system.recalls_entries
+            else []
         )
-        held = held_at(pasts_of(entries, said, claims), claims, recipe.system.memory.bookkeeping)
+        held = held_at(pasts_of(entries, said, claims), claims, recipe.system.memory.bookkeeping_kinds)
         if claims:
             self._play(
                 "score",

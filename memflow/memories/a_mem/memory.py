@@ -12,18 +12,15 @@ code has neither descriptions nor links nor evolution, and searches for keywords
 of these only the last is offered here (`query`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.memories.a_mem.answers import LINKED, Decision, Evolved, Keywords
-from memflow.memories.a_mem.boxes import Boxes
-from memflow.memories.a_mem.note import NOTE, Note
-from memflow.memories.a_mem.scripted import HANDLERS
+from memflow.memories.a_mem.note import NOTE, Note, NoteLinks
 from memflow.memories.entries import Item, Vector
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
-from memflow.memories.notes import joined
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
 from memflow.tokens import estimate
 
@@ -43,14 +40,14 @@ class AMem(Memory):
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, NOTE)
-        self.boxes = Boxes(self.store)
+        self.boxes = NoteLinks(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """A note for each message: described and embedded together, then linked one after the other."""
         notes = self._bare(messages)
         sources = [(message.message_id,) for message in messages]
         answers = await self.ask_all(
-            Ask("describe", {"message": note.content}, about)
+            PromptRequest("describe", {"message": note.content}, about)
             for note, about in zip(notes, sources, strict=True)
         )
         notes = [note.described(by) if by else note for note, by in zip(notes, answers, strict=True)]
@@ -68,12 +65,8 @@ class AMem(Memory):
         vectors = await self.embed([query])
         found = self.index.search(vectors[0], self.k)
         entries = (*found, *self._joining(found))
-        notes = joined(sorted(entries, key=lambda item: item.meta["number"]))
+        notes = join_texts(sorted(entries, key=lambda item: item.meta["number"]))
         return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
-
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
 
     def _bare(self, messages: Sequence[Message]) -> list[Note]:
         """The messages as notes that nothing is said of. One without a date was said at the date before."""
@@ -91,7 +84,7 @@ class AMem(Memory):
         near = self.index.search(vector, self.k_links)
         decision: Decision | None = None
         if near:
-            fields = {"neighbours": numbered(near), "note": note.text}
+            fields = {"neighbours": note_sections(near), "note": note.text}
             decision = await self.ask("connect", fields, sources=source, check=_named(len(near)))
         if decision is not None:
             linked = dict.fromkeys(near[number - 1].entry_id for number in decision.links)
@@ -119,7 +112,7 @@ class AMem(Memory):
         return [*around.values()][: self.linked]
 
 
-def numbered(notes: Sequence[Item]) -> str:
+def note_sections(notes: Sequence[Item]) -> str:
     """The notes under headings with their numbers, from 1."""
     return "\n\n".join(f"## Note {number}\n{item.text}" for number, item in enumerate(notes, 1))
 

@@ -5,7 +5,7 @@ import re
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.a_mem.answers import LINKED, Decision, Described, Evolved, Keywords
-from memflow.memories.plain import likeness, statements, subject
+from memflow.memories.script_helpers import statements, subject, word_overlap
 from memflow.words import search_words
 
 ALIKE = 0.2
@@ -38,7 +38,7 @@ def _connect(request: ChatRequest) -> Decision:
         # A heading that is out of turn was said by someone: it belongs to the note before.
         if int(number) == len(texts) + 1:
             texts.append(text)
-    alike = [likeness(text, note) for text in texts]
+    alike = [word_overlap(text, note) for text in texts]
     links = [number for number, share in enumerate(alike, 1) if share >= ALIKE][:LINKED]
     evolved = []
     if links:

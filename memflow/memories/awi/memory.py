@@ -5,17 +5,22 @@ names the labels to add or to replace; the dictionary is updated by union. `kind
 is a parameter; AMemGym evolves it (section 5), which is evolved.py.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.memories.awi.answers import Facts
-from memflow.memories.awi.scripted import HANDLERS
-from memflow.memories.evolving import listed
+from memflow.memories.evolving import EvolvingMemory, numbered_list
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
-from memflow.memories.notes import joined
-from memflow.memories.verbatim import Kept, beside, forget, keep, kept, surplus
+from memflow.memories.notes import join_texts
+from memflow.memories.verbatim import (
+    StoredMessage,
+    overflow,
+    retire_messages,
+    store_messages,
+    stored_messages,
+    with_buffer,
+)
 from memflow.tokens import estimate
 
 BUFFER, FACT = "buffer", "fact"
@@ -40,38 +45,34 @@ class Awi(Memory):
     kinds: tuple[str, ...] = parameter(KINDS, "Kinds of information worth keeping, told to the model.")
 
     calls: ClassVar[Calls] = Calls(chat_write=1, per="round")
-    asks: ClassVar[tuple[str, ...]] = ("update",)
-    ranks: ClassVar[bool] = False
+    prompt_stems: ClassVar[tuple[str, ...]] = ("update",)
+    ranks_entries: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into the buffer, and have what leaves it written: one call for every `freq` messages."""
-        keep(self.store, messages, BUFFER)
-        leaving = surplus(kept(self.store, BUFFER), self.freq, self.ns)
+        store_messages(self.store, messages, BUFFER)
+        leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
         for start in range(0, len(leaving), self.freq):
             await self._update(leaving[start : start + self.freq])
-        forget(self.store, leaving, BUFFER)
+        retire_messages(self.store, leaving, BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Everything; the query does not matter."""
         facts = self.store.live(FACT)
-        notes = joined(facts)
+        notes = join_texts(facts)
         recall = Recall(notes=notes, entries=tuple(reversed(facts)), injected_tokens=estimate(notes))
-        return beside(recall, kept(self.store, BUFFER))
+        return with_buffer(recall, stored_messages(self.store, BUFFER))
 
     def keeping(self) -> tuple[str, ...]:
         """The kinds of information that it keeps now."""
         return self.kinds
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
-    async def _update(self, said: Sequence[Kept]) -> None:
+    async def _update(self, said: Sequence[StoredMessage]) -> None:
         known = {item.meta["label"]: item for item in self.store.live(FACT)}
         sources = [source for message in said for source in message.item.sources]
         fields = {
-            "kinds": listed(self.keeping()),
-            "known": joined([*known.values()]) or "(nothing yet)",
+            "kinds": numbered_list(self.keeping()),
+            "known": join_texts([*known.values()]) or "(nothing yet)",
             "messages": "\n".join(message.note() for message in said),
         }
         facts: Facts | None = await self.ask("update", fields, sources=sources)
@@ -81,3 +82,19 @@ class Awi(Memory):
                 known[fact.label] = self.store.add(FACT, text, sources=sources, meta=meta)
             elif known[fact.label].text != text:
                 known[fact.label] = self.store.revise(known[fact.label], text=text, sources=sources)
+
+
+@dataclass
+class EvolvingAwi(EvolvingMemory, Awi):
+    """AWI that writes by the policy in force; `kinds` is the first. What it holds and recalls is AWI's."""
+
+    prompt_stems: ClassVar[tuple[str, ...]] = ("update", "evolve")
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The kinds that it is given as a parameter."""
+        return self.kinds
+
+    def keeping(self) -> tuple[str, ...]:
+        """The policy in force."""
+        return self.policy

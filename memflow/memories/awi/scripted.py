@@ -11,7 +11,7 @@ from typing import Any
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.awi.answers import Fact, Facts, Policy
-from memflow.memories.plain import statements, subject
+from memflow.memories.script_helpers import statements, subject
 from memflow.words import search_words
 
 ANYTHING = "anything else"

@@ -12,20 +12,18 @@ itself: MemBench's code rates the observation that set the reflection off.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from memflow.chat.scripted import Handler
-from memflow.memories.access import ACCESS, Accesses
+from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item, Vector
 from memflow.memories.generative_agent import answers
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
-from memflow.memories.generative_agent.ranking import Weights, items, rank
-from memflow.memories.generative_agent.scripted import HANDLERS
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
-from memflow.memories.notes import fitting, joined, numbered, pieces, recalled
-from memflow.memories.search import Dense, Found
+from memflow.memories.generative_agent.ranking import Weights, rank, top_items
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.notes import first_within, join_texts, number_texts, recalled, split_messages
+from memflow.memories.search import Dense, SearchHit
 
 OBSERVATION, REFLECTION = "observation", "reflection"
 QUESTIONS = "questions"
@@ -69,16 +67,16 @@ class GenerativeAgent(Memory):
         embed_read=1,
         per="message",
     )
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {ACCESS, QUESTIONS}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS, QUESTIONS}
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, OBSERVATION, REFLECTION)
-        self.accesses = Accesses(self.store)
+        self.accesses = AccessLog(self.store)
         self.weights = Weights(self.recency, self.importance, self.relevance, self.decay, self.normalise)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Keep each with its importance and its vector, and reflect where the threshold is reached."""
-        arrived = pieces(messages, "message")
+        arrived = split_messages(messages, "message")
         vectors, ratings = await asyncio.gather(
             self.embed([piece.text for piece in arrived]),
             self._rated((piece.text, piece.sources) for piece in arrived),
@@ -95,22 +93,18 @@ class GenerativeAgent(Memory):
         if not self.store.live(OBSERVATION):
             return Recall()
         [vector] = await self.embed([query])
-        recall = recalled(items(self._ranked(vector), self.k), self.budget or None)
+        recall = recalled(top_items(self._ranked(vector), self.k), self.budget or None)
         if not frozen:
             self.accesses.note(recall.entries, self.store.sequence)
         return recall
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     async def _rated(self, memories: Iterable[tuple[str, Sequence[str]]]) -> list[dict[str, int]]:
         """`{"importance": 7}` for each text and its sources; empty, where the model gave none."""
-        asks = [Ask("importance", {"memory": text}, sources) for text, sources in memories]
+        asks = [PromptRequest("importance", {"memory": text}, sources) for text, sources in memories]
         ratings: list[Rating | None] = await self.ask_all(asks)
         return [{} if rating is None else {"importance": rating.importance} for rating in ratings]
 
-    def _ranked(self, query: Vector) -> list[Found]:
+    def _ranked(self, query: Vector) -> list[SearchHit]:
         candidates = self.index.scored(query, len(self.store))
         last = [self.accesses.last(found.item) for found in candidates]
         ages = [
@@ -128,21 +122,21 @@ class GenerativeAgent(Memory):
 
     async def _reflect(self) -> None:
         newest_first = self.store.live(OBSERVATION, REFLECTION)[::-1][: self.recent]
-        recent = fitting(newest_first, SHOWN)[::-1]
-        fields = {"memories": joined(recent), "count": self.questions}
+        recent = first_within(newest_first, SHOWN)[::-1]
+        fields = {"memories": join_texts(recent), "count": self.questions}
         asked: Questions | None = await self.ask("questions", fields, sources=_sources(recent))
         questions = asked.questions[: self.questions] if asked else []
         # Written even where there are none: else every message from here on would set off another try.
         self.store.add(QUESTIONS, "\n".join(questions), sources=())
         vectors = await self.embed(questions)
-        shown = [fitting(items(self._ranked(vector), self.reflect_k), SHOWN) for vector in vectors]
+        shown = [first_within(top_items(self._ranked(vector), self.reflect_k), SHOWN) for vector in vectors]
         self.accesses.note(
             [*{item.entry_id: item for each in shown for item in each}.values()], self.store.sequence
         )
         drawn: list[Insights | None] = await self.ask_all(
-            Ask(
+            PromptRequest(
                 "insights",
-                {"statements": numbered(each), "count": self.insights},
+                {"statements": number_texts(each), "count": self.insights},
                 _sources(each),
                 _cites_only(len(each)),
             )

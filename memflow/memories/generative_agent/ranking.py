@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memflow.memories.entries import Item
-from memflow.memories.search import Found
+from memflow.memories.search import SearchHit
 
 Normalise = Literal["min_max", "none"]
 
@@ -21,7 +21,7 @@ class Weights:
     normalise: Normalise
 
 
-def rank(candidates: Sequence[Found], ages: Sequence[int], weights: Weights) -> list[Found]:
+def rank(candidates: Sequence[SearchHit], ages: Sequence[int], weights: Weights) -> list[SearchHit]:
     """The candidates (each with its cosine) by their sums, best first, the older first among equals.
 
     `ages` are the messages since each was last recalled. A memory that the model did not rate gets nothing
@@ -35,7 +35,7 @@ def rank(candidates: Sequence[Found], ages: Sequence[int], weights: Weights) -> 
         recency, relevance, importance = (_stretched(term) for term in (recency, relevance, importance))
     given = iter(importance)
     scored = [
-        Found(
+        SearchHit(
             found.item,
             weights.recency * recent
             + weights.relevance * relevant
@@ -46,7 +46,7 @@ def rank(candidates: Sequence[Found], ages: Sequence[int], weights: Weights) -> 
     return sorted(scored, key=_best_first)
 
 
-def _best_first(found: Found) -> tuple[float, int]:
+def _best_first(found: SearchHit) -> tuple[float, int]:
     return -found.score, found.item.order
 
 
@@ -56,6 +56,6 @@ def _stretched(values: Sequence[float]) -> list[float]:
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
 
-def items(ranked: Sequence[Found], k: int) -> list[Item]:
+def top_items(ranked: Sequence[SearchHit], k: int) -> list[Item]:
     """The best `k`, without their scores."""
     return [found.item for found in ranked[:k]]

@@ -5,7 +5,7 @@ import re
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
-from memflow.memories.plain import statements, subject
+from memflow.memories.script_helpers import statements, subject
 
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 

@@ -12,7 +12,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from memflow.chat.asking import read
+from memflow.chat.asking import parse_completion
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest
 from memflow.errors import BudgetSpent, ChatError, EndpointDown
 from memflow.memories.entries import Vector
@@ -91,7 +91,7 @@ class Bridge:
             if isinstance(error, BudgetSpent | EndpointDown):
                 self.ended = error
             raise
-        value, wrong = read(completion, request.output)
+        value, wrong = parse_completion(completion, request.output)
         if value is None:
             self.wrong.append(f"{request.prompt}: {wrong}")
         elif isinstance(value, Facts):

@@ -33,7 +33,7 @@ _TODAY = re.compile(r"^- Today's date is .*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LibraryChange:
     """What the package says it did with a memory: its number, and ADD, UPDATE or DELETE."""
 
     number: int
@@ -67,11 +67,11 @@ class Library:
         stored = self.memory.add(said, user_id=USER, infer=False)["results"]
         self._ids = {str(one["id"]): number for one, number in zip(stored, sorted(held), strict=True)}
 
-    def add(self, messages: Sequence[Mapping[str, str]], date: str | None) -> list[Change]:
+    def add(self, messages: Sequence[Mapping[str, str]], date: str | None) -> list[LibraryChange]:
         """Have it read messages, and say what it changed. `date` is the simulated day, where it is known."""
         self.memory.config.custom_fact_extraction_prompt = _extraction(date)
         done = self.memory.add([*messages], user_id=USER)["results"]
-        return [Change(self._number(str(one["id"])), one["event"]) for one in done]
+        return [LibraryChange(self._number(str(one["id"])), one["event"]) for one in done]
 
     def held(self) -> dict[int, str]:
         """The memories that it holds, by number."""

@@ -13,19 +13,17 @@ case is an entry of kind failure. Sources of a memory are the messages of all ad
 fact is from, the package does not say. Notes are dated by the last add that touched a memory, oldest first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.errors import BadSettings
 from memflow.memories.entries import Item
 from memflow.memories.lib_mem0.bridge import Bridge
-from memflow.memories.lib_mem0.library import PACKAGE, Change, Library
-from memflow.memories.lib_mem0.scripted import HANDLERS
+from memflow.memories.lib_mem0.library import PACKAGE, Library, LibraryChange
 from memflow.memories.memory import FAILURE, Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
-from memflow.memories.verbatim import dated
+from memflow.memories.verbatim import with_date
 
 MEMORY = "memory"
 
@@ -54,7 +52,7 @@ class LibMem0(Memory):
         sources = [message.message_id for message in messages]
         date = next((message.sent_at for message in reversed(messages) if message.sent_at), None)
         said = [{"role": message.role, "content": _words(message)} for message in messages]
-        bridge, changes = library.bridge, list[Change]()
+        bridge, changes = library.bridge, list[LibraryChange]()
         try:
             changes = await bridge.beside(lambda: library.add(said, date))
         except BadSettings:
@@ -86,10 +84,6 @@ class LibMem0(Memory):
         held = self._held()
         return recalled([held[number] for number in numbers])
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     async def _opened(self, text: str) -> Library:
         """A store of the package with the live memories: the one at hand, or a new one where entries changed."""
         if self._library is not None and self._seen == self.store.version:
@@ -110,7 +104,7 @@ class LibMem0(Memory):
         return self._library
 
     def _mirror(
-        self, library: Library, changes: Sequence[Change], sources: Sequence[str], date: str | None
+        self, library: Library, changes: Sequence[LibraryChange], sources: Sequence[str], date: str | None
     ) -> None:
         """Retire what the package deleted, revise what it changed, add what is new."""
         now, held = library.held(), self._held()
@@ -121,7 +115,7 @@ class LibMem0(Memory):
             elif number in touched or now[number] != item.meta["memory"]:
                 self.store.revise(
                     item,
-                    text=dated(now[number], date),
+                    text=with_date(now[number], date),
                     sources=dict.fromkeys((*item.sources, *sources)),
                     vector=library.bridge.vectors[now[number]],
                     meta=_meta(number, now[number], date),
@@ -129,7 +123,7 @@ class LibMem0(Memory):
         for number in sorted(now.keys() - held.keys()):
             self.store.add(
                 MEMORY,
-                dated(now[number], date),
+                with_date(now[number], date),
                 sources=sources,
                 vector=library.bridge.vectors[now[number]],
                 meta=_meta(number, now[number], date),

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.mem0.answers import Decision, Decisions
-from memflow.memories.mem0.passages import numbered
-from memflow.memories.memory import Ask
-from memflow.memories.verbatim import dated
+from memflow.memories.mem0.passages import number_lines
+from memflow.memories.memory import PromptRequest
+from memflow.memories.verbatim import with_date
 
 FACT = "fact"
 CHANGES = ("UPDATE", "DELETE")
@@ -21,7 +21,7 @@ CHANGES = ("UPDATE", "DELETE")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NewFact:
     """A fact that is not in the memory yet: its text, the messages that say it, and when the last was said."""
 
     text: str
@@ -30,24 +30,24 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Deciding:
+class FactUpdate:
     """New facts beside the memories they may change. The model sees both by their numbers."""
 
     store: EntryStore
-    facts: Sequence[Candidate]
+    facts: Sequence[NewFact]
     memories: Sequence[Item]
 
     @property
-    def ask(self) -> Ask | None:
+    def ask(self) -> PromptRequest | None:
         """None where nothing similar is held: then every fact is new, and is added."""
         if not self.facts or not self.memories:
             return None
         fields = {
-            "memories": numbered([item.text for item in self.memories]),
-            "facts": numbered([dated(fact.text, fact.date) for fact in self.facts]),
+            "memories": number_lines([item.text for item in self.memories]),
+            "facts": number_lines([with_date(fact.text, fact.date) for fact in self.facts]),
         }
         sources = dict.fromkeys(source for fact in self.facts for source in fact.sources)
-        return Ask("decide", fields, tuple(sources), self.wrong)
+        return PromptRequest("decide", fields, tuple(sources), self.wrong)
 
     def wrong(self, answer: Decisions) -> str | None:
         """What is wrong with an answer that its schema cannot know; None when nothing is."""
@@ -100,10 +100,10 @@ class Deciding:
             elif decision.operation == "DELETE":
                 self.store.retire(self.memories[decision.memory - 1].entry_id)
 
-    def _add(self, fact: Candidate, vectors: Mapping[str, Vector]) -> None:
+    def _add(self, fact: NewFact, vectors: Mapping[str, Vector]) -> None:
         self.store.add(
             FACT,
-            dated(fact.text, fact.date),
+            with_date(fact.text, fact.date),
             sources=fact.sources,
             vector=vectors[fact.text],
             meta=_meta(fact.date),
@@ -115,7 +115,7 @@ class Deciding:
         date = fact.date or old.meta.get("date")
         self.store.revise(
             old,
-            text=dated(text, date),
+            text=with_date(text, date),
             sources=fact.sources
             if decision.replaces
             else tuple(dict.fromkeys((*old.sources, *fact.sources))),

@@ -9,22 +9,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from memflow.chat.scripted import Handler
 from memflow.memories.entries import Vector
 from memflow.memories.mem0.answers import Facts
-from memflow.memories.mem0.decisions import FACT, Candidate, Deciding
+from memflow.memories.mem0.decisions import FACT, FactUpdate, NewFact
 from memflow.memories.mem0.passages import Passage
-from memflow.memories.mem0.scripted import HANDLERS
-from memflow.memories.memory import Ask, Memory, Recall, parameter
+from memflow.memories.memory import Memory, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
 
 
-class Step(Protocol):
+class StoreChange(Protocol):
     """Something that may have to be asked before it changes the store."""
 
     @property
-    def ask(self) -> Ask | None:
+    def ask(self) -> PromptRequest | None:
         """What to ask; None where nothing is open."""
         ...
 
@@ -44,7 +42,7 @@ class FactMemory(Memory):
     similar: int = parameter(10, "How many facts held a new one is compared with.", low=1)
     k: int = parameter(5, "How many facts are recalled.", low=1)
 
-    asks: ClassVar[tuple[str, ...]] = ("decide", "extract")
+    prompt_stems: ClassVar[tuple[str, ...]] = ("decide", "extract")
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, FACT)
@@ -53,32 +51,28 @@ class FactMemory(Memory):
     def package(cls) -> str:
         return __name__.rpartition(".")[0]
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
-    def extraction(self, passage: Passage) -> Ask:
+    def extraction(self, passage: Passage) -> PromptRequest:
         """Which facts the new messages of a passage say."""
 
         def wrong(answer: Facts) -> str | None:
             return passage.misses(number for fact in answer.facts for number in fact.messages)
 
-        return Ask("extract", passage.fields(), passage.sources, wrong)
+        return PromptRequest("extract", passage.fields(), passage.sources, wrong)
 
-    def candidates(self, passage: Passage, answer: Facts | None) -> list[Candidate]:
+    def candidates(self, passage: Passage, answer: Facts | None) -> list[NewFact]:
         """The facts of an answer with their sources and dates: none, where there was no answer."""
         return [
-            Candidate(fact.text, *passage.cited(fact.messages)) for fact in (answer.facts if answer else ())
+            NewFact(fact.text, *passage.cited(fact.messages)) for fact in (answer.facts if answer else ())
         ]
 
-    def deciding(self, facts: Sequence[Candidate], vectors: Mapping[str, Vector]) -> Deciding:
+    def deciding(self, facts: Sequence[NewFact], vectors: Mapping[str, Vector]) -> FactUpdate:
         """The facts beside those most similar to any of them, oldest first."""
         near = {
             item.entry_id: item
             for fact in facts
             for item in self.index.search(vectors[fact.text], self.similar)
         }
-        return Deciding(self.store, facts, sorted(near.values(), key=lambda item: item.order))
+        return FactUpdate(self.store, facts, sorted(near.values(), key=lambda item: item.order))
 
     async def vectors(
         self, texts: Iterable[str], known: Mapping[str, Vector] | None = None
@@ -89,7 +83,7 @@ class FactMemory(Memory):
         found.update(zip(unknown, await self.embed(unknown), strict=True))
         return found
 
-    async def take(self, steps: Sequence[Step], vectors: Mapping[str, Vector]) -> dict[str, Vector]:
+    async def take(self, steps: Sequence[StoreChange], vectors: Mapping[str, Vector]) -> dict[str, Vector]:
         """Ask what the steps have to ask, at once, and let them change the store in their order.
 
         A step whose question gets no usable answer changes nothing. Returns the vectors known afterwards.
@@ -105,7 +99,7 @@ class FactMemory(Memory):
             step.apply(answer, known)
         return known
 
-    async def settle(self, drawn: Sequence[Sequence[Candidate]]) -> None:
+    async def settle(self, drawn: Sequence[Sequence[NewFact]]) -> None:
         """Embed all facts in one call, and decide on those of one passage after those of another."""
         vectors = await self.vectors(fact.text for facts in drawn for fact in facts)
         for facts in drawn:

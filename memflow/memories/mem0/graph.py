@@ -15,9 +15,9 @@ from typing import ClassVar
 from memflow.memories.mem0.answers import Entities, Names, Relations
 from memflow.memories.mem0.facts import FACT
 from memflow.memories.mem0.memory import Mem0
-from memflow.memories.mem0.passages import Passage, numbered
+from memflow.memories.mem0.passages import Passage, number_lines
 from memflow.memories.mem0.triplets import ENTITY, RELATION, Graph, Triplet
-from memflow.memories.memory import Ask, Calls, Message, Recall, parameter
+from memflow.memories.memory import Calls, Message, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.tokens import estimate
 
@@ -31,9 +31,15 @@ class Mem0Graph(Mem0):
     anchor: float = parameter(0.7, "From which cosine on a node is meant by an entity of the query.")
     relevant: float = parameter(0.4, "From which cosine on a relation is recalled for the whole query.")
 
-    asks: ClassVar[tuple[str, ...]] = (*Mem0.asks, "entities", "identify", "relations", "resolve")
+    prompt_stems: ClassVar[tuple[str, ...]] = (
+        *Mem0.prompt_stems,
+        "entities",
+        "identify",
+        "relations",
+        "resolve",
+    )
     calls: ClassVar[Calls] = Calls(chat_write=6, chat_read=1, embed_write=2, embed_read=1, per="round")
-    bookkeeping: ClassVar[frozenset[str]] = Mem0.bookkeeping | {ENTITY}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Mem0.bookkeeping_kinds | {ENTITY}
     version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
@@ -45,7 +51,7 @@ class Mem0Graph(Mem0):
         held, passages = self.arrive(messages)
         asks = [
             *map(self.extraction, passages),
-            *(Ask("entities", passage.fields(), passage.sources) for passage in passages),
+            *(PromptRequest("entities", passage.fields(), passage.sources) for passage in passages),
             *self.refreshing(held),
         ]
         answers = await self.ask_all(asks)
@@ -92,7 +98,7 @@ class Mem0Graph(Mem0):
             related[at] = _triplets(passages[at], named[at], answer)
         return related
 
-    def _relating(self, passage: Passage, named: Entities) -> Ask:
+    def _relating(self, passage: Passage, named: Entities) -> PromptRequest:
         """How the entities of a passage stand to each other."""
 
         def wrong(answer: Relations) -> str | None:
@@ -103,8 +109,8 @@ class Mem0Graph(Mem0):
                     return f"a relation joins entity {each.source} to itself"
             return passage.misses(number for each in answer.relations for number in each.messages)
 
-        entities = numbered(f"{entity.name} ({entity.type})" for entity in named.entities)
-        return Ask("relations", {**passage.fields(), "entities": entities}, passage.sources, wrong)
+        entities = number_lines(f"{entity.name} ({entity.type})" for entity in named.entities)
+        return PromptRequest("relations", {**passage.fields(), "entities": entities}, passage.sources, wrong)
 
 
 def _triplets(passage: Passage, named: Entities, answer: Relations | None) -> list[Triplet]:

@@ -14,8 +14,8 @@ from typing import ClassVar
 from memflow.memories.mem0.answers import Summary
 from memflow.memories.mem0.facts import FactMemory
 from memflow.memories.mem0.passages import NONE, Passage
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
-from memflow.memories.verbatim import Kept, forget, keep, kept
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.verbatim import StoredMessage, retire_messages, store_messages, stored_messages
 
 WINDOW, SUMMARY = "window", "summary"
 
@@ -28,9 +28,9 @@ class Mem0(FactMemory):
     refresh: int = parameter(10, "How many messages the summary may be behind.", low=1)
     together: int = parameter(2, "How many messages of an arrival facts are drawn from together.", low=1)
 
-    asks: ClassVar[tuple[str, ...]] = ("decide", "extract", "summarise")
+    prompt_stems: ClassVar[tuple[str, ...]] = ("decide", "extract", "summarise")
     calls: ClassVar[Calls] = Calls(chat_write=3, embed_write=2, embed_read=1, per="round")
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {WINDOW, SUMMARY}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {WINDOW, SUMMARY}
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Draw the facts of all new pairs at once, then settle pair after pair what they do to the memory."""
@@ -44,11 +44,11 @@ class Mem0(FactMemory):
         """The facts as notes, in the order in which they were written."""
         return await self.found(query)
 
-    def arrive(self, messages: Sequence[Message]) -> tuple[list[Kept], list[Passage]]:
+    def arrive(self, messages: Sequence[Message]) -> tuple[list[StoredMessage], list[Passage]]:
         """Take the messages into the window: all it holds now, and the new ones as passages."""
         before = len(self.store.live(WINDOW))
-        keep(self.store, messages, WINDOW)
-        held = kept(self.store, WINDOW)
+        store_messages(self.store, messages, WINDOW)
+        held = stored_messages(self.store, WINDOW)
         summary = "".join(item.text for item in self.store.live(SUMMARY))
         starts = range(before, len(held), self.together)
         return held, [
@@ -56,16 +56,16 @@ class Mem0(FactMemory):
             for at in starts
         ]
 
-    def refreshing(self, held: Sequence[Kept]) -> list[Ask]:
+    def refreshing(self, held: Sequence[StoredMessage]) -> list[PromptRequest]:
         """What to ask for a new summary, once it is `refresh` messages behind."""
         behind = self._behind(held)
         if len(behind) < self.refresh:
             return []
         passage = Passage(behind, summary="".join(item.text for item in self.store.live(SUMMARY)))
         fields = {"summary": passage.summary or NONE, "messages": passage.fields()["messages"]}
-        return [Ask("summarise", fields, passage.sources)]
+        return [PromptRequest("summarise", fields, passage.sources)]
 
-    def leave(self, held: Sequence[Kept], refreshed: Sequence[Summary | None]) -> None:
+    def leave(self, held: Sequence[StoredMessage], refreshed: Sequence[Summary | None]) -> None:
         """Write the new summary, if one was asked for, and let go of what neither it nor a passage will need.
 
         What a model fails to sum up leaves the window all the same, and its failure says so: a window must not
@@ -77,9 +77,11 @@ class Mem0(FactMemory):
             self._sum_up(summary, sources)
         old = held[: max(0, len(held) - self.recent)]
         waiting = [] if refreshed else [message.item.entry_id for message in behind]
-        forget(self.store, [message for message in old if message.item.entry_id not in waiting], WINDOW)
+        retire_messages(
+            self.store, [message for message in old if message.item.entry_id not in waiting], WINDOW
+        )
 
-    def _behind(self, held: Sequence[Kept]) -> list[Kept]:
+    def _behind(self, held: Sequence[StoredMessage]) -> list[StoredMessage]:
         """The messages of the window that the summary does not cover."""
         covered = {source for item in self.store.live(SUMMARY) for source in item.sources}
         return [message for message in held if not covered.issuperset(message.item.sources)]

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memflow.memories.verbatim import Kept
+from memflow.memories.verbatim import StoredMessage
 
 NONE = "(none)"
 
 
-def numbered(lines: Iterable[str]) -> str:
+def number_lines(lines: Iterable[str]) -> str:
     """The lines with their numbers, from 1; what a line holds beyond its first one is set in, so that no number
     in it can be taken for one of ours."""
     return "\n".join(f"{number}. " + "\n   ".join(line.splitlines()) for number, line in enumerate(lines, 1))
@@ -18,8 +18,8 @@ def numbered(lines: Iterable[str]) -> str:
 class Passage:
     """New messages that are read together, and what the model may know beside them to understand them."""
 
-    said: Sequence[Kept]
-    recent: Sequence[Kept] = ()
+    said: Sequence[StoredMessage]
+    recent: Sequence[StoredMessage] = ()
     summary: str = ""
 
     @property
@@ -32,7 +32,7 @@ class Passage:
         return {
             "summary": self.summary or NONE,
             "recent": "\n".join(message.note() for message in self.recent) or NONE,
-            "messages": numbered(message.note() for message in self.said),
+            "messages": number_lines(message.note() for message in self.said),
         }
 
     def cited(self, numbers: Iterable[int]) -> tuple[tuple[str, ...], str | None]:

@@ -22,7 +22,7 @@ from memflow.memories.mem0.answers import (
     Relations,
     Summary,
 )
-from memflow.memories.plain import statements, subject
+from memflow.memories.script_helpers import statements, subject
 from memflow.words import search_words
 
 _NUMBERED = re.compile(r"^(\d+)\. ?(?:\[[^\]]*\] ?)?(.*)$")

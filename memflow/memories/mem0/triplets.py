@@ -12,10 +12,10 @@ import numpy as np
 
 from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.mem0.answers import Entity, Obsolete
-from memflow.memories.mem0.passages import numbered
-from memflow.memories.memory import Ask
-from memflow.memories.search import Dense, Found
-from memflow.memories.verbatim import dated
+from memflow.memories.mem0.passages import number_lines
+from memflow.memories.memory import PromptRequest
+from memflow.memories.search import Dense, SearchHit
+from memflow.memories.verbatim import with_date
 
 ENTITY, RELATION = "entity", "relation"
 
@@ -88,22 +88,22 @@ class Graph:
 
     def resolving(
         self, drawn: Sequence[Triplet], met: Mapping[str, Node], vectors: Mapping[str, Vector], similar: int
-    ) -> "Resolving":
+    ) -> "RelationUpdate":
         """What was drawn from one passage, beside the old relations of its nodes that may contradict it."""
         joined, old = [], {}
         for triplet in drawn:
             source, target = met[triplet.source], met[triplet.target]
             if source.name == target.name:
                 continue  # Two names of one node: nothing stands between them.
-            joined.append(Joined(_renamed(triplet, source.name, target.name), source, target))
+            joined.append(JoinedTriplet(_renamed(triplet, source.name, target.name), source, target))
             nodes = {node.item.entry_id for node in (source, target) if node.item is not None}
             for item in self.touching(nodes, vectors[triplet.text], similar):
                 old[item.entry_id] = item
         again = {known.entry_id for each in joined if (known := self.known(each)) is not None}
         contested = sorted((old[key] for key in old.keys() - again), key=lambda item: item.order)
-        return Resolving(self, joined, contested)
+        return RelationUpdate(self, joined, contested)
 
-    def known(self, new: "Joined") -> Item | None:
+    def known(self, new: "JoinedTriplet") -> Item | None:
         """The live relation that says the same between the same nodes."""
         if new.source.item is None or new.target.item is None:
             return None
@@ -113,7 +113,9 @@ class Graph:
                 return item
         return None
 
-    def around(self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float) -> list[Found]:
+    def around(
+        self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float
+    ) -> list[SearchHit]:
         """The relations of the nodes that are like a name, from a cosine of `anchor` on, and those that are like
         the query itself, from `relevant` on: nearest to the query first."""
         anchors = {
@@ -127,7 +129,7 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedTriplet:
     """A triplet under the names of its nodes."""
 
     triplet: Triplet
@@ -136,24 +138,24 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Resolving:
+class RelationUpdate:
     """New relations beside the old ones that they may contradict: a step of `FactMemory.take`."""
 
     graph: Graph
-    new: Sequence[Joined]
+    new: Sequence[JoinedTriplet]
     old: Sequence[Item]
 
     @property
-    def ask(self) -> Ask | None:
+    def ask(self) -> PromptRequest | None:
         """None where the nodes have no other relation."""
         if not self.new or not self.old:
             return None
         fields = {
-            "old": numbered(item.text for item in self.old),
-            "new": numbered(dated(each.triplet.line, each.triplet.date) for each in self.new),
+            "old": number_lines(item.text for item in self.old),
+            "new": number_lines(with_date(each.triplet.line, each.triplet.date) for each in self.new),
         }
         sources = dict.fromkeys(source for each in self.new for source in each.triplet.sources)
-        return Ask("resolve", fields, tuple(sources), self.wrong)
+        return PromptRequest("resolve", fields, tuple(sources), self.wrong)
 
     def wrong(self, answer: Obsolete) -> str | None:
         """What is wrong with the numbers of an answer; None when nothing is."""
@@ -179,14 +181,14 @@ class Resolving:
             ]
             written.update((node.text, node) for node in ends)
             nodes = [Node(node.text, str(node.meta["type"]), node) for node in ends]
-            self._join(Joined(each.triplet, *nodes), vectors)
+            self._join(JoinedTriplet(each.triplet, *nodes), vectors)
 
     def _node(self, node: Node, first: Triplet, vectors: Mapping[str, Vector]) -> Item:
         return self.graph.store.add(
             ENTITY, node.name, sources=first.sources, vector=vectors[node.name], meta={"type": node.type}
         )
 
-    def _join(self, new: Joined, vectors: Mapping[str, Vector]) -> None:
+    def _join(self, new: JoinedTriplet, vectors: Mapping[str, Vector]) -> None:
         """Write a relation; one that is known already also comes from the messages that say it again."""
         triplet, store = new.triplet, self.graph.store
         known = self.graph.known(new)
@@ -200,7 +202,7 @@ class Resolving:
             "target": new.target.item.entry_id,
             "relation": triplet.relation,
         }
-        text = dated(triplet.line, triplet.date)
+        text = with_date(triplet.line, triplet.date)
         store.add(RELATION, text, sources=triplet.sources, vector=vectors[triplet.text], meta=meta)
 
 

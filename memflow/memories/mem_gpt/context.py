@@ -19,8 +19,8 @@ from memflow.memories.mem_gpt.answers import (
     WorkingReplace,
 )
 from memflow.memories.memory import Recall
-from memflow.memories.notes import joined
-from memflow.memories.verbatim import Kept, beside, kept, turns
+from memflow.memories.notes import join_texts
+from memflow.memories.verbatim import StoredMessage, as_turns, stored_messages, with_buffer
 from memflow.tokens import estimate
 
 WORKING, SUMMARY, QUEUE = "working", "summary", "queue"
@@ -35,14 +35,14 @@ class Context:
     working: Sequence[Item]
     summary: Sequence[Item]
     """The one summary, or none."""
-    queue: Sequence[Kept]
+    queue: Sequence[StoredMessage]
     size: int
     found: Sequence[Item] = ()
 
     @classmethod
     def of(cls, store: EntryStore, size: int, found: Sequence[Item] = ()) -> "Context":
         """What a store holds in view now."""
-        return cls(store.live(WORKING), store.live(SUMMARY), kept(store, QUEUE), size, found)
+        return cls(store.live(WORKING), store.live(SUMMARY), stored_messages(store, QUEUE), size, found)
 
     @cached_property
     def tokens(self) -> int:
@@ -54,7 +54,7 @@ class Context:
         """Tokens that may still be added to the working context."""
         return self.size - sum(estimate(item.text) for item in self.working)
 
-    def leaving(self, share: float, limit: float) -> Sequence[Kept]:
+    def leaving(self, share: float, limit: float) -> Sequence[StoredMessage]:
         """The oldest messages: so many that `share` of the queue's tokens leave, and that the rest fits `limit`.
 
         At least one, be it as large as it may: so a message beyond the whole budget passes through the queue.
@@ -108,7 +108,7 @@ class Context:
         """Sections as notes, and the queue as turns; the entries found come first, then the rest of what is held."""
         notes = self._notes(sorted(self.found, key=lambda item: item.order))
         entries = (*self.found, *self.working, *self.summary)
-        return beside(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), self.queue)
+        return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), self.queue)
 
     def _wrong(self, call: Keeping | Searching) -> str | None:
         if isinstance(call, Searching):
@@ -123,7 +123,7 @@ class Context:
 
     @cached_property
     def _sizes(self) -> list[int]:
-        return [estimate(turn.content) for turn in turns(self.queue)]
+        return [estimate(turn.content) for turn in as_turns(self.queue)]
 
     @cached_property
     def _items(self) -> list[Item]:
@@ -140,4 +140,4 @@ class Context:
             ("Summary of earlier messages", self.summary),
             ("Retrieved", found),
         )
-        return "\n\n".join(f"{title}:\n{joined(items)}" for title, items in sections if items)
+        return "\n\n".join(f"{title}:\n{join_texts(items)}" for title, items in sections if items)

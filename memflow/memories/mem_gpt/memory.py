@@ -13,11 +13,10 @@ it evaluates what the model says, cuts a single found text to nothing, and archi
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.memories.entries import Item
 from memflow.memories.mem_gpt.answers import (
     Acts,
@@ -32,11 +31,10 @@ from memflow.memories.mem_gpt.answers import (
     WorkingAppend,
 )
 from memflow.memories.mem_gpt.context import NOTHING, QUEUE, SUMMARY, WORKING, Context
-from memflow.memories.mem_gpt.scripted import HANDLERS
 from memflow.memories.memory import Calls, Memory, Message, Recall, Vector, parameter
-from memflow.memories.notes import joined
+from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
-from memflow.memories.verbatim import forget, keep
+from memflow.memories.verbatim import retire_messages, store_messages
 
 RECALL, ARCHIVAL, WARNING = "recall", "archival", "warning"
 
@@ -55,8 +53,8 @@ class MemGpt(Memory):
 
     calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
     """Those of a read are for each of its `steps`."""
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {WARNING}
-    broad: ClassVar[frozenset[str]] = frozenset({SUMMARY})
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {WARNING}
+    global_kinds: ClassVar[frozenset[str]] = frozenset({SUMMARY})
 
     def __post_init__(self) -> None:
         self.recall = Dense(self.store, RECALL)
@@ -65,7 +63,7 @@ class MemGpt(Memory):
     async def write(self, messages: Sequence[Message]) -> None:
         """Queue each, and after each see to the main context's size."""
         for message in messages:
-            keep(self.store, [message], QUEUE)
+            store_messages(self.store, [message], QUEUE)
             context = self._context()
             if context.tokens > self.warning_threshold * self.budget and not self.store.live(WARNING):
                 self.store.add(WARNING, f"{context.tokens} of {self.budget} tokens", sources=())
@@ -92,10 +90,6 @@ class MemGpt(Memory):
                 break
         return self._context(found).recall()
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     def _context(self, found: Sequence[Item] = ()) -> Context:
         return Context.of(self.store, int(self.working * self.budget), found)
 
@@ -114,12 +108,12 @@ class MemGpt(Memory):
         leaving = context.leaving(self.flush_evicted, self.flush_threshold * self.budget)
         notes = [message.note() for message in leaving]
         evicted = [source for message in leaving for source in message.item.sources]
-        fields = {"summary": joined(context.summary) or NOTHING, "messages": "\n".join(notes)}
+        fields = {"summary": join_texts(context.summary) or NOTHING, "messages": "\n".join(notes)}
         answer, vectors = await asyncio.gather(
             self.ask("summarise", fields, sources=evicted), self.embed(notes)
         )
         told: Summary | None = answer
-        forget(self.store, leaving, QUEUE)
+        retire_messages(self.store, leaving, QUEUE)
         for message, note, vector in zip(leaving, notes, vectors, strict=True):
             item = message.item
             self.store.add(

@@ -18,7 +18,7 @@ from memflow.memories.mem_gpt.answers import (
     WorkingReplace,
 )
 from memflow.memories.mem_gpt.context import NOTHING
-from memflow.memories.plain import likeness, statements, subject
+from memflow.memories.script_helpers import statements, subject, word_overlap
 from memflow.tokens import estimate
 
 _NUMBERED = re.compile(r"^(\d{1,4})\. (.*)$", re.MULTILINE)
@@ -76,7 +76,7 @@ def _search(request: ChatRequest) -> Searches:
 def _act(request: ChatRequest) -> Acts:
     """The same searches; and what was stated and is like the question goes into the archive."""
     asked = request.fields["question"]
-    like = [(number, text) for number, text in _stated(request) if likeness(text, asked) > 0]
+    like = [(number, text) for number, text in _stated(request) if word_overlap(text, asked) > 0]
     kept = [
         ArchivalInsert(function="archival_insert", text=text, rests_on=[number]) for number, text in like[:1]
     ]

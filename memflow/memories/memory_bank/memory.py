@@ -14,21 +14,18 @@ written; its strength is 1, and 1 more for every recall that was not frozen. As 
 skipped is drawn anew with time, here from a seed and not from chance; no entry is removed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
-from memflow.chat.scripted import Handler
-from memflow.memories.access import ACCESS, Accesses
+from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
-from memflow.memories.memory_bank.days import day_of
-from memflow.memories.memory_bank.forgetting import drawn, retention
-from memflow.memories.memory_bank.scripted import HANDLERS
-from memflow.memories.notes import fitting, joined, pieces, recalled
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.memory_bank.forgetting import day_of, retention, uniform_draw
+from memflow.memories.notes import first_within, join_texts, recalled, split_messages
 from memflow.memories.search import Dense
-from memflow.memories.verbatim import dated
+from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
 
 MESSAGE, EVENTS, TRAITS = "message", "day_summary", "day_portrait"
@@ -60,16 +57,16 @@ class MemoryBank(Memory):
     coefficient: float = parameter(5.0, "Days in which a memory of strength 1 fades to 37 %.", low=0.1)
 
     calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=2, embed_read=1, per="message")
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {ACCESS, DAY}
-    broad: ClassVar[frozenset[str]] = frozenset({SUMMARY, PORTRAIT})
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS, DAY}
+    global_kinds: ClassVar[frozenset[str]] = frozenset({SUMMARY, PORTRAIT})
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, MESSAGE, EVENTS)
-        self.accesses = Accesses(self.store)
+        self.accesses = AccessLog(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Keep them, and sum up the days that end with or before them."""
-        arrived = pieces(messages, "message")
+        arrived = split_messages(messages, "message")
         vectors = await self.embed([piece.text for piece in arrived])
         today, date = self._today(), self._date()
         size = sum(estimate(item.text) for item in today)
@@ -103,7 +100,7 @@ class MemoryBank(Memory):
         found = recalled(held, room)
         if not frozen:
             self.accesses.note(found.entries, self._days())
-        notes = "\n\n".join(part for part in (joined(front), found.notes) if part)
+        notes = "\n\n".join(part for part in (join_texts(front), found.notes) if part)
         # The two in front answer to no query, and come from everything: they rank behind what was searched for.
         entries, ranking = (*found.entries, *front), found.ranking and (*found.ranking, *front)
         return Recall(notes, (), entries, estimate(notes), found.dropped_tokens, ranking)
@@ -115,14 +112,10 @@ class MemoryBank(Memory):
         strength = 1 + self.accesses.times(item)
         return retention(self._days() - since, strength, self.coefficient, self.forgetting)
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     def _remembered(self, item: Item) -> bool:
         held = self.retention(item)
         # The source too: entries of different episodes have the same ids, and are to be forgotten apart.
-        return held >= 1 or drawn(item.entry_id, item.sources[0], self.store.sequence) < held
+        return held >= 1 or uniform_draw(item.entry_id, item.sources[0], self.store.sequence) < held
 
     def _days(self) -> int:
         """How many days have ended."""
@@ -148,7 +141,9 @@ class MemoryBank(Memory):
         """Write what each day was about and shows of the user, and bring up to date what all days say."""
         stems = ("day", "traits") if self.portrait == "yes" else ("day",)
         answers = await self.ask_all(
-            Ask(stem, {"messages": joined(day)}, _sources(day)) for stem in stems for day in days
+            PromptRequest(stem, {"messages": join_texts(day)}, _sources(day))
+            for stem in stems
+            for day in days
         )
         events = _told(days, answers[: len(days)])
         vectors = await self.embed([text for _, text in events])
@@ -161,7 +156,7 @@ class MemoryBank(Memory):
         news += [("portrait", PORTRAIT, TRAITS)] if traits else []
         shown = [self._all_days(kind, daily) for _, kind, daily in news]
         answers = await self.ask_all(
-            Ask(stem, {"days": joined(each)}, _sources(each))
+            PromptRequest(stem, {"days": join_texts(each)}, _sources(each))
             for (stem, _, _), each in zip(news, shown, strict=True)
         )
         for (_, kind, _), each, answer in zip(news, shown, answers, strict=True):
@@ -171,7 +166,7 @@ class MemoryBank(Memory):
     def _all_days(self, kind: str, daily: str) -> list[Item]:
         """What the days say, oldest first; for those that do not fit stands what was said of all days before."""
         days = self.store.live(daily)
-        shown = fitting(days[::-1], LONGEST)[::-1]
+        shown = first_within(days[::-1], LONGEST)[::-1]
         return [*(self.store.live(kind) if len(shown) < len(days) else ()), *shown]
 
     def _replace(self, kind: str, text: str, sources: Sequence[str]) -> None:
@@ -184,7 +179,7 @@ class MemoryBank(Memory):
 def _told(days: Sequence[Sequence[Item]], answers: Sequence[Any]) -> list[tuple[Sequence[Item], str]]:
     """The days of which something was told, with their dates before it."""
     return [
-        (day, dated(answer.text.strip(), day[0].meta["date"]))
+        (day, with_date(answer.text.strip(), day[0].meta["date"]))
         for day, answer in zip(days, answers, strict=False)
         if answer is not None and answer.text.strip()
     ]

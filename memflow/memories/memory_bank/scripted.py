@@ -5,7 +5,7 @@ from collections import Counter
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.memory_bank.answers import Portrait, Summary, Traits
-from memflow.memories.plain import statements, subject
+from memflow.memories.script_helpers import statements, subject
 
 
 def _day(request: ChatRequest) -> Summary:

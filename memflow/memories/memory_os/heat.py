@@ -15,7 +15,7 @@ HEAT = "heat"
 
 
 @dataclass(frozen=True)
-class Heats:
+class SegmentHeat:
     """The heats of the segments in a store, by the segments' first ids. `mu` is in messages."""
 
     store: EntryStore

@@ -7,7 +7,7 @@ full. Each entry names the messages of the page that told it.
 from dataclasses import dataclass
 
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.search import Dense, Found
+from memflow.memories.search import Dense, SearchHit
 
 PROFILE, USER, ASSISTANT = "profile", "user_knowledge", "assistant_knowledge"
 
@@ -46,7 +46,7 @@ class LongTerm:
             self.store.add(kind, text, sources=page.sources, vector=vector)
         self._shorten(kind, self.knowledge)
 
-    def search(self, kind: str, query: Vector, k: int) -> list[Found]:
+    def search(self, kind: str, query: Vector, k: int) -> list[SearchHit]:
         """The `k` facts of a queue that are nearest to `query`, nearest first."""
         return self._indexes[kind].scored(query, k)
 

@@ -11,22 +11,20 @@ when a page of it is recalled. A new segment is never the one evicted. A model's
 chain, keywords or a share in the summary, but word for word in its segment; pages whose promotion failed stay there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.memories.entries import Item, Vector
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
 from memflow.memories.memory_os.answers import Facts, Link, Topic, Traits
-from memflow.memories.memory_os.heat import HEAT, Heats
+from memflow.memories.memory_os.heat import HEAT, SegmentHeat
 from memflow.memories.memory_os.long import ASSISTANT, USER, LongTerm
-from memflow.memories.memory_os.mid import NOTHING, PAGE, MidTerm, folded
-from memflow.memories.memory_os.scripted import HANDLERS
-from memflow.memories.memory_os.short import SHORT, date_of, keep, note, said
-from memflow.memories.notes import joined
-from memflow.memories.search import Found
-from memflow.memories.verbatim import dated
+from memflow.memories.memory_os.mid import NOTHING, PAGE, MidTerm, normalize_keywords
+from memflow.memories.memory_os.short import SHORT, page_date, page_text, page_turns, store_pages
+from memflow.memories.notes import join_texts
+from memflow.memories.search import SearchHit
+from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
 
 
@@ -54,19 +52,19 @@ class MemoryOs(Memory):
     knowledge: int = parameter(100, "How many facts each queue of knowledge holds.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=3, embed_read=1, per="message")
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {HEAT}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {HEAT}
 
     def __post_init__(self) -> None:
-        self.heats = Heats(self.store, self.alpha, self.beta, self.gamma, self.mu)
+        self.heats = SegmentHeat(self.store, self.alpha, self.beta, self.gamma, self.mu)
         self.mid = MidTerm(self.store, self.heats, self.theta, self.capacity)
         self.long = LongTerm(self.store, self.traits, self.knowledge)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Keep them as pages, and move the oldest on until `short` are left, each before the next."""
-        keep(self.store, messages)
+        store_pages(self.store, messages)
         held = self.store.live(SHORT)
         leaving = held[: max(0, len(held) - self.short)]
-        notes = [note(page) for page in leaving]
+        notes = [page_text(page) for page in leaving]
         vectors = await self.embed(notes)
         for page, text, vector in zip(leaving, notes, vectors, strict=True):
             await self._move(page, text, vector)
@@ -76,9 +74,9 @@ class MemoryOs(Memory):
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Notes in sections, each oldest first; entries by their nearness, then chains, profile and short term."""
-        pages: list[Found] = []
-        user: list[Found] = []
-        assistant: list[Found] = []
+        pages: list[SearchHit] = []
+        user: list[SearchHit] = []
+        assistant: list[SearchHit] = []
         if self.store.live(PAGE, USER, ASSISTANT):
             [vector] = await self.embed([query])
             pages = self.mid.search(vector, self.segments, self.k)
@@ -88,10 +86,6 @@ class MemoryOs(Memory):
         if not frozen:
             self.heats.visit(dict.fromkeys(found.item.meta["segment"] for found in pages))
         return recall
-
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
 
     async def _move(self, page: Item, text: str, vector: Vector) -> None:
         """From short-term to mid-term memory: link it to the page before, find its segment, summarise that."""
@@ -103,13 +97,13 @@ class MemoryOs(Memory):
             "page": text,
         }
         link: Link | None = await self.ask("link", fields, sources=page.sources)
-        keywords = folded(link.keywords) if link else []
+        keywords = normalize_keywords(link.keywords) if link else []
         if link is None or not link.continues:
             chain = None
         if link is not None:
             chain = self.mid.chain(chain, link.chain, page.sources)
         segment = await self._segment(page, text, vector, keywords)
-        self.mid.take(page, text, vector, date_of(page), segment, chain)
+        self.mid.take(page, text, vector, page_date(page), segment, chain)
 
     async def _segment(self, page: Item, text: str, vector: Vector, keywords: list[str]) -> Item:
         """The segment that the page belongs to, with its summary brought up to date: an old one, or a new."""
@@ -122,7 +116,9 @@ class MemoryOs(Memory):
         topic: Topic | None = await self.ask("segment", fields, sources=page.sources)
         if topic is not None:
             [summarised] = await self.embed([topic.summary])
-            return self.mid.segment(known, topic.summary, folded(topic.keywords), summarised, page.sources)
+            return self.mid.segment(
+                known, topic.summary, normalize_keywords(topic.keywords), summarised, page.sources
+            )
         if known is not None:
             return known
         # Without a summary a new segment is found by its page's own words, until a page that joins brings one.
@@ -133,7 +129,7 @@ class MemoryOs(Memory):
         pages = self.mid.waiting(segment)
         sources = [source for page in pages for source in page.sources]
         listed = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))
-        profile = {"profile": joined(self.long.profile()) or NOTHING, "pages": listed}
+        profile = {"profile": join_texts(self.long.profile()) or NOTHING, "pages": listed}
 
         def cited(answer: Traits | Facts) -> str | None:
             told = answer.traits if isinstance(answer, Traits) else (*answer.user, *answer.assistant)
@@ -144,20 +140,20 @@ class MemoryOs(Memory):
         facts: Facts | None
         traits, facts = await self.ask_all(
             [
-                Ask("profile", profile, sources, cited),
-                Ask("knowledge", {"pages": listed}, sources, cited),
+                PromptRequest("profile", profile, sources, cited),
+                PromptRequest("knowledge", {"pages": listed}, sources, cited),
             ]
         )
         for trait in traits.traits if traits else ():
             self.long.describe(trait.label, trait.value, pages[trait.page - 1])
         if facts is not None:
             told = [(USER, fact) for fact in facts.user] + [(ASSISTANT, fact) for fact in facts.assistant]
-            texts = [f"- {dated(fact.text, pages[fact.page - 1].meta['date'])}" for _, fact in told]
+            texts = [f"- {with_date(fact.text, pages[fact.page - 1].meta['date'])}" for _, fact in told]
             for (kind, fact), text, vector in zip(told, texts, await self.embed(texts), strict=True):
                 self.long.learn(kind, text, vector, pages[fact.page - 1])
         self.heats.reset(segment, visits=self.reset == "length_and_visits")
 
-    def _recall(self, pages: list[Found], user: list[Found], assistant: list[Found]) -> Recall:
+    def _recall(self, pages: list[SearchHit], user: list[SearchHit], assistant: list[SearchHit]) -> Recall:
         said_before = sorted((found.item for found in pages), key=lambda page: page.order)
         lines: list[str] = []
         chains: dict[str, Item] = {}
@@ -169,7 +165,7 @@ class MemoryOs(Memory):
             lines.append(page.text)
         profile = self.long.profile()
         sections = {
-            "Profile of the user": joined(profile),
+            "Profile of the user": join_texts(profile),
             "Knowledge of the user": _in_order(user),
             "Knowledge of the assistant": _in_order(assistant),
             "Earlier in the conversation": "\n".join(lines),
@@ -177,7 +173,7 @@ class MemoryOs(Memory):
         notes = "\n\n".join(f"{title}:\n{text}" for title, text in sections.items() if text)
         nearest = sorted((*pages, *user, *assistant), key=lambda found: -found.score)
         short = self.store.live(SHORT)
-        turns = said(short)
+        turns = page_turns(short)
         return Recall(
             notes=notes,
             messages=turns,
@@ -186,5 +182,5 @@ class MemoryOs(Memory):
         )
 
 
-def _in_order(facts: Sequence[Found]) -> str:
-    return joined(sorted((found.item for found in facts), key=lambda item: item.order))
+def _in_order(facts: Sequence[SearchHit]) -> str:
+    return join_texts(sorted((found.item for found in facts), key=lambda item: item.order))

@@ -8,21 +8,21 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.memory_os.heat import Heats
-from memflow.memories.search import Dense, Found
+from memflow.memories.memory_os.heat import SegmentHeat
+from memflow.memories.search import Dense, SearchHit
 
 PAGE, SEGMENT, CHAIN = "page", "segment", "chain"
 NOTHING = "(nothing yet)"
 """What a prompt says where there is no summary, no profile and no page before."""
 
 
-def root(item: Item) -> str:
+def first_version_id(item: Item) -> str:
     """The id that the first version of a segment or a chain had: `store.latest` leads from it to the newest."""
     first: str = item.meta.get("root", item.entry_id)
     return first
 
 
-def folded(keywords: Iterable[str]) -> list[str]:
+def normalize_keywords(keywords: Iterable[str]) -> list[str]:
     """Keywords as they are compared: in small letters, each once."""
     return [word for word in dict.fromkeys(keyword.strip().casefold() for keyword in keywords) if word]
 
@@ -38,7 +38,7 @@ class MidTerm:
     """The segments of a store: a page joins one that it scores above `theta` with; at most `capacity` are held."""
 
     store: EntryStore
-    heats: Heats
+    heats: SegmentHeat
     theta: float
     capacity: int
     _segments: Dense = field(init=False)
@@ -62,7 +62,10 @@ class MidTerm:
         if known is None:
             return self.store.add(CHAIN, summary, sources=sources)
         return self.store.revise(
-            known, text=summary, sources=_union(known.sources, sources), meta={"root": root(known)}
+            known,
+            text=summary,
+            sources=_union(known.sources, sources),
+            meta={"root": first_version_id(known)},
         )
 
     def topic(self, vector: Vector, keywords: Collection[str]) -> Item | None:
@@ -82,7 +85,7 @@ class MidTerm:
             return self.store.add(
                 SEGMENT, summary, sources=sources, vector=vector, meta={"keywords": keywords}
             )
-        meta = {"keywords": keywords, "root": root(known)}
+        meta = {"keywords": keywords, "root": first_version_id(known)}
         sources = _union(known.sources, sources)
         return self.store.revise(known, text=summary, sources=sources, vector=vector, meta=meta)
 
@@ -91,39 +94,39 @@ class MidTerm:
     ) -> None:
         """Move a short-term page into its segment; the coldest other segment goes, where there are too many."""
         meta = {
-            "segment": root(segment),
-            "chain": None if chain is None else root(chain),
+            "segment": first_version_id(segment),
+            "chain": None if chain is None else first_version_id(chain),
             "date": date,
         }
         self.store.revise(page, kind=PAGE, text=text, vector=vector, meta=meta)
-        self.heats.join(root(segment))
+        self.heats.join(first_version_id(segment))
         while len(self.store.live(SEGMENT)) > self.capacity:
-            self._evict(spared=root(segment))
+            self._evict(spared=first_version_id(segment))
 
     def waiting(self, segment: str) -> list[Item]:
         """The pages of a segment that have not been promoted, oldest first."""
         pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == segment]
         return pages[len(pages) - self.heats.length(segment) :]
 
-    def search(self, query: Vector, segments: int, k: int) -> list[Found]:
+    def search(self, query: Vector, segments: int, k: int) -> list[SearchHit]:
         """The `k` pages nearest to `query` in the `segments` nearest to it, nearest first."""
-        near = {root(item) for item in self._segments.search(query, segments)}
+        near = {first_version_id(item) for item in self._segments.search(query, segments)}
         pages = self._pages.scored(query, len(self.store.live(PAGE)))
         return [found for found in pages if found.item.meta["segment"] in near][:k]
 
     def _evict(self, spared: str) -> None:
         heats = self.heats.all()
         coldest = min(
-            (item for item in self.store.live(SEGMENT) if root(item) != spared),
-            key=lambda item: heats[root(item)],
+            (item for item in self.store.live(SEGMENT) if first_version_id(item) != spared),
+            key=lambda item: heats[first_version_id(item)],
         )
-        pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == root(coldest)]
+        pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == first_version_id(coldest)]
         for item in (coldest, *pages):
             self.store.retire(item.entry_id)
-        self.heats.forget(root(coldest))
+        self.heats.forget(first_version_id(coldest))
         held = {page.meta["chain"] for page in self.store.live(PAGE)}
         for chain in self.store.live(CHAIN):
-            if root(chain) not in held:
+            if first_version_id(chain) not in held:
                 self.store.retire(chain.entry_id)
 
 

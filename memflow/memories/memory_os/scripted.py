@@ -6,7 +6,7 @@ from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
 from memflow.memories.memory_os.mid import NOTHING
-from memflow.memories.plain import likeness, statements, subject
+from memflow.memories.script_helpers import statements, subject, word_overlap
 from memflow.words import search_words
 
 _PAGE = re.compile(r"^Page (\d+)\n", re.MULTILINE)
@@ -30,7 +30,7 @@ def _joined(said: list[str], more: str) -> str:
 
 def _link(request: ChatRequest) -> Link:
     page, previous = str(request.fields["page"]), str(request.fields["previous"])
-    continues = likeness(" ".join(statements(previous)), " ".join(statements(page))) > 0
+    continues = word_overlap(" ".join(statements(previous)), " ".join(statements(page))) > 0
     chain = [str(request.fields["chain"])] if continues else []
     return Link(continues=continues, chain=_joined(chain, _summary(page)), keywords=_words(page, 5))
 

@@ -25,15 +25,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from memflow.chat.asking import Answer, ask
-from memflow.chat.scripted import Handler
 from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE, Calls, Memory, Message, Recall, parameter
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection
-from memflow.memories.memp.scripted import HANDLERS
-from memflow.memories.memp.trajectories import Trajectory, trajectories
+from memflow.memories.memp.trajectories import Trajectory, split_trajectories
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
-from memflow.memories.verbatim import Kept, beside, dated, forget, keep, kept
+from memflow.memories.verbatim import (
+    StoredMessage,
+    retire_messages,
+    store_messages,
+    stored_messages,
+    with_buffer,
+    with_date,
+)
 
 BUFFER, PROCEDURE = "buffer", "procedure"
 READ, HIT = "read", "hit"
@@ -61,7 +66,7 @@ class Memp(Memory):
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=1, embed_read=1)
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {READ, HIT}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {READ, HIT}
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, PROCEDURE)
@@ -73,15 +78,15 @@ class Memp(Memory):
         """
         if not messages:
             return
-        if before := kept(self.store, BUFFER):
+        if before := stored_messages(self.store, BUFFER):
             after = messages[0].line() if messages[0].role == "user" else None
             await self._learn(before, after, self._taken(HIT))
-        keep(self.store, messages, BUFFER)
+        store_messages(self.store, messages, BUFFER)
         if reads := self.store.live(READ):
             for read in reads:
                 self.store.revise(read, kind=HIT)
         else:
-            await self._learn(kept(self.store, BUFFER), None, [])
+            await self._learn(stored_messages(self.store, BUFFER), None, [])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Procedures oldest first, then the buffer; one that is not frozen notes down what it found."""
@@ -93,15 +98,11 @@ class Memp(Memory):
         if not frozen:
             ids = [item.entry_id for item in found]
             self.store.add(READ, " ".join(ids), sources=(), meta={"procedures": ids})
-        return beside(recalled(found), kept(self.store, BUFFER))
+        return with_buffer(recalled(found), stored_messages(self.store, BUFFER))
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
-    async def _learn(self, said: Sequence[Kept], after: str | None, hit: Sequence[Item]) -> None:
+    async def _learn(self, said: Sequence[StoredMessage], after: str | None, hit: Sequence[Item]) -> None:
         """Judge, count, drop, add and rewrite; what was said leaves the buffer."""
-        lived = trajectories(said, self.size, after)
+        lived = split_trajectories(said, self.size, after)
         learnt = await asyncio.gather(
             *(self._learnt(one, judged=bool(hit) and one is lived[-1]) for one in lived)
         )
@@ -115,7 +116,7 @@ class Memp(Memory):
         await self._add([(one, made.value) for one, (_, made) in zip(lived, learnt, strict=True) if made])
         if self.update == "reflection" and outcome == FAILED and hit:
             await self._reflect(lived[-1], hit)
-        forget(self.store, said, BUFFER)
+        retire_messages(self.store, said, BUFFER)
 
     async def _learnt(
         self, one: Trajectory, judged: bool
@@ -206,5 +207,5 @@ def _outcome(answer: Answer[Outcome] | None) -> str:
 
 def _shown(meta: Mapping[str, Any]) -> str:
     """A procedure as notes show it: when to use it, with the date it comes from, and below what to do then."""
-    lines = [f"- {dated(meta['query'], meta['date'])}", meta["workflow"], meta.get("trajectory", "")]
+    lines = [f"- {with_date(meta['query'], meta['date'])}", meta["workflow"], meta.get("trajectory", "")]
     return "\n".join(line for line in lines if line)

@@ -13,15 +13,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.memories.entries import Item
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
 from memflow.memories.nemori.answers import Boundaries, Narration, Prediction, Statements
-from memflow.memories.nemori.scripted import HANDLERS
-from memflow.memories.nemori.segments import Segments, numbered
-from memflow.memories.notes import joined
-from memflow.memories.search import Dense, Found
-from memflow.memories.verbatim import Kept, beside, dated, forget, keep, kept
+from memflow.memories.nemori.segments import Segments, number_messages
+from memflow.memories.notes import join_texts
+from memflow.memories.search import Dense, SearchHit
+from memflow.memories.verbatim import (
+    StoredMessage,
+    retire_messages,
+    store_messages,
+    stored_messages,
+    with_buffer,
+    with_date,
+)
 from memflow.tokens import estimate
 
 BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "statement"
@@ -50,8 +55,8 @@ class Nemori(Memory):
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into the buffer, and make episodes of the segments that end."""
-        keep(self.store, messages, BUFFER)
-        held = kept(self.store, BUFFER)
+        store_messages(self.store, messages, BUFFER)
+        held = stored_messages(self.store, BUFFER)
         before = len(held) - len(messages)
         segments = Segments(self.shortest, self.longest, held[:before])
         for start in range(before, len(held), self.longest):
@@ -62,9 +67,9 @@ class Nemori(Memory):
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Statements, then episodes, each oldest first, then the buffer; entries by cosine, then the messages that
         come along, then the buffer's."""
-        held = kept(self.store, BUFFER)
+        held = stored_messages(self.store, BUFFER)
         if not self.store.live(EPISODE):
-            return beside(Recall(), held)
+            return with_buffer(Recall(), held)
         vectors = await self.embed([query])
         episodes = self.episodes.scored(vectors[0], self.k)
         statements = self.statements.scored(vectors[0], self.ratio * self.k)
@@ -73,13 +78,9 @@ class Nemori(Memory):
         along = (item for items in originals.values() for item in items)
         entries = (*(found.item for found in nearest), *along)
         notes = _notes(episodes, statements, originals)
-        return beside(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), held)
+        return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), held)
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
-    async def _confidences(self, segments: Segments, new: Sequence[Kept]) -> dict[int, float]:
+    async def _confidences(self, segments: Segments, new: Sequence[StoredMessage]) -> dict[int, float]:
         """How surely messages begin another topic, by number; of none, where a model is no help or not needed."""
         numbers = segments.undecided(len(new))
         if not numbers:
@@ -92,23 +93,24 @@ class Nemori(Memory):
             return f"{wrong[0]} is not one of {numbers[0]} to {numbers[-1]}" if wrong else None
 
         fields = {
-            "before": numbered(shown[: numbers.start - 1]),
-            "new": numbered(judged, numbers.start),
+            "before": number_messages(shown[: numbers.start - 1]),
+            "new": number_messages(judged, numbers.start),
         }
         sources = [source for message in judged for source in message.item.sources]
         answer: Boundaries | None = await self.ask("boundaries", fields, sources=sources, check=stray)
         return {one.line: one.confidence / 100 for one in answer.boundaries} if answer else {}
 
-    async def _remember(self, segments: Sequence[list[Kept]]) -> None:
+    async def _remember(self, segments: Sequence[list[StoredMessage]]) -> None:
         """Make episodes of segments: told all at once, learnt from in order, since each adds to what is known."""
         told = ["\n".join(message.note() for message in segment) for segment in segments]
         sources = [[source for message in segment for source in message.item.sources] for segment in segments]
         narrations: list[Narration | None] = await self.ask_all(
-            Ask("narrate", {"messages": text}, about) for text, about in zip(told, sources, strict=True)
+            PromptRequest("narrate", {"messages": text}, about)
+            for text, about in zip(told, sources, strict=True)
         )
         times = [next((one.date for one in segment if one.date is not None), None) for segment in segments]
         texts = [
-            text if story is None else f"{dated(story.title, time)}\n{story.narrative}"
+            text if story is None else f"{with_date(story.title, time)}\n{story.narrative}"
             for text, story, time in zip(told, narrations, times, strict=True)
         ]
         vectors = await self.embed(texts)
@@ -117,7 +119,7 @@ class Nemori(Memory):
         ):
             # An episode in its own words is its own original.
             originals = [self._original(message) for message in segment] if story is not None else []
-            forget(self.store, segment, BUFFER)
+            retire_messages(self.store, segment, BUFFER)
             meta = {
                 "title": story.title if story is not None else None,
                 "time": time,
@@ -132,32 +134,32 @@ class Nemori(Memory):
         known = self.statements.search(episode.vector, self.related)
         if not known or episode.meta["title"] is None:
             return None
-        fields = {"known": joined(known), "title": episode.meta["title"]}
+        fields = {"known": join_texts(known), "title": episode.meta["title"]}
         answer: Prediction | None = await self.ask("predict", fields, sources=episode.sources)
         return answer.prediction if answer else None
 
-    async def _learn(self, segment: Sequence[Kept], predicted: str | None) -> None:
+    async def _learn(self, segment: Sequence[StoredMessage], predicted: str | None) -> None:
         """Add what the messages say beyond the prediction; a statement held word for word is not added again."""
 
         def stray(answer: Statements) -> str | None:
             wrong = [line for one in answer.statements for line in one.lines if line > len(segment)]
             return f"there is no message {wrong[0]}; the last is {len(segment)}" if wrong else None
 
-        fields = {"predicted": predicted or "(nothing)", "messages": numbered(segment)}
+        fields = {"predicted": predicted or "(nothing)", "messages": number_messages(segment)}
         sources = [source for message in segment for source in message.item.sources]
         answer: Statements | None = await self.ask("calibrate", fields, sources=sources, check=stray)
         held = {item.text for item in self.store.live(STATEMENT)}
         news: dict[str, list[str]] = {}
         for one in answer.statements if answer else ():
             said = [segment[line - 1] for line in sorted(set(one.lines))]
-            text = f"- {dated(one.statement, said[0].date)}"
+            text = f"- {with_date(one.statement, said[0].date)}"
             if text not in held:
                 news.setdefault(text, [source for message in said for source in message.item.sources])
         vectors = await self.embed([*news])
         for (text, about), vector in zip(news.items(), vectors, strict=True):
             self.store.add(STATEMENT, text, sources=about, vector=vector)
 
-    def _original(self, message: Kept) -> Item:
+    def _original(self, message: StoredMessage) -> Item:
         item = message.item
         return self.store.add(ORIGINAL, message.note(), sources=item.sources, role=item.role)
 
@@ -167,11 +169,11 @@ class Nemori(Memory):
 
 
 def _notes(
-    episodes: Sequence[Found], statements: Sequence[Found], originals: Mapping[str, Sequence[Item]]
+    episodes: Sequence[SearchHit], statements: Sequence[SearchHit], originals: Mapping[str, Sequence[Item]]
 ) -> str:
     """Statements as a list; below it the episodes, apart from each other, and their messages set off by `> `."""
     known = sorted((found.item for found in statements), key=lambda item: item.order)
-    blocks = [joined(known)] if known else []
+    blocks = [join_texts(known)] if known else []
     for episode in sorted((found.item for found in episodes), key=lambda item: item.order):
         said = [
             f"> {line}" for item in originals.get(episode.entry_id, ()) for line in item.text.splitlines()

@@ -10,7 +10,7 @@ from memflow.memories.nemori.answers import (
     Statement,
     Statements,
 )
-from memflow.memories.plain import likeness, statements, subject
+from memflow.memories.script_helpers import statements, subject, word_overlap
 
 
 def _boundaries(request: ChatRequest) -> Boundaries:
@@ -18,7 +18,7 @@ def _boundaries(request: ChatRequest) -> Boundaries:
     topic, found = " ".join(statements(_plain(request.fields["before"]))), []
     for number, text in _messages(request.fields["new"]):
         said = " ".join(statements(text))
-        if said and topic and likeness(said, topic) == 0:
+        if said and topic and word_overlap(said, topic) == 0:
             found.append(Boundary(line=number, confidence=90))
             topic = said
         else:

@@ -6,7 +6,7 @@ Which messages may begin another topic at all, and which do, is kept apart from 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memflow.memories.verbatim import Kept
+from memflow.memories.verbatim import StoredMessage
 
 
 @dataclass
@@ -19,15 +19,15 @@ class Segments:
 
     shortest: int
     longest: int
-    open: list[Kept]
-    closed: list[list[Kept]] = field(default_factory=list)
+    open: list[StoredMessage]
+    closed: list[list[StoredMessage]] = field(default_factory=list)
 
     def undecided(self, new: int) -> range:
         """Numbers, from 1, of the open messages and `new` further ones that may begin another topic."""
         held = len(self.open)
         return range(max(held, self.shortest) + 1, held + new + 1)
 
-    def take(self, new: Sequence[Kept], confidences: Mapping[int, float], above: float) -> None:
+    def take(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
         """Take in messages, given how surely each begins another topic (by its number in `undecided`)."""
         for number, message in enumerate(new, len(self.open) + 1):
             if confidences.get(number, 0.0) > above and len(self.open) >= self.shortest:
@@ -41,6 +41,6 @@ class Segments:
         self.open = []
 
 
-def numbered(messages: Sequence[Kept], first: int = 1) -> str:
+def number_messages(messages: Sequence[StoredMessage], first: int = 1) -> str:
     """The messages as dated lines, numbered from `first`."""
     return "\n".join(f"{number}. {message.note()}" for number, message in enumerate(messages, first))

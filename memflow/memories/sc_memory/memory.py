@@ -10,19 +10,25 @@ last activated; a frozen read leaves that as it is.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
-from memflow.memories.access import ACCESS, Accesses
+from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.sc_memory.answers import Activation, Sufficiency
-from memflow.memories.sc_memory.scripted import HANDLERS
 from memflow.memories.search import Dense
-from memflow.memories.verbatim import Kept, dated, forget, keep, kept, surplus, within
+from memflow.memories.verbatim import (
+    StoredMessage,
+    newest_within,
+    overflow,
+    retire_messages,
+    store_messages,
+    stored_messages,
+    with_date,
+)
 
 FLASH, MESSAGE, SUMMARY = "flash", "message", "summary"
 
@@ -37,26 +43,26 @@ class ScMemory(Memory):
     budget: int = parameter(1_400, "Tokens recalled at most (estimated): about 1,024 English words.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=1, chat_read=2, embed_write=1, embed_read=1, per="message")
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {ACCESS}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS}
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, MESSAGE)
-        self.accesses = Accesses(self.store)
+        self.accesses = AccessLog(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Take them into flash memory; what leaves it is embedded and summarised, all at once."""
-        keep(self.store, messages, FLASH)
-        held = kept(self.store, FLASH)
-        leaving = surplus(held, 1, self.flash)
+        store_messages(self.store, messages, FLASH)
+        held = stored_messages(self.store, FLASH)
+        leaving = overflow(held, 1, self.flash)
         notes = [message.note() for message in leaving]
         vectors, summaries = await asyncio.gather(
             self.embed(notes),
             self.ask_all(
-                Ask("summarise", {"message": note}, message.item.sources)
+                PromptRequest("summarise", {"message": note}, message.item.sources)
                 for message, note in zip(leaving, notes, strict=True)
             ),
         )
-        forget(self.store, leaving, FLASH)
+        retire_messages(self.store, leaving, FLASH)
         first = (
             self.store.sequence - len(held) + 1
         )  # one number per message; the newest messages are buffered
@@ -68,13 +74,13 @@ class ScMemory(Memory):
                 MESSAGE, note, sources=sources, role=role, vector=vector, meta={"said": said}
             )
             if summary is not None:
-                text = dated(summary.summary, message.date)
+                text = with_date(summary.summary, message.date)
                 self.store.add(SUMMARY, text, sources=sources, role=role, meta={"of": item.entry_id})
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Flash memory alone, or with what was activated: as summaries if they suffice, or word for word."""
-        held = kept(self.store, FLASH)
-        flash = within(held, self.budget)
+        held = stored_messages(self.store, FLASH)
+        flash = newest_within(held, self.budget)
         if not self.store.live(MESSAGE):
             return flash
         seen = {"flash": _lines(held[-len(flash.entries) :] if flash.entries else []), "query": query}
@@ -99,10 +105,6 @@ class ScMemory(Memory):
             dropped_tokens=older.dropped_tokens + flash.dropped_tokens,
         )
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     async def _activated(self, query: str) -> list[Item]:
         """The `k` messages of the stream with the highest recency + cosine, best first, older ones first."""
         vectors = await self.embed([query])
@@ -120,5 +122,5 @@ class ScMemory(Memory):
         return [summaries.get(item.entry_id, item) for item in activated]
 
 
-def _lines(held: Sequence[Kept]) -> str:
+def _lines(held: Sequence[StoredMessage]) -> str:
     return "\n".join(message.note() for message in held) or "(nothing)"

@@ -2,8 +2,8 @@
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.plain import statements
 from memflow.memories.sc_memory.answers import Activation, Sufficiency, Summary
+from memflow.memories.script_helpers import statements
 from memflow.words import search_words
 
 

@@ -94,27 +94,27 @@ def _whole(name: str) -> str:
 
 
 _CHARGES = tuple(
-    (re.compile(_choices(name)), charge)
-    for name, charge in (*((name, _whole(name)) for name in _SELECTIVE), *_RENAMED.items())
+    (re.compile(_choices(name)), canonical_charge)
+    for name, canonical_charge in (*((name, _whole(name)) for name in _SELECTIVE), *_RENAMED.items())
 )
 
 
 @lru_cache(maxsize=5_000)
-def charge(name: str) -> str:
+def canonical_charge(name: str) -> str:
     """The charge that a name stands for: a selective one with all its choices, a renamed one by its name now."""
     return next((whole for pattern, whole in _CHARGES if pattern.fullmatch(name)), name)
 
 
-def charges(names: str) -> list[str]:
+def parse_charges(names: str) -> list[str]:
     """The charges in a list of names, as `NAMES` finds one: 抢劫罪、强奸罪."""
-    return [charge(_NOT_IN_IT.sub("", name)) for name in _ONE.findall(names)]
+    return [canonical_charge(_NOT_IN_IT.sub("", name)) for name in _ONE.findall(names)]
 
 
-def found_guilty(reasoning: str) -> frozenset[str]:
+def convicted_charges(reasoning: str) -> frozenset[str]:
     """The charges that a reasoning finds made out (构成盗窃罪), not those that it says are not."""
     return frozenset(
         one
         for found in _FOUND.finditer(reasoning)
         if not _DENIED.search(found["before"])
-        for one in charges(found["names"])
+        for one in parse_charges(found["names"])
     )

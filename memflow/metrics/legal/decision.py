@@ -9,8 +9,8 @@ total, not the terms of the single offences. A probation (缓刑) leaves the ter
 import re
 from dataclasses import dataclass, field
 
-from memflow.metrics.legal.charges import NAMES, charges
-from memflow.metrics.legal.numerals import NUMERAL, number
+from memflow.metrics.legal.charges import NAMES, parse_charges
+from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
 
 LIFE = 240
 DEATH = 10_001
@@ -58,7 +58,7 @@ class _Person:
         )
 
 
-def operative(judgment: str) -> str:
+def operative_part(judgment: str) -> str:
     """The decision without what stands in brackets (three deep) and the items that revoke an earlier decision."""
     for _ in range(_DEEPEST):
         judgment = _BRACKETED.sub("", judgment)
@@ -66,18 +66,18 @@ def operative(judgment: str) -> str:
     return "。".join((_REVOKED.sub("", first), *(item for item in items if not item.startswith("撤销"))))
 
 
-def sentences(judgment: str) -> list[Sentence]:
+def parse_sentences(judgment: str) -> list[Sentence]:
     """The sentence of each person that a decision convicts, in order; `judgment` is a section of cleaned text."""
     person = _Person()
     people = {"": person}
     here = True  # and no earlier decision
-    for event in _EVENT.finditer(operative(judgment)):
+    for event in _EVENT.finditer(operative_part(judgment)):
         if event["names"]:
             here = not _EARLIER.search(event["who"])
             if here:
                 name = _ROLE.split(event["who"])[-1].lstrip("又另并且")
                 person = people.setdefault(name, _Person()) if name else person
-                person.single.charges += charges(event["names"])
+                person.single.charges += parse_charges(event["names"])
         elif event["aside"]:
             here = False
         elif event["total"]:
@@ -90,7 +90,7 @@ def sentences(judgment: str) -> list[Sentence]:
 
 def _sentence(sentence: Sentence, event: re.Match[str]) -> None:
     if event["fine"]:
-        sentence.fine = max(sentence.fine, 0) + number(event["fine"])
+        sentence.fine = max(sentence.fine, 0) + parse_numeral(event["fine"])
     else:
         sentence.months = max(sentence.months, 0) + _months(event)
 
@@ -103,11 +103,11 @@ def _months(event: re.Match[str]) -> int:
     if event["free"]:
         return 0
     if event["only"]:
-        return number(event["only"])
-    months = number(event["years"]) * 12 + (6 if event["half"] else 0)
-    return months + (number(event["months"]) if event["months"] else 0)
+        return parse_numeral(event["only"])
+    months = parse_numeral(event["years"]) * 12 + (6 if event["half"] else 0)
+    return months + (parse_numeral(event["months"]) if event["months"] else 0)
 
 
-def together(values: list[int]) -> int:
+def total(values: list[int]) -> int:
     """The sum of several people's months or fines; NONE where none of them has any."""
     return sum(value for value in values if value != NONE) if any(value != NONE for value in values) else NONE

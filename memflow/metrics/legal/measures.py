@@ -6,20 +6,20 @@ The two passages whose METEOR and BERTScore are taken are found here; how alike 
 """
 
 from memflow.metrics.legal.decision import DEATH, NONE
-from memflow.metrics.legal.reading import Variant, read
-from memflow.metrics.score import MetricResult
+from memflow.metrics.legal.reading import Variant, read_judgment
+from memflow.metrics.result import MetricResult
 
 _LARGE = 10_000
 
 
-def measures(answer: str, gold: str, variant: Variant = "standard") -> dict[str, MetricResult]:
+def judgment_scores(answer: str, gold: str, variant: Variant = "standard") -> dict[str, MetricResult]:
     """charge_recall, charge_precision, statute_recall, statute_precision, time and fine of an answer (A.1.2).
 
     Months and fines are compared by 1 - |a - b| / max(a, b), which is 1 where both are 0; what one sets and the other
     does not is 0, and so is death beside any other term. `published_code` counts a recall or precision of nothing as
     0, and applies the rule for death to fines: one above 10,000 yuan beside one below it is 0.
     """
-    said, wanted = read(answer, variant), read(gold, variant)
+    said, wanted = read_judgment(answer, variant), read_judgment(gold, variant)
     published = variant == "published_code"
     found = {}
     for what, mine, theirs in (
@@ -52,14 +52,14 @@ def _nearness(what: str, said: int, wanted: int, *, apart: bool) -> MetricResult
     return MetricResult(1 - abs(said - wanted) / max(said, wanted))
 
 
-def passages(
+def comparable_passages(
     answer: str, gold: str, variant: Variant = "standard"
 ) -> dict[str, tuple[str, str] | MetricResult]:
     """For "reasoning" and "judgment" the answer's and the gold's text to compare, or the score of what is missing.
 
     In `published_code` one missing passage is the end of both.
     """
-    said, wanted = read(answer, variant).sections, read(gold, variant).sections
+    said, wanted = read_judgment(answer, variant).sections, read_judgment(gold, variant).sections
     found: dict[str, tuple[str, str] | MetricResult] = {}
     for name, mine, theirs in (
         ("reasoning", said.reasoning, wanted.reasoning),

@@ -28,7 +28,7 @@ _FORMAL = ("零壹贰叁肆伍陆柒捌玖", "拾佰仟", "万亿")
 _LIMIT = 10**12
 
 
-def number(numeral: str) -> int:
+def parse_numeral(numeral: str) -> int:
     """The whole number that a numeral stands for; a fraction of one is dropped.
 
     Reads plain and formal (壹贰叁) characters, digits one by one (二〇一八), Arabic figures with commas, and these
@@ -58,7 +58,7 @@ def number(numeral: str) -> int:
     return int(whole + group + (digit or 0))
 
 
-def words(value: int, *, formal: bool = False) -> str:
+def format_numeral(value: int, *, formal: bool = False) -> str:
     """The Chinese numeral of a number from 0 to 10**12 - 1; `formal` writes it as on a cheque. Raises BadInput."""
     if not 0 <= value < _LIMIT:
         raise BadInput(f"{value} is not from 0 to {_LIMIT - 1}")

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from html import unescape
 
 from memflow.metrics.legal.charges import NAMES
-from memflow.metrics.legal.charges import charges as named
+from memflow.metrics.legal.charges import parse_charges as named
 from memflow.metrics.legal.decision import DEATH, LIFE, NONE
-from memflow.metrics.legal.numerals import NUMERAL, number
+from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
 from memflow.metrics.legal.sections import Sections
 
 _HAN = "[\u4e00-\u9fa5]"
@@ -122,7 +122,7 @@ def statutes(document: str) -> frozenset[str]:
         return [found for pattern in _CITED for found in pattern.findall(text)]
 
     lists = _searched(cited, sections(document).reasoning, document)
-    return frozenset(str(number(article)) for one in lists for article in _ARTICLE.findall(one))
+    return frozenset(str(parse_numeral(article)) for one in lists for article in _ARTICLE.findall(one))
 
 
 def months(document: str) -> int:
@@ -142,7 +142,7 @@ def _cut(text: str, ends: re.Pattern[str]) -> str:
 
 
 def _months(term: str) -> int:
-    numbers = [number(one) for one in _NUMERAL.findall(term)]
+    numbers = [parse_numeral(one) for one in _NUMERAL.findall(term)]
     years, rest = "年" in term, "月" in term
     match numbers:
         case [many, more]:
@@ -171,4 +171,4 @@ def _fines(text: str) -> list[str]:
 
 def _yuan(wording: str) -> int:
     numbers = _NUMERAL.findall(wording)
-    return number(numbers[0]) if len(numbers) == 1 else 0
+    return parse_numeral(numbers[0]) if len(numbers) == 1 else 0

@@ -35,12 +35,12 @@ class Sections:
     body: str
 
 
-def clean(document: str) -> str:
+def clean_text(document: str) -> str:
     """The text without white space, tags and Markdown; digits are ASCII, brackets and other punctuation Chinese."""
     return "".join(_TAG.sub("", document).translate(_PLAIN).split())
 
 
-def sections(document: str) -> Sections:
+def split_sections(document: str) -> Sections:
     """Where the court reasons and where it decides.
 
     The reasoning runs from the first 本院认为 (else another heading that announces reasons) through the words that
@@ -48,7 +48,7 @@ def sections(document: str) -> Sections:
     an appendix. Where nothing announces it, it begins with the first sentence after the reasons that convicts and
     sentences, which the reasoning then leaves out.
     """
-    text = clean(document)
+    text = clean_text(document)
     court = _COURT.search(text) or _REASONS.search(text)
     start, after = court.span() if court else (0, 0)
     if announced := _ANNOUNCED.search(text, after) or _HEADED.search(text, after):

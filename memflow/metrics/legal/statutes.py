@@ -6,7 +6,7 @@ Other laws, amendments and interpretations are not the Criminal Law; paragraphs 
 
 import re
 
-from memflow.metrics.legal.numerals import NUMERAL, number
+from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
 
 # A list of articles goes on until another law is named or the sentence is over.
 _CITED = re.compile(
@@ -18,12 +18,12 @@ _ARTICLE = re.compile(
 )
 
 
-def articles(text: str) -> frozenset[str]:
+def cited_articles(text: str) -> frozenset[str]:
     """The articles of the Criminal Law cited in cleaned text."""
     found = set()
     for cited in _CITED.finditer(text):
         for article in _ARTICLE.finditer(cited["articles"]):
-            *others, last = (str(number(numeral)) for numeral in article["numbers"].split("、"))
+            *others, last = (str(parse_numeral(numeral)) for numeral in article["numbers"].split("、"))
             found.update(others)
-            found.add(f"{last}-{number(article['inserted'])}" if article["inserted"] else last)
+            found.add(f"{last}-{parse_numeral(article['inserted'])}" if article["inserted"] else last)
     return frozenset(found)

@@ -104,25 +104,25 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
 
         async def play(chats: Chats, assistant: str = assistant) -> Any:
             episodes = benchmark.episodes(domain, states, turns, [], await chats.role("simulator"))
-            remember = find(assistant).remember(await chats.tools(assistant))
+            remember = find(assistant).factory(await chats.tools(assistant))
             return await play_all(
                 episodes, remember, benchmark.replier(domain, await chats.answering(assistant))
             )
 
-        played = staged("memory", play, assistant) if find(assistant).system.plays else []
+        played = staged("memory", play, assistant) if find(assistant).system.needs_playing else []
         said, entries = said_of(DOMAIN, assistant, played), entries_of(DOMAIN, assistant, played)
         pasts = pasts_of(entries, said, probes)
 
         async def ask(chats: Chats, assistant: str = assistant, pasts: Any = pasts) -> Any:
-            remember = find(assistant).remember(await chats.tools(assistant))
+            remember = find(assistant).factory(await chats.tools(assistant))
             chat = await chats.answering(assistant)
             return await answer_all(benchmark, domain, assistant, probes, pasts, remember, chat)
 
         replies = staged("answer", ask, assistant)
         verdicts[assistant] = make_verdicts(domain, probes, replies)
         system = find(assistant).system
-        claims = benchmark.claims(domain, assistant, states, turns) if system.recalls else []
-        held = held_at(pasts, claims, system.memory.bookkeeping)
+        claims = benchmark.claims(domain, assistant, states, turns) if system.recalls_entries else []
+        held = held_at(pasts, claims, system.memory.bookkeeping_kinds)
 
         async def judge(chats: Chats, claims: Any = claims, held: Any = held) -> Any:
             return await benchmark.judge_claims(domain, claims, held, await chats.role("judge"))

@@ -5,12 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.errors import BadInput
-from memflow.memories.dense import Embedded
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Memory, Message, Tools
-from memflow.memories.notes import pieces, recalled
+from memflow.memories.notes import recalled, split_messages
+from memflow.memories.retrieval import Embedded, Lexical
 from memflow.tokens import estimate
 
 SESSION = [
@@ -21,7 +20,7 @@ SESSION = [
 
 
 def test_a_message_stands_alone_with_its_date_and_speaker() -> None:
-    assert [(piece.text, piece.sources, piece.role) for piece in pieces(SESSION, "message")] == [
+    assert [(piece.text, piece.sources, piece.role) for piece in split_messages(SESSION, "message")] == [
         ("[8 May 2023] Caroline: I adopted a puppy", ("m0",), "user"),
         ("[8 May 2023] Mel: What is its name?", ("m1",), "assistant"),
         ("[8 May 2023] Caroline: Biscuit!", ("m2",), "user"),
@@ -29,7 +28,7 @@ def test_a_message_stands_alone_with_its_date_and_speaker() -> None:
 
 
 def test_a_session_is_one_entry_below_its_date() -> None:
-    (piece,) = pieces(SESSION, "session")
+    (piece,) = split_messages(SESSION, "session")
     assert (
         piece.text == "[8 May 2023]\nCaroline: I adopted a puppy\nMel: What is its name?\nCaroline: Biscuit!"
     )
@@ -37,7 +36,7 @@ def test_a_session_is_one_entry_below_its_date() -> None:
 
 
 def test_nothing_is_no_piece() -> None:
-    assert pieces([], "message") == pieces([], "session") == []
+    assert split_messages([], "message") == split_messages([], "session") == []
 
 
 async def fill(memory: Memory) -> Memory:

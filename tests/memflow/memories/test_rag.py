@@ -9,7 +9,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Message, Tools
 from memflow.memories.rag import Rag
-from memflow.memories.registry import fingerprint, remember
+from memflow.memories.registry import fingerprint, memory_factory
 
 TOOLS = Tools(embedder=HashingEmbedder())
 
@@ -146,7 +146,7 @@ async def test_a_budget_takes_the_best_that_fit() -> None:
 
 
 async def test_retrieval_ranks_everything_and_has_no_buffer() -> None:
-    rag = remember("retrieval_10", TOOLS)(EntryStore())
+    rag = memory_factory("retrieval_10", TOOLS)(EntryStore())
     assert isinstance(rag, Rag)
     await stream(rag, [Message(f"m{at}", "user", f"note {at}") for at in range(40)])
     recall = await rag.read("note 7")
@@ -157,11 +157,11 @@ async def test_retrieval_ranks_everything_and_has_no_buffer() -> None:
 
 def test_an_overlap_as_long_as_a_chunk_is_refused() -> None:
     with pytest.raises(BadSettings, match="chunks of 75 tokens cannot have 75 in common"):
-        remember("rag_chunk_75_75_5", TOOLS)(EntryStore())
+        memory_factory("rag_chunk_75_75_5", TOOLS)(EntryStore())
 
 
 def test_named_variants_are_what_the_papers_use() -> None:
-    pair, chunk = (remember(name, TOOLS)(EntryStore()) for name in ("rag_pair", "rag_chunk"))
+    pair, chunk = (memory_factory(name, TOOLS)(EntryStore()) for name in ("rag_pair", "rag_chunk"))
     assert isinstance(pair, Rag) and (pair.chunk, pair.freq, pair.ns, pair.k) == ("pair", 1, 0, 5)
     assert isinstance(chunk, Rag) and (chunk.chunk, chunk.size, chunk.overlap, chunk.k) == (
         "tokens",

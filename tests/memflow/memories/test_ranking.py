@@ -30,7 +30,7 @@ QUERIES = ("Where is the cat now?", "bread and tea in the morning", "the piano b
 SEARCHED = [
     case(system, name)
     for name, system in SYSTEMS.items()
-    if system.ranks and system.needs_embedder and name not in OTHERWISE
+    if system.ranks_entries and system.needs_embedder and name not in OTHERWISE
 ]
 
 
@@ -76,7 +76,7 @@ async def test_what_was_found_stands_nearest_first(name: str) -> None:
 
 
 def test_what_answers_to_no_query_has_no_ranking() -> None:
-    assert {name for name, system in SYSTEMS.items() if not system.ranks} == UNRANKED
+    assert {name for name, system in SYSTEMS.items() if not system.ranks_entries} == UNRANKED
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Recall, Tools
-from memflow.memories.registry import handlers, remember
+from memflow.memories.registry import handlers, memory_factory
 from memflow.memories.systems import SYSTEMS
 
 PLAIN = [
@@ -75,7 +75,7 @@ def numbered(stream: Sequence[Sequence[Message]], start: int = 0) -> list[list[M
 
 
 def new(name: str, store: EntryStore | None = None) -> Memory:
-    return remember(name, TOOLS)(EntryStore() if store is None else store)
+    return memory_factory(name, TOOLS)(EntryStore() if store is None else store)
 
 
 async def live(memory: Memory, batch: Sequence[Message]) -> None:

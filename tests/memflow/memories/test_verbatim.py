@@ -3,11 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memflow.memories.baselines import Full, Recent
 from memflow.memories.entries import EntryStore
-from memflow.memories.full import Full
 from memflow.memories.memory import Message
-from memflow.memories.recent import Recent
-from memflow.memories.verbatim import DATE, forget, keep, kept, turns, within
+from memflow.memories.verbatim import (
+    DATE,
+    as_turns,
+    newest_within,
+    retire_messages,
+    store_messages,
+    stored_messages,
+)
 from memflow.tokens import estimate
 
 
@@ -16,44 +22,48 @@ def said(number: int, text: str, **more: str) -> Message:
 
 
 def contents(store: EntryStore) -> list[str]:
-    return [turn.content for turn in turns(kept(store, "message"))]
+    return [turn.content for turn in as_turns(stored_messages(store, "message"))]
 
 
 def test_words_come_back_as_they_were_said() -> None:
     store = EntryStore()
     texts = ["user: hello", "assistant: no, you", "[x] y", "", "  spaced\n"]
-    keep(store, [said(number, text) for number, text in enumerate(texts)], "message")
+    store_messages(store, [said(number, text) for number, text in enumerate(texts)], "message")
     assert contents(store) == texts
 
 
 def test_a_speaker_is_named() -> None:
     store = EntryStore()
-    keep(store, [said(0, "Hey!", speaker="Caroline"), said(1, "Hi!", speaker="Mel")], "message")
+    store_messages(store, [said(0, "Hey!", speaker="Caroline"), said(1, "Hi!", speaker="Mel")], "message")
     assert contents(store) == ["Caroline: Hey!", "Mel: Hi!"]
 
 
 def test_a_date_stands_where_it_changes_also_across_writes() -> None:
     store = EntryStore()
-    keep(store, [said(0, "a", sent_at="8 May"), said(1, "b", sent_at="8 May")], "message")
-    keep(store, [said(2, "c", sent_at="8 May"), said(3, "d", sent_at="9 May")], "message")
-    keep(store, [said(4, "e")], "message")
+    store_messages(store, [said(0, "a", sent_at="8 May"), said(1, "b", sent_at="8 May")], "message")
+    store_messages(store, [said(2, "c", sent_at="8 May"), said(3, "d", sent_at="9 May")], "message")
+    store_messages(store, [said(4, "e")], "message")
     assert contents(store) == ["[8 May]\na", "b", "c", "[9 May]\nd", "e"]
 
 
 def test_a_date_that_the_words_say_is_not_said_twice() -> None:
     store = EntryStore()
     text = "[Current Time: 2020-10-05]\nHello"
-    keep(store, [said(0, text, sent_at="2020-10-05"), said(1, "Hi", sent_at="2020-10-05")], "message")
+    store_messages(
+        store, [said(0, text, sent_at="2020-10-05"), said(1, "Hi", sent_at="2020-10-05")], "message"
+    )
     assert contents(store) == [text, "Hi"]
 
 
 def test_forgetting_keeps_the_dates_that_are_needed() -> None:
     store = EntryStore()
-    keep(store, [said(number, str(number), sent_at=f"{number // 2} May") for number in range(6)], "message")
-    forget(store, kept(store, "message")[:3], "message")
+    store_messages(
+        store, [said(number, str(number), sent_at=f"{number // 2} May") for number in range(6)], "message"
+    )
+    retire_messages(store, stored_messages(store, "message")[:3], "message")
     assert contents(store) == ["[1 May]\n3", "[2 May]\n4", "5"]
     assert [item.text for item in store.live(DATE)] == ["1 May", "2 May"]
-    forget(store, kept(store, "message"), "message")
+    retire_messages(store, stored_messages(store, "message"), "message")
     assert [item.text for item in store.live(DATE)] == ["2 May"]
 
 
@@ -66,17 +76,17 @@ def test_the_newest_that_fit_are_shown_and_the_rest_is_counted(
     texts: list[str], dates: list[str], budget: int
 ) -> None:
     store = EntryStore()
-    keep(store, [said(at, text, sent_at=dates[at]) for at, text in enumerate(texts)], "message")
-    held = kept(store, "message")
-    recall = within(held, budget)
-    sizes = [estimate(turn.content) for turn in turns(held)]
+    store_messages(store, [said(at, text, sent_at=dates[at]) for at, text in enumerate(texts)], "message")
+    held = stored_messages(store, "message")
+    recall = newest_within(held, budget)
+    sizes = [estimate(turn.content) for turn in as_turns(held)]
     shown = len(recall.messages)
-    assert recall.messages == turns(held[len(held) - shown :])
+    assert recall.messages == as_turns(held[len(held) - shown :])
     assert recall.entries == tuple(message.item for message in held[len(held) - shown :])
     assert recall.injected_tokens == sum(estimate(turn.content) for turn in recall.messages) <= budget
     assert recall.dropped_tokens == sum(sizes[: len(sizes) - shown])
     if shown < len(held):
-        longer = turns(held[len(held) - shown - 1 :])
+        longer = as_turns(held[len(held) - shown - 1 :])
         assert sum(estimate(turn.content) for turn in longer) > budget
 
 

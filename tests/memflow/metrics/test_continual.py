@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from memflow.errors import BadInput
-from memflow.metrics.continual import best_constant, complete, marked, summary
+from memflow.metrics.continual import best_constant, complete_rows, mark_answers, summary
 
 WORKED = [
     # 0  1  2  3  4
@@ -90,7 +90,7 @@ def test_what_the_measures_cannot_pass(correct):
 
 def test_a_question_without_an_answer_somewhere_is_left_out():
     gapped = [*WORKED, [0, 1, np.nan, 1, 1]]
-    assert complete(gapped).tolist() == [True] * 5 + [False]
+    assert complete_rows(gapped).tolist() == [True] * 5 + [False]
     assert summary(gapped) == summary(WORKED)
 
 
@@ -136,7 +136,7 @@ def test_the_constant_answerer_gives_what_is_right_most_often():
 
 
 def test_marks_say_which_question_counts_for_what():
-    marks = marked(WORKED)
+    marks = mark_answers(WORKED)
     assert marks.forgotten[1].tolist() == [0, 1, 1, 0, 1]
     assert marks.learnt[2].tolist() == [0, 0, 0, 1, 0]
     assert marks.always.tolist() == [1, 0, 0, 0, 0]

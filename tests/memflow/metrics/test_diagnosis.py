@@ -7,9 +7,9 @@ from memflow.errors import BadInput
 from memflow.metrics.diagnosis import (
     Attribution,
     Unattributed,
-    attribution,
-    by_counts,
-    last_write,
+    attribute_by_counts,
+    attribute_by_states,
+    last_change,
     memory_score,
 )
 
@@ -110,43 +110,43 @@ A0, A1 = {"v": "a", "w": "x"}, {"v": "b", "w": "x"}
 
 class TestAttribution:
     def test_a_right_answer_is_no_failure_even_by_luck(self):
-        assert attribution([A0], [{"v": "?", "w": "?"}], [True]) == [Attribution()]
+        assert attribute_by_states([A0], [{"v": "?", "w": "?"}], [True]) == [Attribution()]
 
     def test_all_known_and_still_wrong_is_utilisation(self):
-        assert attribution([A0], [A0], [False]) == [Attribution(utilisation=1)]
+        assert attribute_by_states([A0], [A0], [False]) == [Attribution(utilisation=1)]
 
     def test_unknown_when_written_is_write_and_stays_so(self):
-        found = attribution([A0, A1, A1], [A0, A0, A0], [True, False, False])
+        found = attribute_by_states([A0, A1, A1], [A0, A0, A0], [True, False, False])
         assert found[1:] == [Attribution(write=1), Attribution(write=1)]
 
     def test_known_when_written_and_lost_since_is_read(self):
-        found = attribution([A0, A1, A1], [A0, A1, A0], [True, True, False])
+        found = attribute_by_states([A0, A1, A1], [A0, A1, A0], [True, True, False])
         assert found[2] == Attribution(read=1)
 
     def test_in_the_period_of_writing_nothing_is_read(self):
         for known in ({"v": "?", "w": "x"}, {"v": "?", "w": "?"}):
-            assert attribution([A0], [known], [False]) == [Attribution(write=1)]
+            assert attribute_by_states([A0], [known], [False]) == [Attribution(write=1)]
 
     def test_two_unknown_variables_share_the_failure(self):
         # v was never learnt after its change; w was known at the start and is lost.
-        found = attribution([A0, A1], [A0, {"v": "a", "w": "y"}], [True, False])
+        found = attribute_by_states([A0, A1], [A0, {"v": "a", "w": "y"}], [True, False])
         assert found[1] == Attribution(write=0.5, read=0.5)
 
     def test_a_value_that_comes_back_was_written_when_it_came_back(self):
         truth = [A0, A1, A0]
-        assert [last_write(truth, "v", period) for period in range(3)] == [0, 1, 2]
-        assert [last_write(truth, "w", period) for period in range(3)] == [0, 0, 0]
+        assert [last_change(truth, "v", period) for period in range(3)] == [0, 1, 2]
+        assert [last_change(truth, "w", period) for period in range(3)] == [0, 0, 0]
 
     def test_of_each_period_one_of_each_is_needed(self):
         with pytest.raises(BadInput, match="2 periods of true values, 1 of probes and 2 of answers"):
-            attribution([A0, A1], [A0], [True, True])
+            attribute_by_states([A0, A1], [A0], [True, True])
 
     def test_without_the_answers_it_rests_on_there_is_none(self):
-        assert attribution([A0], [None], [False]) == [
+        assert attribute_by_states([A0], [None], [False]) == [
             Unattributed("the state probe of period 0 has no answer")
         ]
-        assert isinstance(attribution([A0], [A0], [None])[0], Unattributed)
-        lost = attribution([A0, A0], [None, {"v": "?", "w": "x"}], [True, False])[1]
+        assert isinstance(attribute_by_states([A0], [A0], [None])[0], Unattributed)
+        lost = attribute_by_states([A0, A0], [None, {"v": "?", "w": "x"}], [True, False])[1]
         assert isinstance(lost, Unattributed) and "period 0, when v was last written" in lost.reason
 
 
@@ -165,7 +165,7 @@ COUNTED = [
 class TestByCounts:
     @pytest.mark.parametrize(("counts", "shares"), COUNTED)
     def test_by_hand(self, counts, shares):
-        found = by_counts(*counts)
+        found = attribute_by_counts(*counts)
         assert (found.write, found.read, found.utilisation) == pytest.approx(shares)
 
     @pytest.mark.parametrize("name", PUBLISHED)
@@ -185,7 +185,7 @@ class TestByCounts:
         dealt += [(0, 0, 0)] * round(utilisation * asked)
         dealt += [(0, 0, 1)] * (asked - len(dealt))
         writes, reads, right = np.array(dealt).T.reshape(3, 11, 200)
-        found = by_counts(writes, reads, right)
+        found = attribute_by_counts(writes, reads, right)
         rates = [float(np.mean(part.mean(axis=-1))) for part in (found.write, found.read, found.utilisation)]
         assert rates == pytest.approx([write, read, utilisation], abs=0.0005)
         assert sum(rates) == pytest.approx(1 - right.mean())
@@ -194,7 +194,7 @@ class TestByCounts:
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=40))
     def test_the_shares_of_every_answer_add_up_to_its_loss(self, counts):
         writes, reads, right = (list(column) for column in zip(*counts, strict=True))
-        found = by_counts(writes, reads, right)
+        found = attribute_by_counts(writes, reads, right)
         assert found.write + found.read + found.utilisation == pytest.approx(1 - np.array(right, float))
         assert min(found.write.min(), found.read.min(), found.utilisation.min()) >= 0
 
@@ -211,11 +211,11 @@ class TestByCounts:
         for period in range(periods):
             for name in names:
                 if known[period][name] != truth[period][name]:
-                    then = last_write(truth, name, period)
+                    then = last_change(truth, name, period)
                     failed_then = known[then][name] != truth[then][name]
                     (writes if failed_then else reads)[period] += 1
-        found = by_counts(writes, reads, right)
-        rows = attribution(truth, known, right)
+        found = attribute_by_counts(writes, reads, right)
+        rows = attribute_by_states(truth, known, right)
         assert [row.write for row in rows] == pytest.approx(found.write.tolist())
         assert [row.read for row in rows] == pytest.approx(found.read.tolist())
         assert [row.utilisation for row in rows] == pytest.approx(found.utilisation.tolist())
@@ -232,5 +232,5 @@ class TestByCounts:
     )
     def test_what_is_no_count_is_refused(self, writes, reads, right, said):
         with pytest.raises(BadInput) as wrong:
-            by_counts(writes, reads, right)
+            attribute_by_counts(writes, reads, right)
         assert said in str(wrong.value)

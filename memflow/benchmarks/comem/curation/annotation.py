@@ -24,7 +24,7 @@ from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.errors import BadSettings
-from memflow.memories.chunks import passage
+from memflow.memories.notes import dated_lines
 from memflow.records import GoldLabel
 
 IN_HAND = 128
@@ -138,7 +138,7 @@ def _said(context: Context, index: int) -> str:
         date = line.sent_at or date
         if line.reason is None:
             lines.append((f"{line.speaker or line.role}: {line.text}", date))
-    return passage(lines)
+    return dated_lines(lines)
 
 
 async def _rounds(place: _Place, annotators: Annotators) -> list[GoldLabel]:

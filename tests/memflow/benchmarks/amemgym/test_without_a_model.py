@@ -30,7 +30,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import find
-from memflow.metrics.diagnosis import last_write, memory_score
+from memflow.metrics.diagnosis import last_change, memory_score
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of
 
@@ -124,7 +124,7 @@ def test_4_period_0_alone_knows_what_never_changed(base):
     verdicts = {row.probe_id: row.value for row in verdicts_of(base, frozen) if row.metric == "state_match"}
     for probe in base.of_kind("state"):
         periods = lives[probe.episode_id].periods
-        moved = any(last_write(periods, name, probe.checkpoint) > 0 for name in probe.variables)
+        moved = any(last_change(periods, name, probe.checkpoint) > 0 for name in probe.variables)
         if not moved:
             assert verdicts[probe.probe_id] == 1
 
@@ -161,7 +161,7 @@ def test_6_what_is_forgotten_fails_only_by_read_and_only_when_it_is_old(made, pe
 def test_6_states_are_as_old_when_asked_for_as_was_counted(base):
     lives = histories(base.states)
     ages = Counter(
-        probe.checkpoint - last_write(lives[probe.episode_id].periods, name, probe.checkpoint)
+        probe.checkpoint - last_change(lives[probe.episode_id].periods, name, probe.checkpoint)
         for probe in base.of_kind("state")
         for name in probe.variables
     )
@@ -210,7 +210,7 @@ def played(made, memory: str):
     benchmark = AMemGym()
     chat = ScriptedChat(benchmark.handlers())
     episodes = benchmark.episodes(made.domain, made.states, made.turns, [], chat)
-    remember = find(memory).remember(Tools(chat, HashingEmbedder()))
+    remember = find(memory).factory(Tools(chat, HashingEmbedder()))
     return asyncio.run(play_all(episodes, remember, benchmark.replier(made.domain, chat)))
 
 

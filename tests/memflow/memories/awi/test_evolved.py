@@ -6,14 +6,16 @@ from memory_helpers import give, said
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.awi.answers import Facts
-from memflow.memories.awi.evolved import EvolvingAwi
-from memflow.memories.awi.memory import FACT
+from memflow.memories.awi.memory import FACT, EvolvingAwi
 from memflow.memories.awi.scripted import HANDLERS
 from memflow.memories.entries import EntryStore
-from memflow.memories.evolving import POLICY, Step, step_of
+from memflow.memories.evolving import POLICY, PolicyStep, policy_step
 from memflow.memories.memory import FAILURE, Tools
 
-CARS, CATS = Step(("cars",)), Step(("cars", "cats"), checkpoint=0, changes=("cats",), asked=2, answered=1)
+CARS, CATS = (
+    PolicyStep(("cars",)),
+    PolicyStep(("cars", "cats"), checkpoint=0, changes=("cats",), asked=2, answered=1),
+)
 
 
 def evolving(store: EntryStore | None = None, kinds: tuple[str, ...] = ("cars",)) -> EvolvingAwi:
@@ -64,9 +66,11 @@ async def test_without_a_policy_in_its_store_it_keeps_its_kinds() -> None:
 
 def test_steps_are_kept_whole_and_one_that_failed_leaves_the_policy() -> None:
     memory = evolving()
-    failed = Step(("cars",), checkpoint=1, asked=2, answered=2, correct=1, completion="d", reason="no JSON")
+    failed = PolicyStep(
+        ("cars",), checkpoint=1, asked=2, answered=2, correct=1, completion="d", reason="no JSON"
+    )
     memory.follow([CARS, failed, CATS])
-    kept = [step_of(item) for item in memory.store]
+    kept = [policy_step(item) for item in memory.store]
     assert kept == [CARS, failed, CATS]
     assert [item.kind for item in memory.store.live()] == [FAILURE, POLICY]
     assert memory.policy == ("cars", "cats")
@@ -74,8 +78,8 @@ def test_steps_are_kept_whole_and_one_that_failed_leaves_the_policy() -> None:
 
 def test_a_failed_write_is_no_step() -> None:
     store = EntryStore()
-    assert step_of(store.add(FAILURE, "no JSON", sources=("m0",))) is None
-    assert step_of(store.add(FACT, "- car: red", sources=("m0",), meta={"label": "car"})) is None
+    assert policy_step(store.add(FAILURE, "no JSON", sources=("m0",))) is None
+    assert policy_step(store.add(FACT, "- car: red", sources=("m0",), meta={"label": "car"})) is None
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from memflow.memories.generative_agent.memory import OBSERVATION, QUESTIONS, REF
 from memflow.memories.generative_agent.ranking import Normalise, Weights, rank
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Memory, Tools
-from memflow.memories.search import Found
+from memflow.memories.search import SearchHit
 
 
 def agent(
@@ -34,16 +34,16 @@ def scripted(**handlers: Handler) -> ScriptedChat:
     return ScriptedChat({f"generative_agent/{stem}": each for stem, each in {**usual, **handlers}.items()})
 
 
-def candidate(name: str, cosine: float, importance: int | None, order: int) -> Found:
+def candidate(name: str, cosine: float, importance: int | None, order: int) -> SearchHit:
     meta = {} if importance is None else {"importance": importance}
-    return Found(Item(name, OBSERVATION, name, ("m0",), 0, order=order, meta=meta), cosine)
+    return SearchHit(Item(name, OBSERVATION, name, ("m0",), 0, order=order, meta=meta), cosine)
 
 
 def weights(normalise: Normalise = "none", relevance: float = 1.0) -> Weights:
     return Weights(1.0, 1.0, relevance, 0.5, normalise)
 
 
-def scores(ranked: list[Found]) -> dict[str, float]:
+def scores(ranked: list[SearchHit]) -> dict[str, float]:
     return {found.item.entry_id: round(found.score, 6) for found in ranked}
 
 

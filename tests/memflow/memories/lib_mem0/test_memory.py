@@ -28,7 +28,7 @@ from memflow.memories.memory import FAILURE, Message, Tools
 from memflow.memories.registry import find
 from memflow.memories.systems import SYSTEMS
 
-LACKS = SYSTEMS["lib_mem0"].lacks
+LACKS = SYSTEMS["lib_mem0"].missing_requirement
 with_package = pytest.mark.skipif(bool(LACKS), reason=f"lib_mem0 needs {LACKS}")
 
 Handlers = dict[str, Callable[[ChatRequest], Any]]
@@ -299,16 +299,16 @@ async def test_a_missing_package_is_told_before_anything_is_played_and_how_to_in
     with pytest.raises(
         BadSettings, match=r"lib_mem0_5 needs mem0ai==1\.0\.11, which is not installed: uv pip"
     ):
-        find("lib_mem0_5").remember(tools)
+        find("lib_mem0_5").factory(tools)
     with pytest.raises(BadSettings, match=r"needs mem0ai==1\.0\.11: uv pip install"):
         await give(LibMem0(EntryStore(), tools), said("Hi"))
 
 
 def test_another_version_is_not_that_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memflow.memories.system.metadata.version", lambda name: "2.2.1")
-    assert SYSTEMS["lib_mem0"].lacks == "mem0ai==1.0.11, and 2.2.1 is installed"
-    monkeypatch.setattr("memflow.memories.system.metadata.version", lambda name: "1.0.11")
-    assert SYSTEMS["lib_mem0"].lacks == "" == SYSTEMS["rag"].lacks
+    monkeypatch.setattr("memflow.memories.systems.metadata.version", lambda name: "2.2.1")
+    assert SYSTEMS["lib_mem0"].missing_requirement == "mem0ai==1.0.11, and 2.2.1 is installed"
+    monkeypatch.setattr("memflow.memories.systems.metadata.version", lambda name: "1.0.11")
+    assert SYSTEMS["lib_mem0"].missing_requirement == "" == SYSTEMS["rag"].missing_requirement
 
 
 def test_answers_are_bounded() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memflow.memories.memory_bank.days import day_of
+from memflow.memories.memory_bank.forgetting import day_of
 
 
 @pytest.mark.parametrize(

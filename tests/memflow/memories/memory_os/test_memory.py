@@ -13,10 +13,10 @@ from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Message, Tools
 from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
-from memflow.memories.memory_os.heat import HEAT, Heats
+from memflow.memories.memory_os.heat import HEAT, SegmentHeat
 from memflow.memories.memory_os.long import ASSISTANT, PROFILE, USER
 from memflow.memories.memory_os.memory import MemoryOs
-from memflow.memories.memory_os.mid import CHAIN, PAGE, SEGMENT, MidTerm, root
+from memflow.memories.memory_os.mid import CHAIN, PAGE, SEGMENT, MidTerm, first_version_id
 from memflow.memories.memory_os.short import SHORT
 
 TOPICS = ("tea", "cars", "birds")
@@ -76,7 +76,7 @@ def segment(memory: MemoryOs, name: str) -> Item:
 def heat(memory: MemoryOs, name: str) -> tuple[int, int, int]:
     """Visits, length and the time of the last use of the segment about `name`."""
     items = memory.store.live(HEAT)
-    [meta] = [item.meta for item in items if item.meta["segment"] == root(segment(memory, name))]
+    [meta] = [item.meta for item in items if item.meta["segment"] == first_version_id(segment(memory, name))]
     return meta["visits"], meta["length"], meta["last"]
 
 
@@ -125,7 +125,7 @@ async def test_a_long_session_moves_its_pages_in_order_and_with_their_dates() ->
 )
 def test_a_page_joins_where_cosine_and_jaccard_make_more_than_theta(keywords: list[str], joins: bool) -> None:
     """0.28 + 1/3 = 0.613 joins at theta 0.6; 0.28 + 1/4 = 0.53 and 0.28 + 0 do not."""
-    mid = MidTerm(EntryStore(), Heats(EntryStore(), 1, 1, 1, 300), theta=0.6, capacity=9)
+    mid = MidTerm(EntryStore(), SegmentHeat(EntryStore(), 1, 1, 1, 300), theta=0.6, capacity=9)
     vectors = np.array([[1, 0], [0.28, 0.96]], np.float32)
     held = mid.segment(None, "tea", ["tea", "cup"], vectors[0], ["m0"])
     assert mid.topic(vectors[1], keywords) == (held if joins else None)
@@ -176,7 +176,7 @@ async def test_a_chain_goes_on_until_the_model_says_that_a_page_does_not_continu
 def test_heat_by_hand() -> None:
     """Two visits and three pages, 50 messages ago, with mu 100: 2 + 3 + exp(-1/2)."""
     store = EntryStore()
-    heats = Heats(store, alpha=1, beta=1, gamma=1, mu=100)
+    heats = SegmentHeat(store, alpha=1, beta=1, gamma=1, mu=100)
     for _ in range(3):
         heats.join("segment-0")
     heats.visit(["segment-0"])
@@ -187,7 +187,7 @@ def test_heat_by_hand() -> None:
     assert heats.all()["segment-0"] == pytest.approx(2 + 3 + math.exp(-0.5))
     heats.reset("segment-0", visits=False)
     assert heats.all()["segment-0"] == pytest.approx(2 + math.exp(-0.5))
-    assert Heats(store, alpha=10, beta=0, gamma=0, mu=1).all() == {"segment-0": 20}
+    assert SegmentHeat(store, alpha=10, beta=0, gamma=0, mu=1).all() == {"segment-0": 20}
 
 
 def _known(asked: ChatRequest) -> Traits:
@@ -308,12 +308,12 @@ async def test_only_reads_that_are_not_frozen_raise_the_heat_of_what_they_found(
     assert await memory.read("tea", frozen=False) == frozen
     assert (heat(memory, "tea"), heat(memory, "cars")) == ((1, 1, 7), (0, 1, 6))
     assert memory.store.live(PAGE) == pages
-    assert HEAT in memory.bookkeeping and all(item.sources == () for item in memory.store.live(HEAT))
+    assert HEAT in memory.bookkeeping_kinds and all(item.sources == () for item in memory.store.live(HEAT))
 
 
 def test_retrieval_takes_the_nearest_segments_and_then_the_nearest_pages_in_them() -> None:
     store = EntryStore()
-    mid = MidTerm(store, Heats(store, 1, 1, 1, 300), theta=0.6, capacity=9)
+    mid = MidTerm(store, SegmentHeat(store, 1, 1, 1, 300), theta=0.6, capacity=9)
     axes = np.eye(3, dtype=np.float32)
     near = np.array([0.8, 0.6, 0], np.float32)
     held = {

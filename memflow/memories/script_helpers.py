@@ -30,7 +30,7 @@ def subject(sentence: str) -> str:
     return mine[1].lower() if mine else " ".join(search_words(sentence)[:3])
 
 
-def likeness(one: str, other: str) -> float:
+def word_overlap(one: str, other: str) -> float:
     """Share of words that two texts have in common, from 0 to 1."""
     left, right = set(search_words(one)), set(search_words(other))
     return len(left & right) / len(left | right) if left | right else 0.0
