@@ -1,15 +1,7 @@
-"""The A-Mem memory: a note for every message, linked with older notes, which it may change.
+"""A-Mem: one note per message, linked with older notes and able to change them (Xu et al. 2025, section 3).
 
-A model gives each message keywords, a context and tags (section 3.1). The new note is then set beside the `k_links`
-nearest older ones; in one answer, as in the published system, the model says which of them belong with it (3.2) and
-which have to be described anew in its light (3.3). One of those is retired, and its next version is found by its new
-description. A question finds the `k` nearest notes, and up to `linked` more come with them over their links (3.4).
-
-The paper leaves open whether links have a direction: here they lead both ways, as its picture of boxes asks, and
-one step far. A note's words never change, and its source is the one message it holds, whatever evolved it. Without
-a usable description a note has its words alone; without a usable decision it has no links. MemoryBench's published
-code has neither descriptions nor links nor evolution, and searches for keywords that a model makes of the question:
-of these only the last is offered here (`query`).
+A model describes each message (3.1), then links its note with near ones (3.2) and describes those anew (3.3). A query
+finds notes and the notes linked with them (3.4). Deviations are in docs/fidelity.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +19,7 @@ from memflow.tokens import estimate
 
 @dataclass
 class AMem(Memory):
-    """Recalls the notes nearest to the query, and those linked with them, in the order in which they were said."""
+    """Notes that a model writes, links and rewrites, found by their embeddings and their links."""
 
     k: int = parameter(10, "How many notes are found by the query.", low=1)
     linked: int = parameter(10, "How many notes join them over their links, at most.")
@@ -43,7 +35,7 @@ class AMem(Memory):
         self.boxes = NoteLinks(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """A note for each message: described and embedded together, then linked one after the other."""
+        """Describe and embed all messages together, then link their notes one by one."""
         notes = self._bare(messages)
         sources = [(message.message_id,) for message in messages]
         answers = await self.ask_all(
@@ -56,7 +48,7 @@ class AMem(Memory):
             await self._connect(note, source, vector)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Notes oldest message first; entries: those found, nearest first, then those that joined them."""
+        """Return notes in the order of messages; entries found by the query come first, then linked ones."""
         if self.store.newest(NOTE) is None:
             return Recall()
         if self.query == "keywords":
@@ -69,7 +61,7 @@ class AMem(Memory):
         return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
 
     def _bare(self, messages: Sequence[Message]) -> list[Note]:
-        """The messages as notes that nothing is said of. One without a date was said at the date before."""
+        """Return the messages as notes without description. A message without a date has the date before it."""
         # A message's note is written after those it changes, so the last entry is the newest message's.
         newest = self.store.newest(NOTE)
         number, time = (newest.meta["number"], newest.meta["time"]) if newest else (-1, None)
@@ -80,7 +72,7 @@ class AMem(Memory):
         return notes
 
     async def _connect(self, note: Note, source: tuple[str, ...], vector: Vector) -> None:
-        """Write a note, with its links, after its neighbours have been changed by it."""
+        """Add a note with its links, after the changes of its neighbors."""
         near = self.index.search(vector, self.k_links)
         decision: Decision | None = None
         if near:
@@ -93,7 +85,7 @@ class AMem(Memory):
         self.store.add(NOTE, note.text, sources=source, vector=vector, meta=note.meta)
 
     async def _evolve(self, near: Sequence[Item], evolved: Sequence[Evolved], by: str) -> None:
-        """The next versions of the neighbours that are described otherwise now; embedded in one call."""
+        """Add the next versions of neighbors with new descriptions, embedded with one call."""
         changed = []
         for change in evolved:
             old = near[change.note - 1]
@@ -105,7 +97,7 @@ class AMem(Memory):
             self.store.revise(old, text=new.text, vector=vector, meta=new.meta)
 
     def _joining(self, found: Sequence[Item]) -> list[Item]:
-        """The first `linked` notes that links of the found ones lead to, the best one's before the next one's."""
+        """Return the first `linked` notes linked with the found ones, in the order of the found ones."""
         around = {item.entry_id: item for one in found for item in self.boxes.around(one)}
         for one in found:
             around.pop(one.entry_id, None)
@@ -113,12 +105,12 @@ class AMem(Memory):
 
 
 def note_sections(notes: Sequence[Item]) -> str:
-    """The notes under headings with their numbers, from 1."""
+    """Return the notes under numbered headings."""
     return "\n\n".join(f"## Note {number}\n{item.text}" for number, item in enumerate(notes, 1))
 
 
 def _named(count: int) -> Callable[[Decision], str | None]:
-    """A check of a decision on `count` notes: it names only these, and changes each once."""
+    """Return a check that a decision names only the first `count` notes and changes each at most once."""
 
     def check(decision: Decision) -> str | None:
         changed = [change.note for change in decision.evolved]

@@ -1,8 +1,7 @@
-"""The AWI memory: a dictionary from kinds of information to what is known, all of it in context.
+"""AWI: a dictionary from labels to facts, all of it in context (AMemGym, section 4).
 
-Messages leave a buffer as in `rag`: F at a time, once it holds F + N. A model reads them beside the dictionary and
-names the labels to add or to replace; the dictionary is updated by union. `kinds`, the list of what is worth keeping,
-is a parameter; AMemGym evolves it (section 5), which is evolved.py.
+F messages at a time leave the buffer of F + N; a model names the labels to add or replace. `kinds` lists what is worth
+keeping; EvolvingAwi evolves it (section 5 and appendix E).
 """
 
 from collections.abc import Sequence
@@ -38,7 +37,7 @@ KINDS = (
 
 @dataclass
 class Awi(Memory):
-    """Recalls the whole dictionary as notes, newest facts last, and the buffer as turns."""
+    """A dictionary of facts that a model updates, all of it in context."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
     ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
@@ -49,7 +48,7 @@ class Awi(Memory):
     ranks_entries: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Take them into the buffer, and have what leaves it written: one call for every `freq` messages."""
+        """Buffer the messages; one request per `freq` messages that leave the buffer."""
         store_messages(self.store, messages, BUFFER)
         leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
         for start in range(0, len(leaving), self.freq):
@@ -57,14 +56,14 @@ class Awi(Memory):
         retire_messages(self.store, leaving, BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Everything; the query does not matter."""
+        """Return all facts, newest last, and the buffer, for any query."""
         facts = self.store.live(FACT)
         notes = join_texts(facts)
         recall = Recall(notes=notes, entries=tuple(reversed(facts)), injected_tokens=estimate(notes))
         return with_buffer(recall, stored_messages(self.store, BUFFER))
 
     def keeping(self) -> tuple[str, ...]:
-        """The kinds of information that it keeps now."""
+        """Return the kinds of information that it keeps now."""
         return self.kinds
 
     async def _update(self, said: Sequence[StoredMessage]) -> None:
@@ -86,15 +85,15 @@ class Awi(Memory):
 
 @dataclass
 class EvolvingAwi(EvolvingMemory, Awi):
-    """AWI that writes by the policy in force; `kinds` is the first. What it holds and recalls is AWI's."""
+    """AWI that writes by the policy in force; `kinds` is the initial policy."""
 
     prompt_stems: ClassVar[tuple[str, ...]] = ("update", "evolve")
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The kinds that it is given as a parameter."""
+        """The parameter `kinds`."""
         return self.kinds
 
     def keeping(self) -> tuple[str, ...]:
-        """The policy in force."""
+        """Return the policy in force."""
         return self.policy

@@ -1,14 +1,7 @@
-"""The generative agent's memory: a stream of rated observations, and reflections on them (Park et al. 2023, section 4).
+"""Generative agents: a stream of rated observations, and reflections on them (Park et al. 2023, section 4).
 
-Each message is an observation with an importance of 1 to 10 from the model. What is recalled are the `k` with the
-largest weighted sum of recency, importance and relevance (ranking.py). Park et al. stretch each term to [0, 1] over
-all candidates, and so do we by default; MemEngine and MemBench's code do not (`normalise`). Recency counts messages,
-where Park et al. count hours: a memory here has no clock.
-
-Once the importance of the observations since the last reflection adds up to `threshold`, the agent reflects, once at
-most for an arrival: it asks itself questions on its newest memories, retrieves memories for each, and writes insights
-that cite them. Retrieving for a reflection counts as recalling, as in the published code. An insight is rated for
-itself: MemBench's code rates the observation that set the reflection off.
+A read ranks by recency, importance and relevance (ranking.py). When the importance since the last reflection reaches
+`threshold`, the agent asks itself questions and writes insights that cite memories.
 """
 
 import asyncio
@@ -27,15 +20,19 @@ from memflow.memories.search import Dense, SearchHit
 
 OBSERVATION, REFLECTION = "observation", "reflection"
 QUESTIONS = "questions"
-"""Kind of the entries that say what a reflection asked: importance is counted anew from there."""
+"""Kind of the entries with a reflection's questions; importance is summed from there."""
 
 SHOWN = 8_000
-"""Tokens of memories that a reflection shows the model at once, at most."""
+"""The maximum tokens of memories in one reflection request."""
 
 
 @dataclass
 class GenerativeAgent(Memory):
-    """Recalls observations and reflections by recency, importance and relevance."""
+    """Rated observations and reflections on them, by recency, importance and relevance.
+
+    Recency counts messages, not hours. Retrieval for a reflection counts as access, as in the published code; an
+    insight has a rating of its own.
+    """
 
     k: int = parameter(5, "How many memories are recalled (MemEngine's).", low=1)
     budget: int = parameter(0, "Tokens that are recalled at most (estimated); 0 for no limit.")
@@ -75,7 +72,7 @@ class GenerativeAgent(Memory):
         self.weights = Weights(self.recency, self.importance, self.relevance, self.decay, self.normalise)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Keep each with its importance and its vector, and reflect where the threshold is reached."""
+        """Add each message with importance and vector, and reflect if the threshold is reached."""
         arrived = split_messages(messages, "message")
         vectors, ratings = await asyncio.gather(
             self.embed([piece.text for piece in arrived]),
@@ -89,7 +86,7 @@ class GenerativeAgent(Memory):
             await self._reflect()
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """The best memories; one that is not frozen makes them recent again."""
+        """Return the best memories; a read that is not frozen refreshes their recency."""
         if not self.store.live(OBSERVATION):
             return Recall()
         [vector] = await self.embed([query])
@@ -99,7 +96,7 @@ class GenerativeAgent(Memory):
         return recall
 
     async def _rated(self, memories: Iterable[tuple[str, Sequence[str]]]) -> list[dict[str, int]]:
-        """`{"importance": 7}` for each text and its sources; empty, where the model gave none."""
+        """Return `{"importance": 7}` per (text, sources), or `{}` without a rating."""
         asks = [PromptRequest("importance", {"memory": text}, sources) for text, sources in memories]
         ratings: list[Rating | None] = await self.ask_all(asks)
         return [{} if rating is None else {"importance": rating.importance} for rating in ratings]
@@ -114,7 +111,7 @@ class GenerativeAgent(Memory):
         return rank(candidates, ages, self.weights)
 
     def _unreflected(self) -> int:
-        """Importance of the observations since the last reflection, added up."""
+        """Return the summed importance of observations since the last reflection."""
         asked = self.store.live(QUESTIONS)
         since = asked[-1].order if asked else -1
         observed = self.store.live(OBSERVATION)
@@ -150,7 +147,7 @@ class GenerativeAgent(Memory):
         await self._conclude([(insight, _cited(insight, each)) for insight, each in found.values()])
 
     async def _conclude(self, drawn: Sequence[tuple[Insight, Sequence[Item]]]) -> None:
-        """Write insights as reflections, which come from all that the memories they cite came from."""
+        """Add insights as reflections, with the sources of all memories that they cite."""
         vectors, ratings = await asyncio.gather(
             self.embed([insight.insight for insight, _ in drawn]),
             self._rated((insight.insight, _sources(cited)) for insight, cited in drawn),
@@ -161,7 +158,7 @@ class GenerativeAgent(Memory):
 
 
 def _sources(cited: Iterable[Item]) -> tuple[str, ...]:
-    """What they came from, once each: a reflection among them has the sources of all it cites in turn."""
+    """Return the distinct sources of the entries."""
     return tuple(dict.fromkeys(source for item in cited for source in item.sources))
 
 

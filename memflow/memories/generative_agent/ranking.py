@@ -1,4 +1,4 @@
-"""How a generative agent ranks its memories: recency, importance and relevance, weighted and added up."""
+"""The ranking of generative agents: a weighted sum of recency, importance and relevance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Normalise = Literal["min_max", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What the three terms count, how fast recency decays with a message, and whether each is stretched to [0, 1]."""
+    """The weights of the three terms, the decay per message, and the normalization to [0, 1]."""
 
     recency: float
     importance: float
@@ -22,10 +22,10 @@ class Weights:
 
 
 def rank(candidates: Sequence[SearchHit], ages: Sequence[int], weights: Weights) -> list[SearchHit]:
-    """The candidates (each with its cosine) by their sums, best first, the older first among equals.
+    """Return the candidates (with their cosines) by weighted sum, best first, ties by age.
 
-    `ages` are the messages since each was last recalled. A memory that the model did not rate gets nothing
-    from importance. Plain floats, one after the other: the last bit does not depend on what is beside it.
+    `ages` are messages since the last access. An unrated memory has importance 0. Sums use plain floats in order, so
+    that a score does not depend on the other candidates' number.
     """
     recency = [weights.decay**age for age in ages]
     relevance = [found.score for found in candidates]
@@ -51,11 +51,11 @@ def _best_first(found: SearchHit) -> tuple[float, int]:
 
 
 def _stretched(values: Sequence[float]) -> list[float]:
-    """The values moved and stretched to [0, 1]; all 0 where they are all equal, and so tell nothing apart."""
+    """Min-max normalize values to [0, 1]; all 0 if they are equal."""
     low, high = min(values, default=0.0), max(values, default=0.0)
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
 
 def top_items(ranked: Sequence[SearchHit], k: int) -> list[Item]:
-    """The best `k`, without their scores."""
+    """Return the best `k` entries."""
     return [found.item for found in ranked[:k]]

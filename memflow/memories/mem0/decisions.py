@@ -1,8 +1,7 @@
-"""The update phase: ADD, UPDATE, DELETE or NOOP for each new fact (section 2.1, and the algorithm of the appendix).
+"""Mem0's update phase: ADD, UPDATE, DELETE or NOOP for each new fact (section 2.1 and appendix).
 
-All facts of one passage are decided in one request beside the similar facts held, as the published prompt does. A
-fact may remove several memories that it contradicts, and be added besides. UPDATE keeps the sources of the memory it
-adds to, unless the model says that the new text replaces what the memory said.
+One request decides all facts of a passage. A fact may delete several contradicted memories and be added too. UPDATE
+keeps the sources of the old memory unless the new text replaces it.
 """
 
 from collections import Counter
@@ -22,7 +21,7 @@ CHANGES = ("UPDATE", "DELETE")
 
 @dataclass(frozen=True, slots=True)
 class NewFact:
-    """A fact that is not in the memory yet: its text, the messages that say it, and when the last was said."""
+    """An extracted fact: its text, the messages that state it, and the date of the last one."""
 
     text: str
     sources: tuple[str, ...]
@@ -31,7 +30,7 @@ class NewFact:
 
 @dataclass(frozen=True)
 class FactUpdate:
-    """New facts beside the memories they may change. The model sees both by their numbers."""
+    """New facts and the memories that they may change; a StoreChange."""
 
     store: EntryStore
     facts: Sequence[NewFact]
@@ -39,7 +38,7 @@ class FactUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """None where nothing similar is held: then every fact is new, and is added."""
+        """The request, or None if no similar memory exists and every fact is added."""
         if not self.facts or not self.memories:
             return None
         fields = {
@@ -50,7 +49,7 @@ class FactUpdate:
         return PromptRequest("decide", fields, tuple(sources), self.wrong)
 
     def wrong(self, answer: Decisions) -> str | None:
-        """What is wrong with an answer that its schema cannot know; None when nothing is."""
+        """Return what is wrong with an answer beyond its schema, or None."""
         for decision in answer.decisions:
             complaint = self._misfit(decision)
             if complaint:
@@ -69,7 +68,7 @@ class FactUpdate:
         return None
 
     def _misfit(self, decision: Decision) -> str | None:
-        """What is wrong with one decision by itself."""
+        """Return what is wrong with one decision, or None."""
         if decision.fact > len(self.facts):
             return f"there is no fact {decision.fact}; the last is {len(self.facts)}"
         if decision.operation in CHANGES and not 0 < decision.memory <= len(self.memories):
@@ -82,12 +81,12 @@ class FactUpdate:
         return None
 
     def texts(self, answer: Decisions | None) -> list[str]:
-        """The new texts of updated memories, and those of the facts."""
+        """Return the texts to embed: the facts and updated memories."""
         updates = [self._updated(each) for each in _of(answer, "UPDATE")]
         return [*(fact.text for fact in self.facts), *updates]
 
     def apply(self, answer: Decisions | None, vectors: Mapping[str, Vector]) -> None:
-        """Carry the decisions out, in their order."""
+        """Apply the decisions in order."""
         if answer is None:
             for fact in self.facts:
                 self._add(fact, vectors)
@@ -124,7 +123,7 @@ class FactUpdate:
         )
 
     def _updated(self, decision: Decision) -> str:
-        """The new text without a date before it, should the model have copied that from a list."""
+        """Return the new text without a date copied from the list."""
         text = decision.text.strip()
         dates = (self.memories[decision.memory - 1].meta.get("date"), self.facts[decision.fact - 1].date)
         for date in dates:

@@ -1,8 +1,7 @@
-"""The graph of `mem0_graph`: entities as nodes, relations between them as triplets (section 2.2 of the paper).
+"""The graph of `mem0_graph`: entities as nodes, relations as triplets (section 2.2).
 
-An entity entry is a node: its name, its type and the vector of its name. A relation entry is a triplet; its `meta`
-names the nodes at its ends. Entities whose names are alike enough are one node, under the name that came first. A
-relation that a later one contradicts is retired, which is the paper's marking it as no longer valid.
+Entities with similar names share a node under the first name. Retiring a contradicted relation is the paper's marking
+as invalid.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,7 @@ ENTITY, RELATION = "entity", "relation"
 
 @dataclass(frozen=True)
 class Node:
-    """An entity of the graph, or one to be: `item` is None until it is written."""
+    """An entity of the graph; `item` is None until it is added."""
 
     name: str
     type: str
@@ -31,7 +30,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Triplet:
-    """A relation that was drawn: the names of its ends, the messages that say it, and when the last was said."""
+    """An extracted relation: the names of its ends, the messages that state it, and the date of the last."""
 
     source: str
     relation: str
@@ -51,7 +50,7 @@ class Triplet:
 
 
 class Graph:
-    """The live entities and relations of a store. Names are one node from a cosine of `same` on."""
+    """The live entities and relations of a store; names with a cosine of `same` or more share a node."""
 
     def __init__(self, store: EntryStore, same: float) -> None:
         self.store = store
@@ -60,7 +59,7 @@ class Graph:
         self.relations = Dense(store, RELATION)
 
     def meet(self, entities: Sequence[Entity], vectors: Mapping[str, Vector]) -> dict[str, Node]:
-        """The node of each entity, by its name: one of the graph, or a new one that alike names share."""
+        """Return the node of each entity by name, existing or new."""
         met: dict[str, Node] = {}
         new: list[Node] = []
         for entity in entities:
@@ -78,18 +77,18 @@ class Graph:
         return met
 
     def ends(self, relation: Item) -> set[str]:
-        """The ids of the nodes that a relation joins. A node is never revised, so they stay what they are."""
+        """Return the ids of a relation's nodes; nodes are never revised."""
         return {relation.meta["source"], relation.meta["target"]}
 
     def touching(self, nodes: set[str], text: Vector, most: int) -> list[Item]:
-        """The `most` relations nearest to a text among those that go into or out of the nodes."""
+        """Return the `most` relations of the nodes nearest to a text."""
         ranked = self.relations.search(text, len(self.store))
         return [item for item in ranked if self.ends(item) & nodes][:most]
 
     def resolving(
         self, drawn: Sequence[Triplet], met: Mapping[str, Node], vectors: Mapping[str, Vector], similar: int
     ) -> "RelationUpdate":
-        """What was drawn from one passage, beside the old relations of its nodes that may contradict it."""
+        """Return the update of a passage's triplets against old relations that may contradict them."""
         joined, old = [], {}
         for triplet in drawn:
             source, target = met[triplet.source], met[triplet.target]
@@ -104,7 +103,7 @@ class Graph:
         return RelationUpdate(self, joined, contested)
 
     def known(self, new: "JoinedTriplet") -> Item | None:
-        """The live relation that says the same between the same nodes."""
+        """Return the live relation with the same label between the same nodes, or None."""
         if new.source.item is None or new.target.item is None:
             return None
         wanted = (new.source.item.entry_id, new.target.item.entry_id, new.triplet.relation.casefold())
@@ -116,8 +115,8 @@ class Graph:
     def around(
         self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float
     ) -> list[SearchHit]:
-        """The relations of the nodes that are like a name, from a cosine of `anchor` on, and those that are like
-        the query itself, from `relevant` on: nearest to the query first."""
+        """Return relations nearest to the query: those of nodes similar to a name (cosine >= `anchor`), and those
+        similar to the query (cosine >= `relevant`)."""
         anchors = {
             found.item.entry_id
             for name in names
@@ -130,7 +129,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class JoinedTriplet:
-    """A triplet under the names of its nodes."""
+    """A triplet with its nodes."""
 
     triplet: Triplet
     source: Node
@@ -139,7 +138,7 @@ class JoinedTriplet:
 
 @dataclass(frozen=True)
 class RelationUpdate:
-    """New relations beside the old ones that they may contradict: a step of `FactMemory.take`."""
+    """New relations and old ones that they may contradict; a StoreChange."""
 
     graph: Graph
     new: Sequence[JoinedTriplet]
@@ -147,7 +146,7 @@ class RelationUpdate:
 
     @property
     def ask(self) -> PromptRequest | None:
-        """None where the nodes have no other relation."""
+        """The request, or None if the nodes have no other relation."""
         if not self.new or not self.old:
             return None
         fields = {
@@ -158,19 +157,19 @@ class RelationUpdate:
         return PromptRequest("resolve", fields, tuple(sources), self.wrong)
 
     def wrong(self, answer: Obsolete) -> str | None:
-        """What is wrong with the numbers of an answer; None when nothing is."""
+        """Return what is wrong with the numbers of an answer, or None."""
         for number in answer.obsolete:
             if number > len(self.old):
                 return f"there is no old relation {number}; the last is {len(self.old)}"
         return None
 
     def texts(self, answer: Obsolete | None) -> list[str]:
-        """The triplets and the names of new nodes."""
+        """Return the triplets and the names of new nodes."""
         nodes = [node.name for each in self.new for node in (each.source, each.target) if node.item is None]
         return [*(each.triplet.text for each in self.new), *nodes]
 
     def apply(self, answer: Obsolete | None, vectors: Mapping[str, Vector]) -> None:
-        """Retire what is obsolete, and join the new relations to their nodes."""
+        """Retire obsolete relations and add the new ones."""
         for number in dict.fromkeys(answer.obsolete if answer else ()):
             self.graph.store.retire(self.old[number - 1].entry_id)
         written: dict[str, Item] = {}
@@ -189,7 +188,7 @@ class RelationUpdate:
         )
 
     def _join(self, new: JoinedTriplet, vectors: Mapping[str, Vector]) -> None:
-        """Write a relation; one that is known already also comes from the messages that say it again."""
+        """Add a relation; an existing one gets more sources."""
         triplet, store = new.triplet, self.graph.store
         known = self.graph.known(new)
         if known is not None:

@@ -1,4 +1,4 @@
-"""The scripted chat as MemGPT's model: it keeps what users state, and searches for the question. No language model."""
+"""MemGPT's model for the scripted chat: it saves what users state and searches for the question."""
 
 import re
 
@@ -29,7 +29,7 @@ def _lines(part: str) -> dict[int, str]:
 
 
 def _stated(request: ChatRequest) -> list[tuple[int, str]]:
-    """The users' statements in the messages in view, each with the number of its message."""
+    """Return the users' statements in view with the numbers of their messages."""
     return [
         (number, sentence[:200])
         for number, line in _lines(request.fields["messages"]).items()
@@ -74,7 +74,7 @@ def _search(request: ChatRequest) -> Searches:
 
 
 def _act(request: ChatRequest) -> Acts:
-    """The same searches; and what was stated and is like the question goes into the archive."""
+    """Search, and archive a statement that shares words with the question."""
     asked = request.fields["question"]
     like = [(number, text) for number, text in _stated(request) if word_overlap(text, asked) > 0]
     kept = [

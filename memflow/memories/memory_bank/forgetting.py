@@ -27,10 +27,10 @@ Forgetting = Literal["none", "curve", "published_code"]
 
 
 def retention(days: int, strength: int, coefficient: float, forgetting: Forgetting) -> float:
-    """How likely a memory is still held `days` after it was last recalled, from 0 to 1.
+    """Return the probability that a memory is retained `days` after its last access, from 0 to 1.
 
-    `curve` is exp(-days / (coefficient * strength)): the stronger, the longer. `published_code` is what the code of
-    MemoryBank, MemEngine and MemBench computes, exp(-days / coefficient * strength): the stronger, the shorter.
+    `curve` is exp(-days / (coefficient * strength)). `published_code` is what the code of MemoryBank, MemEngine and
+    MemBench computes, exp(-days / coefficient * strength): stronger memories fade faster.
     """
     if forgetting == "none":
         return 1.0
@@ -40,12 +40,12 @@ def retention(days: int, strength: int, coefficient: float, forgetting: Forgetti
 
 
 def uniform_draw(*parts: object) -> float:
-    """A number from 0 up to 1 that depends on `parts` alone: what is forgotten is the same whenever it is read."""
+    """Return a number in [0, 1) that depends on `parts` only, so that restored memories forget the same."""
     return seeded(*parts) / 2**63
 
 
 def day_of(sent_at: str | None) -> str | None:
-    """`8 May, 2023` of `1:56 pm on 8 May, 2023`; None where there is no date."""
+    """Return a date without its time, `8 May, 2023` for `1:56 pm on 8 May, 2023`, or None without a date."""
     if sent_at is None:
         return None
     return " ".join(_CLOCK.sub(" ", sent_at).replace("'", " ").split()).strip(" ,;") or None

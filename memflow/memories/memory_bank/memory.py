@@ -1,17 +1,7 @@
-"""The memory bank: what was said, what each day was about, and who the user is (Zhong et al. 2024).
+"""MemoryBank: messages, daily summaries, and a global summary and portrait of the user (Zhong et al. 2024).
 
-Messages are kept, each with its vector. When a day ends, a model sums up its events and what it shows of the user, and
-brings the global summary and the user's portrait up to date from those of all days. The two stand in front of whatever
-is recalled: the `k` messages and daily summaries nearest to the query. MemBench has the summaries only: there,
-`portrait` is "no".
-
-A day ends where the simulated date changes. Where no date was ever given, it ends after an arrival of more than a round
-(a session), and after the arrival with which it holds `day` messages: with `day` = 1 every message is a day, as in
-MemBench's code. A day of more than LONGEST tokens is cut, so that a model can read it.
-
-Memories fade by the curve of forgetting.py: t counts the days that have ended since a memory was last recalled, or
-written; its strength is 1, and 1 more for every recall that was not frozen. As in MemBench, whether a faded one is
-skipped is drawn anew with time, here from a seed and not from chance; no entry is removed.
+A day ends when the simulated date changes; without dates, after a session or after `day` messages. Memories fade by
+the curve of forgetting.py, drawn from a seed per read; no entry is removed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,15 +21,15 @@ from memflow.tokens import estimate
 MESSAGE, EVENTS, TRAITS = "message", "day_summary", "day_portrait"
 SUMMARY, PORTRAIT = "summary", "portrait"
 DAY = "day"
-"""Kind of the entries that end a day: the messages before it, back to the one before, are that day's."""
+"""Kind of the entries that end a day; the messages since the previous one belong to that day."""
 
 LONGEST = 4_000
-"""Tokens of a day, and of days for a global summary, that a model is shown at once, at most."""
+"""The maximum tokens of a day, and of the days for a global summary, in one request."""
 
 
 @dataclass
 class MemoryBank(Memory):
-    """Recalls the nearest messages and daily summaries, behind the global summary and the user's portrait."""
+    """Messages and daily summaries that fade, a global summary and a portrait."""
 
     k: int = parameter(5, "How many messages and daily summaries are recalled (MemEngine's).", low=1)
     budget: int = parameter(
@@ -65,7 +55,7 @@ class MemoryBank(Memory):
         self.accesses = AccessLog(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Keep them, and sum up the days that end with or before them."""
+        """Add the messages and summarize the days that end."""
         arrived = split_messages(messages, "message")
         vectors = await self.embed([piece.text for piece in arrived])
         today, date = self._today(), self._date()
@@ -89,7 +79,7 @@ class MemoryBank(Memory):
             await self._sum_up(ended)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Summary and portrait, then what is nearest and not forgotten; one that is not frozen strengthens it."""
+        """Return summary, portrait and the nearest retained entries; a read that is not frozen strengthens them."""
         if not self.store.live(MESSAGE):
             return Recall()
         [vector] = await self.embed([query])
@@ -106,7 +96,7 @@ class MemoryBank(Memory):
         return Recall(notes, (), entries, estimate(notes), found.dropped_tokens, ranking)
 
     def retention(self, item: Item) -> float:
-        """How likely a message or a daily summary is held now: drawn for, at every read."""
+        """Return the probability that a message or daily summary is retained now."""
         last = self.accesses.last(item)
         since: int = item.meta["day"] if last is None else last
         strength = 1 + self.accesses.times(item)
@@ -118,17 +108,17 @@ class MemoryBank(Memory):
         return held >= 1 or uniform_draw(item.entry_id, item.sources[0], self.store.sequence) < held
 
     def _days(self) -> int:
-        """How many days have ended."""
+        """Return the number of days that have ended."""
         return len(self.store.live(DAY))
 
     def _today(self) -> list[Item]:
-        """The messages of the day that has not ended."""
+        """Return the messages of the current day."""
         ends = self.store.live(DAY)
         since = ends[-1].order if ends else -1
         return [item for item in self.store.live(MESSAGE) if item.order > since]
 
     def _date(self) -> str | None:
-        """The last date that was given: one without a date was said then."""
+        """Return the last given date, or None."""
         held = self.store.live(MESSAGE)
         date: str | None = held[-1].meta["date"] if held else None
         return date
@@ -138,7 +128,7 @@ class MemoryBank(Memory):
         return day
 
     async def _sum_up(self, days: Sequence[Sequence[Item]]) -> None:
-        """Write what each day was about and shows of the user, and bring up to date what all days say."""
+        """Summarize events and traits of each day, then update the global summary and the portrait."""
         stems = ("day", "traits") if self.portrait == "yes" else ("day",)
         answers = await self.ask_all(
             PromptRequest(stem, {"messages": join_texts(day)}, _sources(day))
@@ -164,7 +154,7 @@ class MemoryBank(Memory):
                 self._replace(kind, answer.text, _sources(each))
 
     def _all_days(self, kind: str, daily: str) -> list[Item]:
-        """What the days say, oldest first; for those that do not fit stands what was said of all days before."""
+        """Return the daily entries that fit, oldest first, after the global one if some do not fit."""
         days = self.store.live(daily)
         shown = first_within(days[::-1], LONGEST)[::-1]
         return [*(self.store.live(kind) if len(shown) < len(days) else ()), *shown]
@@ -177,7 +167,7 @@ class MemoryBank(Memory):
 
 
 def _told(days: Sequence[Sequence[Item]], answers: Sequence[Any]) -> list[tuple[Sequence[Item], str]]:
-    """The days of which something was told, with their dates before it."""
+    """Return the days with a non-empty answer and that answer, dated."""
     return [
         (day, with_date(answer.text.strip(), day[0].meta["date"]))
         for day, answer in zip(days, answers, strict=False)

@@ -1,14 +1,7 @@
-"""MemoryOS (Kang et al. 2025, arXiv 2506.06326), as MemoryBench evaluates it (section 5.1).
+"""MemoryOS (Kang et al. 2025), as MemoryBench evaluates it (section 5.1).
 
-The newest pages stay as they were said (short.py). The oldest leaves when there are too many: a model says whether it
-goes on from the page before, and it joins the segment of its topic (mid.py). A segment in much use (heat.py) is
-promoted: a model draws the user's profile and knowledge from its new pages (long.py), and its length starts anew.
-
-Decisions: time is counted in messages, and mu is the 300 that the paper's 1e7 seconds amount to in LoCoMo. One request
-links a page, summarises its chain and names its keywords. After each page that moves, at most one segment is
-promoted, the hottest. The segments of a read are found by cosine alone, so that no read asks a model; one is visited
-when a page of it is recalled. A new segment is never the one evicted. A model's nonsense leaves the page without
-chain, keywords or a share in the summary, but word for word in its segment; pages whose promotion failed stay there.
+New pages are short-term (short.py). The oldest moves to the segment of its topic (mid.py); the hottest segment
+(heat.py) is promoted to profile and knowledge (long.py). Deviations are in docs/fidelity.md.
 """
 
 from collections.abc import Sequence
@@ -30,7 +23,11 @@ from memflow.tokens import estimate
 
 @dataclass
 class MemoryOs(Memory):
-    """Recalls profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns."""
+    """Pages of dialogue that move through short, middle and long term, by age and by heat.
+
+    Recalls profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time is counted
+    in messages.
+    """
 
     k: int = parameter(7, "How many older pages are recalled: MemoryBench's queue.", low=1)
     segments: int = parameter(5, "How many segments those pages are looked for in.", low=1)
@@ -60,7 +57,7 @@ class MemoryOs(Memory):
         self.long = LongTerm(self.store, self.traits, self.knowledge)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Keep them as pages, and move the oldest on until `short` are left, each before the next."""
+        """Store pages and move the oldest on, one by one, until `short` are left."""
         store_pages(self.store, messages)
         held = self.store.live(SHORT)
         leaving = held[: max(0, len(held) - self.short)]
@@ -73,7 +70,7 @@ class MemoryOs(Memory):
                 await self._promote(hot)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Notes in sections, each oldest first; entries by their nearness, then chains, profile and short term."""
+        """Return notes in sections; entries by cosine, then chains, profile and short-term pages."""
         pages: list[SearchHit] = []
         user: list[SearchHit] = []
         assistant: list[SearchHit] = []
@@ -88,7 +85,7 @@ class MemoryOs(Memory):
         return recall
 
     async def _move(self, page: Item, text: str, vector: Vector) -> None:
-        """From short-term to mid-term memory: link it to the page before, find its segment, summarise that."""
+        """Move a page from short-term to mid-term memory: link it to the page before and find its segment."""
         before = self.mid.newest()
         chain = self.mid.chain_of(before)
         fields = {
@@ -106,7 +103,7 @@ class MemoryOs(Memory):
         self.mid.take(page, text, vector, page_date(page), segment, chain)
 
     async def _segment(self, page: Item, text: str, vector: Vector, keywords: list[str]) -> Item:
-        """The segment that the page belongs to, with its summary brought up to date: an old one, or a new."""
+        """Return the segment of a page, existing or new, with its summary updated."""
         known = self.mid.topic(vector, keywords)
         fields = {
             "summary": known.text if known else NOTHING,
@@ -125,7 +122,7 @@ class MemoryOs(Memory):
         return self.mid.segment(None, text, keywords, vector, page.sources)
 
     async def _promote(self, segment: str) -> None:
-        """Draw profile and knowledge from a segment's new pages; two requests that go together."""
+        """Extract profile and knowledge from a segment's new pages, with two concurrent requests."""
         pages = self.mid.waiting(segment)
         sources = [source for page in pages for source in page.sources]
         listed = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))

@@ -1,7 +1,6 @@
-"""Mid-term memory: pages that left the short term, in segments of one topic each, and the chains they form.
+"""Mid-term memory: pages in segments of one topic each, and chains of pages that continue each other.
 
-A page names its segment and its chain by the first id that each had, so that the link survives their revisions. A
-segment's entry holds its summary, from all its pages; a chain's the summary of pages that went on from one another.
+Pages refer to the first version of their segment and chain, so that revisions keep the link.
 """
 
 from collections.abc import Collection, Iterable
@@ -13,29 +12,29 @@ from memflow.memories.search import Dense, SearchHit
 
 PAGE, SEGMENT, CHAIN = "page", "segment", "chain"
 NOTHING = "(nothing yet)"
-"""What a prompt says where there is no summary, no profile and no page before."""
+"""The text of prompts for a missing summary, profile or previous page."""
 
 
 def first_version_id(item: Item) -> str:
-    """The id that the first version of a segment or a chain had: `store.latest` leads from it to the newest."""
+    """Return the id of the first version of a segment or chain; `store.latest` maps it to the newest."""
     first: str = item.meta.get("root", item.entry_id)
     return first
 
 
 def normalize_keywords(keywords: Iterable[str]) -> list[str]:
-    """Keywords as they are compared: in small letters, each once."""
+    """Return the distinct keywords in small letters, without outer white space."""
     return [word for word in dict.fromkeys(keyword.strip().casefold() for keyword in keywords) if word]
 
 
 def jaccard(one: Collection[str], other: Collection[str]) -> float:
-    """Share of keywords that two sets have in common, from 0 to 1; 0 where both are empty."""
+    """Return the Jaccard similarity of two sets of keywords, 0 if both are empty."""
     together = set(one) | set(other)
     return len(set(one) & set(other)) / len(together) if together else 0.0
 
 
 @dataclass
 class MidTerm:
-    """The segments of a store: a page joins one that it scores above `theta` with; at most `capacity` are held."""
+    """At most `capacity` segments of a store; a page joins one if its score is above `theta`."""
 
     store: EntryStore
     heats: SegmentHeat
@@ -48,17 +47,17 @@ class MidTerm:
         self._segments, self._pages = Dense(self.store, SEGMENT), Dense(self.store, PAGE)
 
     def newest(self) -> Item | None:
-        """The page that came last."""
+        """Return the page that was added last, or None."""
         pages = self.store.live(PAGE)
         return pages[-1] if pages else None
 
     def chain_of(self, page: Item | None) -> Item | None:
-        """The chain that a page belongs to, as it is now; None where there is no page, or it has none."""
+        """Return the current version of a page's chain, or None."""
         chain = page.meta["chain"] if page is not None else None
         return None if chain is None else self.store.latest(chain)
 
     def chain(self, known: Item | None, summary: str, sources: Iterable[str]) -> Item:
-        """Write a page's chain: the next version of the `known` one, or a new one."""
+        """Write a page's chain: the next version of `known`, or a new one."""
         if known is None:
             return self.store.add(CHAIN, summary, sources=sources)
         return self.store.revise(
@@ -69,7 +68,7 @@ class MidTerm:
         )
 
     def topic(self, vector: Vector, keywords: Collection[str]) -> Item | None:
-        """The segment that a page belongs to: the best by cosine + Jaccard, if above `theta`; else None."""
+        """Return the segment with the highest cosine + Jaccard similarity, if above `theta`; else None."""
         best, most = None, self.theta
         for found in self._segments.scored(vector, len(self.store.live(SEGMENT))):
             score = found.score + jaccard(keywords, found.item.meta["keywords"])
@@ -80,7 +79,7 @@ class MidTerm:
     def segment(
         self, known: Item | None, summary: str, keywords: list[str], vector: Vector, sources: Iterable[str]
     ) -> Item:
-        """Write a segment: the next version of the `known` one, or a new one."""
+        """Write a segment: the next version of `known`, or a new one."""
         if known is None:
             return self.store.add(
                 SEGMENT, summary, sources=sources, vector=vector, meta={"keywords": keywords}
@@ -92,7 +91,7 @@ class MidTerm:
     def take(
         self, page: Item, text: str, vector: Vector, date: str | None, segment: Item, chain: Item | None
     ) -> None:
-        """Move a short-term page into its segment; the coldest other segment goes, where there are too many."""
+        """Move a short-term page into its segment; above capacity, evict the coldest other segment."""
         meta = {
             "segment": first_version_id(segment),
             "chain": None if chain is None else first_version_id(chain),
@@ -104,12 +103,12 @@ class MidTerm:
             self._evict(spared=first_version_id(segment))
 
     def waiting(self, segment: str) -> list[Item]:
-        """The pages of a segment that have not been promoted, oldest first."""
+        """Return the pages of a segment that are not promoted, oldest first."""
         pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == segment]
         return pages[len(pages) - self.heats.length(segment) :]
 
     def search(self, query: Vector, segments: int, k: int) -> list[SearchHit]:
-        """The `k` pages nearest to `query` in the `segments` nearest to it, nearest first."""
+        """Return the `k` nearest pages in the `segments` nearest segments, nearest first."""
         near = {first_version_id(item) for item in self._segments.search(query, segments)}
         pages = self._pages.scored(query, len(self.store.live(PAGE)))
         return [found for found in pages if found.item.meta["segment"] in near][:k]

@@ -1,7 +1,6 @@
-"""Short-term memory: the newest dialogue pages, word for word.
+"""Short-term memory: the newest pages word for word.
 
-A page is what the user said and what the assistant replied, told by role among messages that arrived together. Where
-the roles do not alternate so (two users' messages in a row, a message alone), a page has one half only.
+A page is a user message and the assistant's reply right after it in one arrival; other messages are pages of one half.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +15,7 @@ SHORT = "page_short"
 
 
 def pair_messages(messages: Iterable[Message]) -> list[list[Message]]:
-    """The messages as pages, in order: a user's message with the assistant's right after it, others alone."""
+    """Return the messages as pages, in order."""
     pages: list[list[Message]] = []
     for message in messages:
         if message.role == "assistant" and pages and [half.role for half in pages[-1]] == ["user"]:
@@ -27,7 +26,7 @@ def pair_messages(messages: Iterable[Message]) -> list[list[Message]]:
 
 
 def store_pages(store: EntryStore, messages: Iterable[Message]) -> None:
-    """Write each page as an entry. A message without a date was said at the date of the one before it."""
+    """Add each page as an entry. A message without a date has the date of the message before it."""
     newest = store.live(SHORT)[-1:]
     date = newest[0].meta["halves"][-1]["date"] if newest else None
     for page in pair_messages(messages):
@@ -42,7 +41,7 @@ def store_pages(store: EntryStore, messages: Iterable[Message]) -> None:
 
 
 def page_messages(page: Item) -> list[StoredMessage]:
-    """The messages of a short-term page, each with its line, its role and its date."""
+    """Return the messages of a short-term page with line, role and date."""
     found, start = [], 0
     for half in page.meta["halves"]:
         end = start + half["length"]
@@ -53,7 +52,7 @@ def page_messages(page: Item) -> list[StoredMessage]:
 
 
 def page_text(page: Item) -> str:
-    """A short-term page as it will stand in mid-term memory: its lines, each date once."""
+    """Return the text of a page for mid-term memory: its lines, each date once."""
     lines, before = [], None
     for half in page_messages(page):
         lines.append(half.item.text if half.date == before else half.note())
@@ -62,11 +61,11 @@ def page_text(page: Item) -> str:
 
 
 def page_date(page: Item) -> str | None:
-    """When a short-term page was said, by its last message."""
+    """Return the date of a page's last message."""
     page_turns: str | None = page.meta["halves"][-1]["date"]
     return page_turns
 
 
 def page_turns(pages: Sequence[Item]) -> tuple[ChatMessage, ...]:
-    """Short-term pages as the turns they were."""
+    """Return short-term pages as chat turns."""
     return as_turns([half for page in pages for half in page_messages(page)])

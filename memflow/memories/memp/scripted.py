@@ -1,4 +1,4 @@
-"""The scripted chat as Memp's writer and judge: first words, statements, and a few telling words. No language model."""
+"""Memp's writer and judge for the scripted chat: first words, statements and a few keywords."""
 
 import re
 

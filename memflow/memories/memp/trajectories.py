@@ -1,4 +1,4 @@
-"""What Memp learns from: messages that arrived together, or a chunk of them, and what the user said next."""
+"""Trajectories: messages that arrived together, or a chunk of them, and the user's next words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from memflow.memories.verbatim import StoredMessage
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """What was said, the messages it came from, and its last date. `after` is the user's next line, if there is one.
+    """Text, source messages and last date; `after` is the user's next line, if any.
 
-    `feedback` tells whether a user spoke after an assistant had: only then can it show how that came out.
+    `feedback` is true if a user spoke after an assistant.
     """
 
     text: str
@@ -22,7 +22,7 @@ class Trajectory:
 
 
 def split_trajectories(said: Sequence[StoredMessage], size: int, after: str | None) -> list[Trajectory]:
-    """What was said, in trajectories of at most `size` tokens. `after` is what the user said after all of it."""
+    """Split messages into trajectories of at most `size` tokens; `after` is the user's line after them."""
     found = []
     for parts in reversed(fill_chunks(said, size)):
         found.append(_trajectory(parts, after))

@@ -1,12 +1,7 @@
-"""Nemori (Nan et al. 2025): episodes cut where the topic changes, and knowledge from what was not expected.
+"""Nemori: episodes split at topic changes, and statements of what was not predicted (Nan et al. 2025).
 
-Two-step alignment: a model says where other topics begin among the messages of a buffer, and a segment becomes
-an episode with a title and a narrative. Predict-calibrate: from the title and the statements nearest to the
-episode it says what it expects; what the messages say beyond that becomes further statements. Decisions of
-ours: all messages that arrive together are judged in one request, each for itself (the paper asks once a
-message; the published batch segmenter also asks once, but may tear a segment apart); an episode's time is the
-date of its messages and no guess; the first prediction, with nothing known yet, is not asked for; a segment
-without a narrative is an episode in its own words. Messages not yet segmented are recalled as turns.
+A model finds topic boundaries in a buffer and narrates each segment (alignment); then it predicts an episode from
+known statements and extracts what is new (predict-calibrate). Deviations are in docs/fidelity.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +29,7 @@ BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "stateme
 
 @dataclass
 class Nemori(Memory):
-    """Recalls statements and episodes as notes, the best episodes with their messages, the buffer as turns."""
+    """Episodes cut where the topic changes, and statements of what a model did not expect."""
 
     k: int = parameter(10, "How many episodes are recalled.", low=1)
     ratio: int = parameter(2, "How many statements are recalled for each of the k episodes.")
@@ -54,7 +49,7 @@ class Nemori(Memory):
         self.statements = Dense(self.store, STATEMENT)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Take them into the buffer, and make episodes of the segments that end."""
+        """Buffer the messages and make episodes of completed segments."""
         store_messages(self.store, messages, BUFFER)
         held = stored_messages(self.store, BUFFER)
         before = len(held) - len(messages)
@@ -65,8 +60,7 @@ class Nemori(Memory):
         await self._remember(segments.closed)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Statements, then episodes, each oldest first, then the buffer; entries by cosine, then the messages that
-        come along, then the buffer's."""
+        """Return statements, episodes (the best with their messages), then the buffer; entries by cosine."""
         held = stored_messages(self.store, BUFFER)
         if not self.store.live(EPISODE):
             return with_buffer(Recall(), held)
@@ -81,7 +75,7 @@ class Nemori(Memory):
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), held)
 
     async def _confidences(self, segments: Segments, new: Sequence[StoredMessage]) -> dict[int, float]:
-        """How surely messages begin another topic, by number; of none, where a model is no help or not needed."""
+        """Return the confidence that a message starts a new topic, by number; empty without an answer."""
         numbers = segments.undecided(len(new))
         if not numbers:
             return {}
@@ -101,7 +95,7 @@ class Nemori(Memory):
         return {one.line: one.confidence / 100 for one in answer.boundaries} if answer else {}
 
     async def _remember(self, segments: Sequence[list[StoredMessage]]) -> None:
-        """Make episodes of segments: told all at once, learnt from in order, since each adds to what is known."""
+        """Make episodes of segments: narrated concurrently, learned from in order."""
         told = ["\n".join(message.note() for message in segment) for segment in segments]
         sources = [[source for message in segment for source in message.item.sources] for segment in segments]
         narrations: list[Narration | None] = await self.ask_all(
@@ -129,7 +123,7 @@ class Nemori(Memory):
             await self._learn(segment, await self._predict(episode))
 
     async def _predict(self, episode: Item) -> str | None:
-        """What is expected of an episode of that title; None where there is nothing to expect it from."""
+        """Return the predicted content of an episode, or None if nothing is known yet."""
         assert episode.vector is not None
         known = self.statements.search(episode.vector, self.related)
         if not known or episode.meta["title"] is None:
@@ -139,7 +133,7 @@ class Nemori(Memory):
         return answer.prediction if answer else None
 
     async def _learn(self, segment: Sequence[StoredMessage], predicted: str | None) -> None:
-        """Add what the messages say beyond the prediction; a statement held word for word is not added again."""
+        """Add statements that the prediction lacks; equal statements are added once."""
 
         def stray(answer: Statements) -> str | None:
             wrong = [line for one in answer.statements for line in one.lines if line > len(segment)]
@@ -171,7 +165,7 @@ class Nemori(Memory):
 def _notes(
     episodes: Sequence[SearchHit], statements: Sequence[SearchHit], originals: Mapping[str, Sequence[Item]]
 ) -> str:
-    """Statements as a list; below it the episodes, apart from each other, and their messages set off by `> `."""
+    """Return statements as a list, then the episodes with their messages quoted by `> `."""
     known = sorted((found.item for found in statements), key=lambda item: item.order)
     blocks = [join_texts(known)] if known else []
     for episode in sorted((found.item for found in episodes), key=lambda item: item.order):

@@ -1,12 +1,7 @@
-"""The self-controlled memory: a model, the controller, decides how much of the memory a query needs.
+"""Self-controlled memory: a model, the controller, decides how much of the memory a query needs.
 
-Flash memory is the newest messages. Older ones make up the stream: each word for word, with its vector, and as
-a sentence. For a query the controller says whether flash memory will do; if not, the `k` messages of the stream
-best by recency + relevance are activated, and it says whether their summaries will do or their words are
-needed. Decisions of ours: a message is summarised once, when it leaves flash memory, since only the stream is
-ever activated (the published code may show a flash message twice); one whose summary failed stands in for it
-word for word; flash memory has the first claim on the budget. Recency falls from when a message was said or
-last activated; a frozen read leaves that as it is.
+Flash memory is the newest messages; older ones are the stream, each with its vector and a summary. Deviations from the
+published code, such as one summary per message, are in docs/fidelity.md.
 """
 
 import asyncio
@@ -35,7 +30,7 @@ FLASH, MESSAGE, SUMMARY = "flash", "message", "summary"
 
 @dataclass
 class ScMemory(Memory):
-    """Recalls the newest messages as turns and, where its controller wants them, older ones as notes."""
+    """The newest messages, and older ones when a model that sees the query asks for them."""
 
     flash: int = parameter(3, "How many of the newest messages are flash memory.", low=1)
     k: int = parameter(3, "How many older messages are activated.", low=1)
@@ -50,7 +45,7 @@ class ScMemory(Memory):
         self.accesses = AccessLog(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Take them into flash memory; what leaves it is embedded and summarised, all at once."""
+        """Add messages to flash memory; embed and summarize those that leave it, concurrently."""
         store_messages(self.store, messages, FLASH)
         held = stored_messages(self.store, FLASH)
         leaving = overflow(held, 1, self.flash)
@@ -78,7 +73,7 @@ class ScMemory(Memory):
                 self.store.add(SUMMARY, text, sources=sources, role=role, meta={"of": item.entry_id})
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Flash memory alone, or with what was activated: as summaries if they suffice, or word for word."""
+        """Return flash memory, with activated messages as summaries or in full if the controller wants them."""
         held = stored_messages(self.store, FLASH)
         flash = newest_within(held, self.budget)
         if not self.store.live(MESSAGE):
@@ -106,7 +101,7 @@ class ScMemory(Memory):
         )
 
     async def _activated(self, query: str) -> list[Item]:
-        """The `k` messages of the stream with the highest recency + cosine, best first, older ones first."""
+        """Return the `k` stream messages with the highest recency + cosine, best first, ties by age."""
         vectors = await self.embed([query])
 
         def score(item: Item, cosine: float) -> float:
