@@ -1,10 +1,10 @@
-"""What a metric gives that cannot score every text: a number, or none and why."""
+"""The result of a metric that cannot score every text."""
 
 from typing import NamedTuple
 
 
 class MetricResult(NamedTuple):
-    """A number, or None with its reason: never a number that stands for a missing one."""
+    """A value, or None and the reason."""
 
     value: float | None
     reason: str | None = None

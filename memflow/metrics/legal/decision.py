@@ -1,9 +1,7 @@
-"""What a decision does to whom: for each person convicted, the charges, the prison term and the fine.
+"""Sentences in a decision: charges, prison term and fine of each convicted person.
 
-Terms are in months: years are twelve, 无期徒刑 is LIFE, 死刑 is DEATH (suspended or not), 免予刑事处罚 and 无罪 are 0,
-days are dropped. Several offences of one person are decided on together (决定执行): what is to be served is that
-total, not the terms of the single offences. A probation (缓刑) leaves the term as it is. What the decision revokes
-(撤销) and what was decided earlier (前罪, 原犯) is not part of it.
+Terms are in months: 无期徒刑 is LIFE, 死刑 is DEATH, 免予刑事处罚 and 无罪 are 0; days are dropped. A total (决定执行) replaces single
+terms. Probation (缓刑) changes nothing; revoked (撤销) and earlier (前罪, 原犯) decisions do not count.
 """
 
 import re
@@ -15,7 +13,7 @@ from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
 LIFE = 240
 DEATH = 10_001
 NONE = -1
-"""Stands for the months or the fine of a decision that sets none."""
+"""The months or fine of a decision that sets none."""
 
 _DEEPEST = 3
 _BRACKETED = re.compile(r"（[^（）]*）")
@@ -37,7 +35,7 @@ _EVENT = re.compile(
 
 @dataclass(slots=True)
 class Sentence:
-    """A person's sentence; `months` and `fine` (yuan) are NONE where none is set."""
+    """A person's sentence; `months` and `fine` (yuan) are NONE if not set."""
 
     charges: list[str] = field(default_factory=list)
     months: int = NONE
@@ -59,7 +57,7 @@ class _Person:
 
 
 def operative_part(judgment: str) -> str:
-    """The decision without what stands in brackets (three deep) and the items that revoke an earlier decision."""
+    """Return the decision without bracketed text (three levels) and items that revoke an earlier decision."""
     for _ in range(_DEEPEST):
         judgment = _BRACKETED.sub("", judgment)
     first, *items = _ITEM.split(judgment)
@@ -67,7 +65,7 @@ def operative_part(judgment: str) -> str:
 
 
 def parse_sentences(judgment: str) -> list[Sentence]:
-    """The sentence of each person that a decision convicts, in order; `judgment` is a section of cleaned text."""
+    """Return the sentence of each convicted person in order; `judgment` is a section of cleaned text."""
     person = _Person()
     people = {"": person}
     here = True  # and no earlier decision
@@ -109,5 +107,5 @@ def _months(event: re.Match[str]) -> int:
 
 
 def total(values: list[int]) -> int:
-    """The sum of several people's months or fines; NONE where none of them has any."""
+    """Return the sum of several months or fines, NONE if none is set."""
     return sum(value for value in values if value != NONE) if any(value != NONE for value in values) else NONE

@@ -1,9 +1,7 @@
-"""A judgment as the published evaluation of JuDGE reads it, slips included; nothing here is meant to be right.
+"""Judgments parsed exactly as the published evaluation of JuDGE parses them, errors included.
 
-Where the decision holds nothing that is looked for, the whole document is searched: statutes printed in an appendix,
-what was charged, earlier sentences. Sentences and fines are summed over their distinct wordings, so that two people
-with the same sentence count once, and a person's single terms are added to their total. Charges are the exception:
-the published list of charges and its nearest spelling are not reproduced; names are found by our grammar.
+If the decision lacks an item, the whole document is searched. Equal wordings of sentences and fines count once.
+Exception: charges are found by our grammar, since the published list is not reproduced.
 """
 
 import re
@@ -84,7 +82,7 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | 
 
 
 def sections(document: str) -> Sections:
-    """The published segments; the reasoning is what follows the heading where the court never says 本院认为."""
+    """Return the published segments; without 本院认为 the reasoning is what follows the heading."""
     rest = _clean(document)
     if heading := _first(_HEADING, rest):
         rest = _without(rest, rest[: heading.end()])
@@ -110,13 +108,13 @@ def _searched(find: Callable[[str], list[str]], part: str, document: str) -> lis
 
 
 def charges(document: str) -> frozenset[str]:
-    """The charges of the decision, or else of the whole document."""
+    """Return the charges of the decision, or else of the whole document."""
     found = _searched(_CONVICTED.findall, sections(document).judgment, document)
     return frozenset(one for names in found for one in named(names))
 
 
 def statutes(document: str) -> frozenset[str]:
-    """Articles of the Criminal Law by their main numbers, from its name to the next sign that the list is over."""
+    """Return the main numbers of cited articles of the Criminal Law."""
 
     def cited(text: str) -> list[str]:
         return [found for pattern in _CITED for found in pattern.findall(text)]
@@ -126,7 +124,7 @@ def statutes(document: str) -> frozenset[str]:
 
 
 def months(document: str) -> int:
-    """The sum over distinct wordings of prison terms; -1 where there is none."""
+    """Return the sum over distinct wordings of prison terms; -1 if there is none."""
 
     def terms(text: str) -> list[str]:
         found = [_cut(term, _TERM_ENDS) for pattern in _TERMS for term in pattern.findall(text)]
@@ -155,7 +153,7 @@ def _months(term: str) -> int:
 
 
 def fine(document: str) -> int:
-    """The sum over distinct wordings of fines, in yuan; -1 where there is none."""
+    """Return the sum over distinct wordings of fines in yuan; -1 if there is none."""
     found = set(_searched(_fines, sections(document).judgment, document))
     return sum(map(_yuan, found)) if found else NONE
 

@@ -1,4 +1,4 @@
-"""What a judgment says, put together: charges, statutes, months and fine. How two are compared is in `measures`."""
+"""The content of a judgment: charges, statutes, months and fine."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +16,7 @@ Variant = Literal["standard", "published_code"]
 
 @dataclass(frozen=True, slots=True)
 class JudgmentContent:
-    """What a judgment says. `months` and `fine` (yuan) are sums over those convicted; -1 where none is set."""
+    """The content of a judgment. `months` and `fine` (yuan) are sums over the convicted; -1 if not set."""
 
     sections: Sections
     charges: frozenset[str]
@@ -27,12 +27,11 @@ class JudgmentContent:
 
 @lru_cache(maxsize=2_000)
 def read_judgment(document: str, variant: Variant = "standard") -> JudgmentContent:
-    """The reading of a judgment; never fails, however odd the text.
+    """Return the content of a judgment, for any text.
 
-    Charges are those of the decision, or, where it names none, those that the reasoning finds made out. Statutes are
-    those of the reasoning, or, where there is none, of the document without its appendix. Months and fine are the
-    decision's alone. `published_code` reads as the published evaluation does (`published`). Raises BadSettings for
-    another variant.
+    Charges are those of the decision, or else those that the reasoning affirms. Statutes are those of the reasoning,
+    or else of the document without its appendix. `published_code` parses as the published evaluation does. Raises
+    BadSettings for another variant.
     """
     if variant == "published_code":
         return JudgmentContent(

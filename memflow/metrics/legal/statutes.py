@@ -1,7 +1,6 @@
-"""Articles of the Criminal Law (刑法) that a text cites, as numbers: "264", and "133-1" for 第一百三十三条之一.
+"""Articles of the Criminal Law (刑法) cited in a text, as numbers: "264", and "133-1" for 第一百三十三条之一.
 
-An inserted article (之一) is an article of its own: 133 is causing a traffic accident, 133-1 is dangerous driving.
-Other laws, amendments and interpretations are not the Criminal Law; paragraphs and items are not told apart.
+An inserted article (之一) is an article of its own. Other laws, amendments, paragraphs and items are ignored.
 """
 
 import re
@@ -19,7 +18,7 @@ _ARTICLE = re.compile(
 
 
 def cited_articles(text: str) -> frozenset[str]:
-    """The articles of the Criminal Law cited in cleaned text."""
+    """Return the articles of the Criminal Law cited in cleaned text."""
     found = set()
     for cited in _CITED.finditer(text):
         for article in _ARTICLE.finditer(cited["articles"]):
