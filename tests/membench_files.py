@@ -51,11 +51,7 @@ def sampled(
 
     told = [said(step, "My aunt is 61." if step == steps - 2 else f"Step {step}.") for step in range(steps)]
     bare = [noise(number) for number in range(3 * units)]
-    return {
-        "tid": tid,
-        "message_list": [*told[:-1], *bare, told[-1]],
-        "QA": question([steps - 2], **changes),
-    }
+    return {"tid": tid, "message_list": [*told[:-1], *bare, told[-1]], "QA": question([steps - 2], **changes)}
 
 
 def split(scene: Scene, level: Level, each: Mapping[str, int] | int, units: int = 0) -> dict[str, Any]:

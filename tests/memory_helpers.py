@@ -1,14 +1,19 @@
 """Helpers for tests of memories: messages, writes as the player makes them, and three trivial memories."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
-from memflow.memories.memory import Memory, Message, Recall, parameter
+from memflow.chat.scripted import ScriptedChat
+from memflow.memories.entries import EntryStore
+from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.memories.memory import Memory, Message, Recall, Tools, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.systems import System
+
+T = TypeVar("T", bound=Memory)
 
 
 def case(system: System, value: Any = None) -> Any:
@@ -22,6 +27,12 @@ def case(system: System, value: Any = None) -> Any:
 def said(*texts: str, first: int = 0, sent_at: str | None = None) -> list[Message]:
     """Return user messages with the ids m<first>, m<first + 1>, ..."""
     return [Message(f"m{first + at}", "user", text, sent_at=sent_at) for at, text in enumerate(texts)]
+
+
+def build(memory: type[T], handlers: Mapping[str, Any] | None = None, **parameters: Any) -> T:
+    """Return a memory with the hashing embedder and a scripted chat: its own handlers, or those given."""
+    chat = ScriptedChat(memory.handlers() if handlers is None else handlers)
+    return memory(EntryStore(), Tools(chat, HashingEmbedder()), **parameters)
 
 
 async def give(memory: Memory, messages: Sequence[Message]) -> None:

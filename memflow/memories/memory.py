@@ -114,12 +114,7 @@ class PromptRequest:
 
 
 def parameter(
-    default: Any,
-    description: str,
-    *,
-    low: float = 0,
-    high: float | None = None,
-    choices: Sequence[str] = (),
+    default: Any, description: str, *, low: float = 0, high: float | None = None, choices: Sequence[str] = ()
 ) -> Any:
     """Declare a parameter of a Memory: a number from `low` to `high`, a word, or a tuple of words from `choices`."""
     bounds = {"low": low, "high": high, "choices": tuple(choices)}

@@ -2,14 +2,7 @@
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.nemori.answers import (
-    Boundaries,
-    Boundary,
-    Narration,
-    Prediction,
-    Statement,
-    Statements,
-)
+from memflow.memories.nemori.answers import Boundaries, Boundary, Narration, Prediction, Statement, Statements
 from memflow.memories.script_helpers import statements, subject, word_overlap
 
 

@@ -1,7 +1,7 @@
 """Names of criminal charges (罪名), and which names are the same charge.
 
-Selective charges such as 走私、贩卖、运输、制造毒品罪 list alternatives; a name with some of them is the same charge. Names are
-found by their grammar, the list below only says what can be selected.
+Selective charges such as 走私、贩卖、运输、制造毒品罪 list alternatives; a name with some of them is the same charge.
+Names are found by their grammar; the list below only says what can be selected.
 """
 
 import re

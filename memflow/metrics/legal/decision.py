@@ -1,7 +1,7 @@
 """Sentences in a decision: charges, prison term and fine of each convicted person.
 
-Terms are in months: 无期徒刑 is LIFE, 死刑 is DEATH, 免予刑事处罚 and 无罪 are 0; days are dropped. A total (决定执行) replaces single
-terms. Probation (缓刑) changes nothing; revoked (撤销) and earlier (前罪, 原犯) decisions do not count.
+Terms are in months: 无期徒刑 is LIFE, 死刑 is DEATH, 免予刑事处罚 and 无罪 are 0; days are dropped. A total (决定执行)
+replaces single terms. Probation (缓刑) changes nothing; revoked (撤销) and earlier (前罪, 原犯) decisions do not count.
 """
 
 import re

@@ -31,8 +31,8 @@ _LIMIT = 10**12
 def parse_numeral(numeral: str) -> int:
     """Return the integer of a numeral; fractions are dropped.
 
-    Accepts plain and formal (壹贰叁) characters, single digits (二〇一八), Arabic numbers with commas, and these before a
-    unit (3万). Raises BadInput for anything else.
+    Accepts plain and formal (壹贰叁) characters, single digits (二〇一八), Arabic numbers with commas, and these
+    before a unit (3万). Raises BadInput for anything else.
     """
     plain = _COMMA.sub("", numeral)
     parts = _PART.findall(plain)
@@ -59,7 +59,7 @@ def parse_numeral(numeral: str) -> int:
 
 
 def format_numeral(value: int, *, formal: bool = False) -> str:
-    """Return the Chinese numeral of a number from 0 to 10**12 - 1, formal (as on a cheque) if asked. Raises BadInput."""
+    """Return the Chinese numeral of a number from 0 to 10**12 - 1, plain or formal. Raises BadInput."""
     if not 0 <= value < _LIMIT:
         raise BadInput(f"{value} is not from 0 to {_LIMIT - 1}")
     digits, units, groups = _FORMAL if formal else _PLAIN

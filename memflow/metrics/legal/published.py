@@ -15,17 +15,10 @@ from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
 from memflow.metrics.legal.sections import Sections
 
 _HAN = "[\u4e00-\u9fa5]"
-_HEADING = (
-    re.compile(rf"审理终结{_HAN}{{0,10}}。"),
-    re.compile(rf"公开开庭审理{_HAN}{{0,10}}。"),
-)
+_HEADING = (re.compile(rf"审理终结{_HAN}{{0,10}}。"), re.compile(rf"公开开庭审理{_HAN}{{0,10}}。"))
 _CHARGED = re.compile(rf"{_HAN}{{0,10}}(?:公诉|抗诉)机关[\u4e00-\u9fa5，、]{{0,30}}(?:认为|指控)")
 _COURT = re.compile("本院认为")
-_ANNOUNCED = (
-    re.compile(r"判决如下[:：,，\n]"),
-    re.compile("判决如下"),
-    re.compile(r"裁定(?:如下)?[:：\n]"),
-)
+_ANNOUNCED = (re.compile(r"判决如下[:：,，\n]"), re.compile("判决如下"), re.compile(r"裁定(?:如下)?[:：\n]"))
 # The first of these that occurs anywhere ends the decision, wherever the others are.
 _OVER = tuple(
     map(

@@ -1,6 +1,6 @@
 """Sections of a criminal judgment of first instance: reasoning and decision.
 
-Order: heading, charges, evidence, 本院认为 (reasoning, up to 判决如下), decision, appeal, signatures, appendix with statutes.
+Order: heading, charges, evidence, 本院认为 (reasoning, up to 判决如下), decision, appeal, signatures, appendix.
 """
 
 import re
@@ -41,7 +41,8 @@ def clean_text(document: str) -> str:
 def split_sections(document: str) -> Sections:
     """Return reasoning and decision.
 
-    The reasoning runs from the first 本院认为 (or another heading) through the announcement of the decision; the decision
+    The reasoning runs from the first 本院认为 (or another heading) through the announcement of the decision; the
+    decision
     from there to the first sign of its end (appeal, signatures, appendix). Without an announcement it starts at the
     first sentence that convicts.
     """

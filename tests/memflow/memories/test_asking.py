@@ -24,7 +24,7 @@ class Slow(ScriptedChat):
         return Completion('{"facts": []}' if number == 1 else "no JSON")
 
 
-async def test_failures_are_written_in_the_order_of_the_asks() -> None:
+async def test_failures_are_recorded_in_request_order() -> None:
     texts = ["first", "second", "third"]
     memory = Awi(EntryStore(), Tools(chat=Slow(texts)))
     asks = [PromptRequest("update", {"kinds": "", "known": "", "messages": text}, (text,)) for text in texts]

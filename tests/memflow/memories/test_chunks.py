@@ -59,9 +59,7 @@ def spans(chunk: Sequence[MessagePart]) -> list[tuple[str, int, int]]:
 
 
 @given(said=st.lists(messages, max_size=8), cut=sizes)
-def test_chunks_without_overlap_are_the_text_once_and_in_order(
-    said: list[Message], cut: tuple[int, int]
-) -> None:
+def test_chunks_without_overlap_cover_text_once(said: list[Message], cut: tuple[int, int]) -> None:
     buffer = held(said)
     chunks = fill_chunks(buffer, cut[0])
     for message in buffer:
@@ -72,7 +70,7 @@ def test_chunks_without_overlap_are_the_text_once_and_in_order(
 
 
 @given(said=st.lists(messages, min_size=1, max_size=8), cut=sizes)
-def test_chunks_are_full_overlap_by_that_much_and_go_on(said: list[Message], cut: tuple[int, int]) -> None:
+def test_chunks_are_full_and_overlap(said: list[Message], cut: tuple[int, int]) -> None:
     size, overlap = cut
     buffer = held(said)
     places = [(message.item.entry_id, at) for message in buffer for at in range(len(message.item.text))]
@@ -96,7 +94,7 @@ def test_chunks_are_full_overlap_by_that_much_and_go_on(said: list[Message], cut
 
 
 @given(said=st.lists(messages, max_size=8), cut=sizes)
-def test_a_chunk_names_the_messages_it_holds_words_of(said: list[Message], cut: tuple[int, int]) -> None:
+def test_chunk_sources_are_its_messages(said: list[Message], cut: tuple[int, int]) -> None:
     for chunk in fill_chunks(held(said), *cut):
         made = merge_parts(chunk)
         assert made.sources == tuple(source for source, *_ in spans(chunk))
@@ -106,9 +104,7 @@ def test_a_chunk_names_the_messages_it_holds_words_of(said: list[Message], cut: 
 
 
 @given(said=st.lists(messages, min_size=1, max_size=8), cut=sizes, at=st.integers(0, 8))
-def test_going_on_from_where_a_chunk_ended_gives_the_same_chunks(
-    said: list[Message], cut: tuple[int, int], at: int
-) -> None:
+def test_resumed_chunking_gives_same_chunks(said: list[Message], cut: tuple[int, int], at: int) -> None:
     buffer = held(said)
     chunks = fill_chunks(buffer, *cut)
     first = chunks[min(at, len(chunks) - 1)][0]
@@ -117,7 +113,7 @@ def test_going_on_from_where_a_chunk_ended_gives_the_same_chunks(
     assert list(map(spans, again)) == list(map(spans, chunks[min(at, len(chunks) - 1) :]))
 
 
-def test_words_and_chinese_characters_are_cut_between_and_the_speaker_is_named_again() -> None:
+def test_chunks_end_between_words_and_repeat_speaker() -> None:
     english = held([Message("", "user", "alpha beta gamma delta", "Ann", "8 May")])
     assert [merge_parts(chunk).text for chunk in fill_chunks(english, 4)] == [
         "[8 May]\nAnn: alpha beta ",
@@ -131,7 +127,7 @@ def test_words_and_chinese_characters_are_cut_between_and_the_speaker_is_named_a
     ]
 
 
-def test_a_word_is_cut_only_where_it_is_longer_than_a_chunk() -> None:
+def test_word_is_split_only_if_longer_than_chunk() -> None:
     buffer = held([Message("", "user", "b" * 20)])
     assert [[part.end - part.start for part in chunk] for chunk in fill_chunks(buffer, 3)] == [
         [12],
@@ -141,7 +137,7 @@ def test_a_word_is_cut_only_where_it_is_longer_than_a_chunk() -> None:
     assert len(fill_chunks(buffer, 7)) == 1
 
 
-def test_a_chunk_spans_messages_and_shows_each_date_once() -> None:
+def test_chunk_of_several_messages_has_each_date_once() -> None:
     buffer = roles("uau", dates="889")
     (chunk,) = fill_chunks(buffer, 300)
     made = merge_parts(chunk)
@@ -155,27 +151,27 @@ def cuts(buffer: list[StoredMessage], leaving: int | None = None) -> list[str]:
     return ["".join(message.item.sources[0][1:] for message in group) for group in groups]
 
 
-def test_neighbours_of_one_role_are_not_mispaired() -> None:
+def test_messages_of_one_role_are_not_paired() -> None:
     assert cuts(roles("uaua")) == ["01", "23"]
     assert cuts(roles("uuaaua")) == ["0", "12", "3", "45"]
     assert cuts(roles("auau")) == ["0", "12"]
 
 
-def test_a_question_waits_for_its_answer_to_leave() -> None:
+def test_user_message_waits_for_its_answer() -> None:
     assert cuts(roles("u")) == []
     assert cuts(roles("uauau"), 3) == ["01"]
     assert cuts(roles("uauu"), 3) == ["01", "2"]
     assert cuts(roles("uaa"), 1) == []
 
 
-def test_the_next_day_s_first_words_are_no_answer() -> None:
+def test_message_of_another_day_is_not_an_answer() -> None:
     assert cuts(roles("ua", dates="89", together=False)) == ["0", "1"]
     assert cuts(roles("ua", dates="89")) == ["01"]  # one arrival whose messages have times of their own
     assert cuts(roles("ua", together=False)) == ["01"]
 
 
 @given(said=st.lists(messages, max_size=10), leaving=st.integers(0, 10))
-def test_pairs_keep_every_message_once_and_hold_one_back_at_most(said: list[Message], leaving: int) -> None:
+def test_pairs_cover_messages_once_and_hold_back_at_most_one(said: list[Message], leaving: int) -> None:
     buffer = held(said)
     leaving = min(leaving, len(buffer))
     flat = [message for group in pair_messages(buffer, leaving) for message in group]

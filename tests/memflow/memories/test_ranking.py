@@ -60,7 +60,7 @@ def searched(memory: Memory, item: Item) -> Vector | None:
 
 
 @pytest.mark.parametrize("name", SEARCHED)
-async def test_what_was_found_stands_nearest_first(name: str) -> None:
+async def test_recall_is_ranked_by_cosine(name: str) -> None:
     memory, seen = await lived(name), 0
     for query in QUERIES:
         [vector] = await memory.embed([query])
@@ -75,7 +75,7 @@ async def test_what_was_found_stands_nearest_first(name: str) -> None:
     assert seen > len(QUERIES), "nothing was ranked"
 
 
-def test_what_answers_to_no_query_has_no_ranking() -> None:
+def test_unranked_systems() -> None:
     assert {name for name, system in SYSTEMS.items() if not system.ranks_entries} == UNRANKED
 
 
@@ -83,7 +83,7 @@ def test_what_answers_to_no_query_has_no_ranking() -> None:
     ("name", "budget"),
     [("retrieval_40", 60), ("generative_agent", 60), ("memory_bank", 60), ("sc_memory", 48)],
 )
-async def test_a_budget_cuts_what_is_recalled_and_not_the_ranking(name: str, budget: int) -> None:
+async def test_budget_does_not_change_ranking(name: str, budget: int) -> None:
     memory, free = await lived(name), await lived(name)
     memory.budget, free.budget = budget, 100_000  # type: ignore[attr-defined]
     cut = 0

@@ -50,7 +50,7 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("system", [case(system) for system in registry.shipped_systems()])
-def test_every_system_is_made_by_its_name_and_describes_itself(system: registry.System) -> None:
+def test_every_system_is_created_by_name_with_described_parameters(system: registry.System) -> None:
     memory = memory_factory(system.name, TOOLS)(EntryStore())
     assert type(memory) is system.memory
     assert re.fullmatch("[a-z0-9_]+", system.name)
@@ -62,7 +62,7 @@ def test_every_system_is_made_by_its_name_and_describes_itself(system: registry.
 @pytest.mark.parametrize(
     "system", [one for one in registry.shipped_systems() if one.needs_chat], ids=lambda one: one.name
 )
-def test_every_prompt_has_a_handler_and_a_bounded_answer(system: registry.System) -> None:
+def test_every_prompt_has_handler_and_bounded_answer(system: registry.System) -> None:
     assert {prompt.name for prompt in system.prompts} <= set(system.memory.handlers())
     for prompt in system.prompts:
         assert prompt.max_tokens is not None, f"{prompt.name} bounds no answer"
@@ -70,7 +70,7 @@ def test_every_prompt_has_a_handler_and_a_bounded_answer(system: registry.System
             assert_bounded(prompt.output)
 
 
-def test_numbers_are_parameters_in_order() -> None:
+def test_numbers_in_name_are_parameters_in_order() -> None:
     rag = memory_factory("rag_8_4_10", TOOLS)(EntryStore())
     assert isinstance(rag, Rag) and (rag.freq, rag.ns, rag.k) == (8, 4, 10)
     lexical = memory_factory("bm25_session_10", TOOLS)(EntryStore())
@@ -91,18 +91,18 @@ def test_numbers_are_parameters_in_order() -> None:
         ("", "small letters"),
     ],
 )
-def test_what_is_no_name_is_refused_with_what_there_is(name: str, said: str) -> None:
+def test_unknown_name_is_rejected_with_known_names(name: str, said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         find(name)
 
 
-def test_a_missing_tool_is_told_before_anything_is_played() -> None:
+def test_missing_tool_is_reported_before_a_run() -> None:
     with pytest.raises(BadSettings, match="rag_2_4_30 needs an embedder"):
         memory_factory("rag_2_4_30", Tools())
     memory_factory("bm25_message", Tools())
 
 
-def test_a_memory_of_ones_own(shelf: str) -> None:
+def test_user_memory_by_import_path(shelf: str) -> None:
     own = {"diary_long": UserMemory(f"{shelf}:Diary", {"pages": 900}), "diary": UserMemory(f"{shelf}:Diary")}
     memory = memory_factory("diary_long", TOOLS, own)(EntryStore())
     assert isinstance(memory, Diary) and (memory.pages, memory.tone) == (900, "dry")
@@ -116,7 +116,7 @@ def test_a_memory_of_ones_own(shelf: str) -> None:
         find("diaries", own)
 
 
-def test_a_system_with_other_parameters_under_a_name_of_ones_own() -> None:
+def test_user_memory_by_shipped_system_and_parameters() -> None:
     own = {
         "pets": UserMemory(system="awi", parameters={"kinds": ["pets"], "ns": 2}),
         "pets_again": UserMemory(system="awi_2_2", parameters={"kinds": ("pets",)}),
@@ -169,14 +169,14 @@ def test_a_system_with_other_parameters_under_a_name_of_ones_own() -> None:
         ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods must be one of good, bad"),
     ],
 )
-def test_what_is_wrong_with_a_memory_of_ones_own_is_said(
+def test_invalid_user_memory_is_rejected(
     shelf: str, path: str, parameters: dict[str, object], said: str
 ) -> None:
     with pytest.raises(BadSettings, match=said):
         find("mine", {"mine": UserMemory(path, parameters)})
 
 
-def test_a_fingerprint_is_of_class_parameters_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprint_covers_class_parameters_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [
         "full",
         "full_8000",
@@ -194,7 +194,7 @@ def test_a_fingerprint_is_of_class_parameters_and_version(monkeypatch: pytest.Mo
     assert fingerprint("rag") != before
 
 
-def test_calls_are_what_a_plan_needs() -> None:
+def test_systems_declare_requests() -> None:
     assert find("rag").system.calls == Calls(embed_write=1, embed_read=1)
     assert find("rag").system.needs_embedder and not find("rag").system.needs_chat
     assert not find("bm25_message").system.needs_embedder

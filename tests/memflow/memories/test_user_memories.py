@@ -67,11 +67,11 @@ def package(place: Path, name: str, entries: str, version: str = "1.2") -> None:
         ("x:Shelf_10", "shelf_10"),
     ],
 )
-def test_a_name_is_the_class_in_snake_case(path: str, name: str) -> None:
+def test_memory_name_is_class_name_in_snake_case(path: str, name: str) -> None:
     assert memory_name(path) == name
 
 
-def test_packages_offer_memories_and_a_broken_one_breaks_no_other(place: Path) -> None:
+def test_broken_package_does_not_affect_others(place: Path) -> None:
     (place / "good_shelf.py").write_text(WHOLE)
     (place / "bad_shelf.py").write_text("raise RuntimeError('no licence')")
     package(place, "good-shelves", "shelf = good_shelf:Shelf\nrag = good_shelf:Shelf")
@@ -89,14 +89,14 @@ def test_packages_offer_memories_and_a_broken_one_breaks_no_other(place: Path) -
     assert "has the name of a shipped memory" in str(found["rag"])
 
 
-def test_what_two_packages_offer_is_nobodys(place: Path) -> None:
+def test_name_offered_by_two_packages_is_unusable(place: Path) -> None:
     package(place, "one", "shelf = a:Shelf")
     package(place, "two", "shelf = b:Shelf")
     with pytest.raises(BadSettings, match=r"packages? (one|two) 1\.2 and (one|two) 1\.2: several packages"):
         find("shelf", installed_memories())
 
 
-def test_a_package_that_is_seen_twice_is_one() -> None:
+def test_duplicate_entry_point_counts_once() -> None:
     point = EntryPoint("shelf", "a:Shelf", "memflow.memories")
     assert entry_point_memories([point, point])["shelf"].wrong == ""
 
@@ -111,13 +111,13 @@ def test_a_package_that_is_seen_twice_is_one() -> None:
         ("k: int", "k", "cannot be imported: TypeError"),
     ],
 )
-def test_what_is_no_memory_is_told_before_it_is_played(place: Path, old: str, new: str, said: str) -> None:
+def test_load_memory_rejects_invalid_class(place: Path, old: str, new: str, said: str) -> None:
     (place / "some_shelf.py").write_text(WHOLE.replace(old, new))
     with pytest.raises(BadSettings, match=said):
         load_memory("some_shelf:Shelf")
 
 
-def test_the_code_is_part_of_the_fingerprint(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_code_is_part_of_fingerprint(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = place / "shelves"
     folder.mkdir()
     (folder / "__init__.py").touch()
@@ -140,7 +140,7 @@ def test_the_code_is_part_of_the_fingerprint(place: Path, monkeypatch: pytest.Mo
     assert source_files(Rag) == (), "the code of memflow is in every recipe as it is"
 
 
-def test_a_subclass_of_one_of_ours_uses_its_prompts(place: Path) -> None:
+def test_subclass_of_shipped_memory_uses_its_prompts(place: Path) -> None:
     (place / "my_awi.py").write_text(
         "from memflow.memories.awi.memory import Awi\nclass Mine(Awi):\n    '''Mine.'''\n"
     )
@@ -148,7 +148,7 @@ def test_a_subclass_of_one_of_ours_uses_its_prompts(place: Path) -> None:
     assert [prompt.name for prompt in system.prompts] == ["awi/update"]
 
 
-def test_a_prompt_that_is_malformed_is_told_with_the_memory(place: Path) -> None:
+def test_malformed_prompt_error_names_memory(place: Path) -> None:
     (place / "shelves2" / "prompts").mkdir(parents=True)
     (place / "shelves2" / "__init__.py").touch()
     (place / "shelves2" / "prompts" / "put.md").write_text("no front matter")

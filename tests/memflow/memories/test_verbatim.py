@@ -25,20 +25,20 @@ def contents(store: EntryStore) -> list[str]:
     return [turn.content for turn in as_turns(stored_messages(store, "message"))]
 
 
-def test_words_come_back_as_they_were_said() -> None:
+def test_messages_are_returned_as_turns_unchanged() -> None:
     store = EntryStore()
     texts = ["user: hello", "assistant: no, you", "[x] y", "", "  spaced\n"]
     store_messages(store, [said(number, text) for number, text in enumerate(texts)], "message")
     assert contents(store) == texts
 
 
-def test_a_speaker_is_named() -> None:
+def test_speaker_name_precedes_text() -> None:
     store = EntryStore()
     store_messages(store, [said(0, "Hey!", speaker="Caroline"), said(1, "Hi!", speaker="Mel")], "message")
     assert contents(store) == ["Caroline: Hey!", "Mel: Hi!"]
 
 
-def test_a_date_stands_where_it_changes_also_across_writes() -> None:
+def test_date_appears_where_it_changes() -> None:
     store = EntryStore()
     store_messages(store, [said(0, "a", sent_at="8 May"), said(1, "b", sent_at="8 May")], "message")
     store_messages(store, [said(2, "c", sent_at="8 May"), said(3, "d", sent_at="9 May")], "message")
@@ -46,7 +46,7 @@ def test_a_date_stands_where_it_changes_also_across_writes() -> None:
     assert contents(store) == ["[8 May]\na", "b", "c", "[9 May]\nd", "e"]
 
 
-def test_a_date_that_the_words_say_is_not_said_twice() -> None:
+def test_date_in_text_is_not_repeated() -> None:
     store = EntryStore()
     text = "[Current Time: 2020-10-05]\nHello"
     store_messages(
@@ -55,7 +55,7 @@ def test_a_date_that_the_words_say_is_not_said_twice() -> None:
     assert contents(store) == [text, "Hi"]
 
 
-def test_forgetting_keeps_the_dates_that_are_needed() -> None:
+def test_retiring_messages_keeps_needed_dates() -> None:
     store = EntryStore()
     store_messages(
         store, [said(number, str(number), sent_at=f"{number // 2} May") for number in range(6)], "message"
@@ -72,7 +72,7 @@ def test_forgetting_keeps_the_dates_that_are_needed() -> None:
     dates=st.lists(st.sampled_from(["8 May", "a much longer date than that"]), min_size=12, max_size=12),
     budget=st.integers(1, 60),
 )
-def test_the_newest_that_fit_are_shown_and_the_rest_is_counted(
+def test_newest_messages_within_budget_and_dropped_tokens(
     texts: list[str], dates: list[str], budget: int
 ) -> None:
     store = EntryStore()
@@ -90,7 +90,7 @@ def test_the_newest_that_fit_are_shown_and_the_rest_is_counted(
         assert sum(estimate(turn.content) for turn in longer) > budget
 
 
-async def test_full_shows_all_that_was_said_and_drops_the_oldest_first() -> None:
+async def test_full_drops_oldest_messages_first() -> None:
     messages = [said(number, f"{number}" * 40) for number in range(6)]
     whole, tight = Full(), Full(budget=25)
     await whole.write(messages)
@@ -103,7 +103,7 @@ async def test_full_shows_all_that_was_said_and_drops_the_oldest_first() -> None
     assert (recall.injected_tokens, recall.dropped_tokens) == (20, 40)
 
 
-async def test_a_message_longer_than_the_whole_budget_is_not_cut_but_counted() -> None:
+async def test_message_beyond_budget_is_dropped_whole() -> None:
     """A hundred letters are 25 tokens, the budget 20: it, and all before it, is left out and said to be."""
     memory = Full(budget=20)
     await memory.write([said(0, "a" * 8), said(1, "b" * 100), said(2, "c" * 40)])
@@ -116,7 +116,7 @@ async def test_a_message_longer_than_the_whole_budget_is_not_cut_but_counted() -
     assert (recall.injected_tokens, recall.dropped_tokens) == (0, 25 + 10 + 25 + 2)
 
 
-async def test_full_reads_again_after_a_write() -> None:
+async def test_full_updates_cached_recall_after_write() -> None:
     memory = Full()
     await memory.write([said(0, "a")])
     assert len((await memory.read("?")).messages) == 1
@@ -124,7 +124,7 @@ async def test_full_reads_again_after_a_write() -> None:
     assert len((await memory.read("?")).messages) == 2
 
 
-async def test_recent_keeps_the_last_and_retires_the_rest() -> None:
+async def test_recent_retires_all_but_last_messages() -> None:
     memory = Recent(messages=3)
     for number in range(0, 10, 2):
         memory.store.advance(2)

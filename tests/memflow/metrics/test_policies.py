@@ -23,13 +23,13 @@ PUBLISHED = {
 }
 
 
-def test_the_changes_of_rank_are_those_of_the_paper():
+def test_rank_changes_equal_paper():
     on, off, changes = zip(*PUBLISHED.values(), strict=True)
     assert ranks(on) == list(range(1, 11))
     assert rank_changes(ranks(on), ranks(off)) == list(changes)
 
 
-def test_equal_values_share_a_rank_and_what_has_no_value_has_none():
+def test_equal_values_share_rank_and_missing_has_none():
     assert ranks([0.2, None, 0.3, 0.1 + 0.2, 0.1]) == [3, None, 1, 1, 4]
     assert ranks([]) == []
     assert rank_changes([1, None, 3], [2, 1, None]) == [-1, None, None]
@@ -38,7 +38,7 @@ def test_equal_values_share_a_rank_and_what_has_no_value_has_none():
 
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=12))
-def test_ranks_are_an_order(values):
+def test_ranks_are_consistent_with_values(values):
     found = ranks(values)
     for value, rank in zip(values, found, strict=True):
         assert (value is None) == (rank is None)
@@ -54,7 +54,7 @@ def answers(right, bound=None) -> PolicyCounts:
     return PolicyCounts(right, bound, np.ones_like(right), np.full_like(right, 4))
 
 
-def test_the_difference_is_that_of_the_pooled_figures():
+def test_difference_equals_difference_of_pooled_values():
     on, off = answers([[4, 2], [2, 0]]), answers([[4, 4], [2, 0]])
     pair = paired_intervals(on.accuracy, off.accuracy, 2)
     assert (pair.on.value, pair.off.value) == (8 / 16, 10 / 16)
@@ -63,7 +63,7 @@ def test_the_difference_is_that_of_the_pooled_figures():
     assert (pair.difference.low, pair.difference.high) == (0, 2 / 8)
 
 
-def test_the_memory_score_is_pooled_by_period_before_it_is_a_mean():
+def test_memory_score_is_pooled_per_period():
     on = answers([[4, 2], [2, 0]], bound=[[4, 4], [4, 2]])
     # Period 0: (6/8 - 1/4) / (8/8 - 1/4) = 2/3; period 1: (2/8 - 1/4) / (6/8 - 1/4) = 0.
     assert on.memory_score(np.ones((1, 2)))[0] == pytest.approx(1 / 3)
@@ -79,17 +79,17 @@ def test_users_are_drawn_in_pairs():
 
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=2, max_size=6))
-def test_one_policy_against_itself_differs_by_nothing(right):
+def test_policy_against_itself_has_zero_difference(right):
     pair = paired_intervals(answers(right).memory_score, answers(right).memory_score, len(right))
     assert pair.on == pair.off and pair.difference == (0, 0, 0)
 
 
-def test_one_user_gives_a_figure_and_no_interval():
+def test_single_user_has_no_interval():
     pair = paired_intervals(answers([[4, 2]]).accuracy, answers([[2, 2]]).accuracy, 1)
     assert pair.difference == (-0.25, None, None)
 
 
-def test_without_a_scale_there_is_no_score():
+def test_memory_score_is_missing_without_scale():
     flat = answers([[2], [2]], bound=[[1], [1]])
     pair = paired_intervals(flat.memory_score, flat.memory_score, 2)
     assert pair.difference == (None, None, None)

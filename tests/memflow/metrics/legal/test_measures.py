@@ -23,7 +23,7 @@ def _case(
     return judgment(*people, statutes=statutes, decision=decision)
 
 
-def test_recall_and_precision_of_charges_and_statutes_by_hand() -> None:
+def test_recall_and_precision_computed_by_hand() -> None:
     found = judgment_scores(
         _case("盗窃罪", "抢劫罪", "赌博罪", statutes=("264", "263", "303", "67")),
         _case("盗窃罪", "诈骗罪", statutes=("264", "266")),
@@ -41,7 +41,7 @@ def test_recall_and_precision_of_charges_and_statutes_by_hand() -> None:
         (9, None, 0, None),
     ],
 )
-def test_time_is_one_less_the_relative_difference(
+def test_time_is_1_minus_relative_difference(
     said: int | None, wanted: int | None, standard: float, published: float | None
 ) -> None:
     answer, gold = _case("盗窃罪", months=said), _case("盗窃罪", months=wanted)
@@ -50,7 +50,7 @@ def test_time_is_one_less_the_relative_difference(
         assert judgment_scores(answer, gold, "published_code")["time"].value == pytest.approx(published)
 
 
-def test_death_is_near_no_other_term() -> None:
+def test_death_against_other_term_scores_0() -> None:
     death, life = (judgment(Convicted(charges=[("故意杀人罪", term, None)])) for term in ("死刑", "无期徒刑"))
     assert judgment_scores(death, life)["time"] == MetricResult(0.0)
     assert judgment_scores(death, death)["time"] == MetricResult(1.0)
@@ -65,7 +65,7 @@ def test_death_is_near_no_other_term() -> None:
         (20_000, 5_000, 0.25, 0.0),  # the rule for death sentences, met by a fine
     ],
 )
-def test_fines_are_compared_alike_whatever_their_size(
+def test_fines_are_compared_regardless_of_size(
     said: int, wanted: int, standard: float, published: float
 ) -> None:
     answer, gold = _case("盗窃罪", fine=said), _case("盗窃罪", fine=wanted)
@@ -73,7 +73,7 @@ def test_fines_are_compared_alike_whatever_their_size(
     assert judgment_scores(answer, gold, "published_code")["fine"].value == pytest.approx(published)
 
 
-def test_what_cannot_be_had_has_a_reason_and_no_nought() -> None:
+def test_missing_measure_has_reason() -> None:
     nothing, gold = "无法作出判决", _case("盗窃罪", fine=None)
     found = judgment_scores(nothing, gold)
     assert found == {
@@ -89,7 +89,7 @@ def test_what_cannot_be_had_has_a_reason_and_no_nought() -> None:
     assert [published[name].value for name in NAMES[:4]] == [0, 0, 0, 0]
 
 
-def test_the_passages_to_compare_are_the_two_documents_sections() -> None:
+def test_comparable_passages_are_sections() -> None:
     answer, gold = judgment(facts="取走手机"), judgment(facts="取走电脑")
     found = comparable_passages(answer, gold)
     assert list(found) == ["reasoning", "judgment"]
@@ -98,7 +98,7 @@ def test_the_passages_to_compare_are_the_two_documents_sections() -> None:
     assert found["judgment"][0] == found["judgment"][1]
 
 
-def test_a_missing_passage_is_said_to_be_missing_and_ends_both_as_published() -> None:
+def test_missing_passage_is_reported_and_drops_both_as_published() -> None:
     answer, gold = "本院认为，有罪。", judgment()
     lacking = MetricResult(None, "no judgment is found in the answer")
     assert comparable_passages(answer, gold)["judgment"] == lacking
@@ -117,9 +117,7 @@ VARIANTS = st.sampled_from(["standard", "published_code"])
 
 
 @given(CASES, CASES, VARIANTS)
-def test_a_measure_is_a_share_or_missing_with_a_reason_and_no_side_is_favoured(
-    answer: str, gold: str, variant
-) -> None:
+def test_measures_are_shares_or_missing_and_symmetric(answer: str, gold: str, variant) -> None:
     found, turned = judgment_scores(answer, gold, variant), judgment_scores(gold, answer, variant)
     assert list(found) == NAMES
     for value, reason in found.values():
@@ -135,5 +133,5 @@ def test_a_measure_is_a_share_or_missing_with_a_reason_and_no_side_is_favoured(
 
 
 @given(CASES)
-def test_the_same_document_scores_one_wherever_it_has_a_score(document: str) -> None:
+def test_identical_documents_score_1(document: str) -> None:
     assert {score.value for score in judgment_scores(document, document).values()} <= {1.0, None}

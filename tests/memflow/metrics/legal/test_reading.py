@@ -97,7 +97,7 @@ def _said(reading: JudgmentContent) -> tuple[set[str], set[str], int, int]:
 
 
 @pytest.mark.parametrize("place", GOLD)
-def test_a_gold_document_says_what_a_reader_finds_in_it(place: int) -> None:
+def test_gold_documents_are_parsed_as_annotated(place: int) -> None:
     charges, statutes, months, fine = GOLD[place]
     reading = read_judgment(_lines("test.json")[place]["fd"])
     assert (set(charges.split()), months, fine) == (set(reading.charges), reading.months, reading.fine)
@@ -105,13 +105,13 @@ def test_a_gold_document_says_what_a_reader_finds_in_it(place: int) -> None:
 
 
 @pytest.mark.parametrize("place", OUTPUT)
-def test_a_system_s_document_says_what_a_reader_finds_in_it(place: int) -> None:
+def test_system_documents_are_parsed_as_annotated(place: int) -> None:
     charges, statutes, months, fine = OUTPUT[place]
     expected = (set(charges.split()), set(statutes.split()), months, fine)
     assert _said(read_judgment(_lines("Example_Output.jsonl")[place]["document"])) == expected
 
 
-def test_the_statutes_of_gold_documents_are_the_data_set_s_labels() -> None:
+def test_statutes_equal_data_set_labels() -> None:
     cases = _lines("test.json")
     other = {
         place
@@ -122,7 +122,7 @@ def test_the_statutes_of_gold_documents_are_the_data_set_s_labels() -> None:
     assert other == OTHER_LABELS
 
 
-def test_every_gold_document_has_both_sections_and_a_charge_in_either_reading() -> None:
+def test_every_gold_document_has_sections_and_charge() -> None:
     for case in _lines("test.json"):
         for variant in ("standard", "published_code"):
             reading = read_judgment(case["fd"], variant)
@@ -131,7 +131,7 @@ def test_every_gold_document_has_both_sections_and_a_charge_in_either_reading() 
             assert reading.charges
 
 
-def test_the_published_reading_and_its_scores_are_the_published_evaluation_s() -> None:
+def test_published_variant_equals_published_evaluation() -> None:
     gold = {line["id"]: line["document"] for line in _lines("expected.jsonl")}
     outputs = {line["id"]: line["document"] for line in _lines("Example_Output.jsonl")}
     rows = _lines("oracle_metrics_sample.json")
@@ -149,7 +149,7 @@ def test_the_published_reading_and_its_scores_are_the_published_evaluation_s() -
             assert found[name].value == pytest.approx(row[published], abs=1e-12)
 
 
-def test_a_judgment_of_our_own_says_what_was_put_into_it() -> None:
+def test_invented_judgment_is_parsed_completely() -> None:
     people = [
         Convicted(
             "钱大",
@@ -173,16 +173,16 @@ def test_a_judgment_of_our_own_says_what_was_put_into_it() -> None:
     )
 
 
-def test_a_fine_alone_sets_no_term_but_the_published_reading_finds_one_elsewhere() -> None:
+def test_fine_alone_sets_no_term_except_in_published_variant() -> None:
     document = judgment(decision="被告人周小舟犯盗窃罪，单处罚金人民币二千元。")
     assert (read_judgment(document).months, read_judgment(document, "published_code").months) == (-1, 36)
 
 
-def test_a_charge_that_the_decision_does_not_name_is_the_reasoning_s() -> None:
+def test_charge_falls_back_to_reasoning() -> None:
     assert read_judgment(judgment(decision="对被告人周小舟判处拘役一个月。")).charges == {"盗窃罪"}
 
 
-def test_there_is_no_other_reading() -> None:
+def test_unknown_variant_of_judgment_is_rejected() -> None:
     with pytest.raises(BadSettings, match="published_code"):
         read_judgment("", "generous")  # type: ignore[arg-type]
 
@@ -193,7 +193,7 @@ def test_there_is_no_other_reading() -> None:
         max_size=120,
     )
 )
-def test_any_text_can_be_read(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     variants: tuple[Variant, ...] = ("standard", "published_code")
     for variant in variants:
         for document in (text, f"本院认为{text}判决如下：{text}"):
