@@ -356,7 +356,7 @@ class FailureAttribution:
     checkpoint: Checkpoint
     category: Annotated[str | None, "The data set's own category."] = None
     evidence: Annotated[int, "Messages that the answer rests on, and that had been said by then."]
-    held: Annotated[int | None, "How many of them a live entry of the memory came from."] = None
+    stored: Annotated[int | None, "How many of them a live entry of the memory came from."] = None
     recalled: Annotated[int | None, "How many of them a recalled entry came from."] = None
     recalled_at_10: Annotated[
         int | None, "How many of them one of the ten best entries found came from; null where none is best."
@@ -368,7 +368,7 @@ class FailureAttribution:
     ] = None
     write: Annotated[float | None, "Part of the loss that is a write failure."] = None
     read: Annotated[float | None, "Part of the loss that is a read failure."] = None
-    utilisation: Annotated[float | None, "Part of the loss that is a utilisation failure."] = None
+    utilization: Annotated[float | None, "Part of the loss that is a utilization failure."] = None
     reason: Reason = None
 
 
@@ -422,7 +422,9 @@ class Score:
     injected_tokens: Annotated[float | None, "Mean tokens that the memory put into a prompt (estimated)."] = (
         None
     )
-    unequal: Annotated[str | None, "In what its terms differ from most others' that it stands beside."] = None
+    differing_settings: Annotated[
+        str | None, "In what its terms differ from most others' that it stands beside."
+    ] = None
     reason: Reason = None
 
 

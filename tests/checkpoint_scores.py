@@ -9,7 +9,7 @@ from factories import score, verdict
 
 from memflow.metrics.continual import summary
 from memflow.records import Probe, Score, Verdict
-from memflow.scoring.continual import Followed, continual_figures
+from memflow.scoring.continual import CheckpointSums, continual_scores
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
@@ -62,12 +62,12 @@ def followed(
 ) -> dict[str, dict[tuple[str, str], Score]]:
     """Return the scores of each assistant by metric and slice; `answers` gives the value of its reply to a probe."""
     lake = Lake(folder / "lake")
-    lake.write("question.probes", domain, probes, recipe="")
+    lake.write("question.probes", domain, probes, fingerprint="")
     for assistant, worth in answers.items():
         rows = [_verdict(domain, assistant, probe, worth(probe)) for probe in probes if probe.split == "test"]
-        lake.write("score.verdicts", f"{domain}/{assistant}", rows, recipe="")
+        lake.write("score.verdicts", f"{domain}/{assistant}", rows, fingerprint="")
     added = [
-        Followed(**row)
+        CheckpointSums(**row)
         for row in Warehouse(lake, folder / "memflow.duckdb").query("continual", domain=domain)
     ]
     like = replace(
@@ -76,7 +76,7 @@ def followed(
     return {
         assistant: {
             (figure.metric, figure.slice): figure
-            for figure in continual_figures(
+            for figure in continual_scores(
                 [row for row in added if row.assistant == assistant], like, 0, none="none" in answers
             )
         }

@@ -8,8 +8,8 @@ from itertools import groupby
 from factories import turn
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.noise.weaving import Unit
-from memflow.benchmarks.membench.trajectories import Step, is_noise, session_of
+from memflow.benchmarks.membench.noise.insertion import Unit
+from memflow.benchmarks.membench.turns import Step, is_noise, session_of
 from memflow.records import Turn
 from memflow.tokens import estimate
 

@@ -159,8 +159,10 @@ def valid_rows():
             Verdict(**PLAYED, probe_id=each.probe_id, dataset="set", metric="f1", value=1.0) for each in asked
         ],
         "score.attributions": [
-            FailureAttribution(**PLAYED, probe_id="p1", evidence=2, held=2, recalled=1, entries=3, relevant=1, loss=1.0,
-                       write=0.0, read=1.0, utilisation=0.0),
+            FailureAttribution(
+                **PLAYED, probe_id="p1", evidence=2, stored=2, recalled=1, entries=3, relevant=1, loss=1.0,
+                write=0.0, read=1.0, utilization=0.0,
+            ),
             FailureAttribution(**PLAYED, probe_id="p5", evidence=0, reason="no evidence"),
         ],
         "score.claims": [

@@ -65,7 +65,7 @@ class Attribution:
 
     write: float = 0.0
     read: float = 0.0
-    utilisation: float = 0.0
+    utilization: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class FailureShares:
 
     write: Array
     read: Array
-    utilisation: Array
+    utilization: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def attribute_by_evidence(
         raise BadInput("without evidence nothing can be attributed")
     missing = evidence - recalled
     if not missing:
-        return Attribution(utilisation=loss)
+        return Attribution(utilization=loss)
     unwritten = len(missing - held) / len(missing)
     return Attribution(write=loss * unwritten, read=loss * (1 - unwritten))
 
@@ -155,7 +155,7 @@ def _attributed(
         return Unattributed(f"the state probe of period {period} has no answer")
     unknown = [name for name, value in truth[period].items() if now.get(name) != value]
     if not unknown:
-        return Attribution(utilisation=1.0)
+        return Attribution(utilization=1.0)
     writes = 0
     for name in unknown:
         written = last_change(truth, name, period)

@@ -116,7 +116,7 @@ def _diagnosed(
     best = [life.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]
     row = replace(
         row,
-        held=len(held),
+        stored=len(held),
         recalled=len(recalled),
         recalled_at_10=len(evidence & frozenset().union(*best)) if life.system.ranks_entries else None,
         entries=len(sources),
@@ -126,7 +126,7 @@ def _diagnosed(
         return replace(row, reason=verdict.reason)
     loss = 1 - share(verdict.metric, verdict.value)
     shares = attribute_by_evidence(evidence, held, recalled, loss)
-    return replace(row, loss=loss, write=shares.write, read=shares.read, utilisation=shares.utilisation)
+    return replace(row, loss=loss, write=shares.write, read=shares.read, utilization=shares.utilization)
 
 
 def _given(said: Sequence[TranscriptMessage]) -> dict[str, int]:

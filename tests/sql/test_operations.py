@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from memflow.records import Probe, Reply, TranscriptMessage
-from memflow.scoring.efficiency import Operations
+from memflow.scoring.efficiency import OperationSums
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
@@ -43,22 +43,25 @@ def test_operations_are_summed_by_assistant_and_episode(tmp_path) -> None:
         replace(REPLY, probe_id="p2", reason="the probe is quarantined", **failed),
         replace(REPLY, probe_id="p3", episode_id="g"),
     ]
-    lake.write("question.probes", "d", probes, recipe="")
-    lake.write("memory.transcripts", "d/rag", said, recipe="")
-    lake.write("answer.replies", "d/rag", replies, recipe="")
+    lake.write("question.probes", "d", probes, fingerprint="")
+    lake.write("memory.transcripts", "d/rag", said, fingerprint="")
+    lake.write("answer.replies", "d/rag", replies, fingerprint="")
     lake.write(
-        "answer.replies", "d/none", [replace(REPLY, assistant="none", models_s=0.0, own_s=0.0)], recipe=""
+        "answer.replies",
+        "d/none",
+        [replace(REPLY, assistant="none", models_s=0.0, own_s=0.0)],
+        fingerprint="",
     )
-    lake.write("memory.transcripts", "other/rag", [replace(said[1], domain="other")], recipe="")
+    lake.write("memory.transcripts", "other/rag", [replace(said[1], domain="other")], fingerprint="")
     rows = Warehouse(lake, tmp_path / "memflow.duckdb").query("operations", domain="d")
-    assert [Operations(**row) for row in rows] == [
-        Operations(assistant="none", episode_id="e", asked=1, reads=1, read_calls=2),
-        Operations(
+    assert [OperationSums(**row) for row in rows] == [
+        OperationSums(assistant="none", episode_id="e", asked=1, reads=1, read_calls=2),
+        OperationSums(
             assistant="rag", episode_id="e", writes=2, write_models_s=1.0, write_own_s=0.25, write_calls=3,
             asked=2, reads=1, read_models_s=0.5, read_own_s=0.25, read_calls=2,
         ),
-        Operations(assistant="rag", episode_id="f", writes=1, write_models_s=2.0, write_own_s=1.0, write_calls=1),
-        Operations(
+        OperationSums(assistant="rag", episode_id="f", writes=1, write_models_s=2.0, write_own_s=1.0, write_calls=1),
+        OperationSums(
             assistant="rag", episode_id="g", asked=1, reads=1, read_models_s=0.5, read_own_s=0.25, read_calls=2
         ),
     ]  # fmt: skip
