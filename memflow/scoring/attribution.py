@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from memflow.errors import BadInput
 from memflow.memories.entries import Item
-from memflow.memories.system import System
-from memflow.metrics.diagnosis import by_evidence
+from memflow.memories.systems import System
+from memflow.metrics.diagnosis import attribute_by_evidence
 from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
 from memflow.run.answer import Past
 from memflow.run.transcripts import pasts_of
@@ -35,7 +35,7 @@ def attribute(
 
     State probes have none.
     """
-    telling = [entry for entry in entries if entry.kind not in system.silent]
+    telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
     timeline = _MemoryTimeline(system, pasts_of(entries, said, probes), _given(said), _sources(telling))
     replied = {reply.probe_id: reply for reply in replies}
     judged = {(row.probe_id, row.metric): row for row in verdicts if row.variant == "standard"}
@@ -81,7 +81,7 @@ class _MemoryTimeline:
         """Return the entries that came from each message."""
         found: dict[str, list[Item]] = {}
         for item in past.items:
-            if item.kind not in self.system.silent:
+            if item.kind not in self.system.kinds_without_evidence:
                 for source in item.sources:
                     found.setdefault(source, []).append(item)
         return found
@@ -104,7 +104,7 @@ def _attribute_probe(
         category=probe.category,
         evidence=0,
     )
-    if not timeline.system.recalls:
+    if not timeline.system.recalls_entries:
         return replace(
             row, reason=f"{timeline.system.name} recalls nothing, so there is no evidence to follow"
         )
@@ -124,14 +124,14 @@ def _attribute_probe(
         row,
         stored=len(stored),
         recalled=len(recalled),
-        recalled_at_10=len(evidence & frozenset().union(*best)) if timeline.system.ranks else None,
+        recalled_at_10=len(evidence & frozenset().union(*best)) if timeline.system.ranks_entries else None,
         entries=len(sources),
         relevant=sum(not evidence.isdisjoint(each) for each in sources),
     )
     if verdict.value is None:
         return replace(row, reason=verdict.reason)
     loss = 1 - find_metric(verdict.metric).share(verdict.value)
-    shares = by_evidence(evidence, stored, recalled, loss)
+    shares = attribute_by_evidence(evidence, stored, recalled, loss)
     return replace(row, loss=loss, write=shares.write, read=shares.read, utilization=shares.utilization)
 
 

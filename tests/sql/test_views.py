@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.metrics.continual import complete, summary
+from memflow.metrics.continual import complete_rows, summary
 from memflow.records import Probe, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
 from resources.lake import Lake
@@ -103,12 +103,12 @@ def test_sql_and_python_say_the_same_of_random_histories(
         for assistant in ASSISTANTS:
             correct = histories(values, assistant, opens)
             rows = [row for row in shown if (row["domain"], row["assistant"]) == (domain, assistant)]
-            assert [row["n"] for row in rows] == [complete(correct).sum()] * len(rows)
+            assert [row["n"] for row in rows] == [complete_rows(correct).sum()] * len(rows)
             assert [row["questions"] for row in rows] == [len(correct)] * len(rows)
-            assert {row.complete for row in added if row.assistant == assistant} >= {0} or complete(
+            assert {row.complete for row in added if row.assistant == assistant} >= {0} or complete_rows(
                 correct
             ).any()
-            if complete(correct).any():
+            if complete_rows(correct).any():
                 same_as_python(rows, correct, opens)
                 same_figures([row for row in added if row.assistant == assistant], correct, opens)
 
@@ -127,7 +127,7 @@ def same_figures(rows: Sequence[CheckpointSums], correct: Array, opens: bool) ->
     found = {
         (each.metric, each.slice): each.value for each in continual_scores(rows, metric_context(), none=True)
     }
-    if complete(correct).mean() < 0.9:
+    if complete_rows(correct).mean() < 0.9:
         assert set(found.values()) == {None}
         return
     wanted, first = summary(correct), 0 if opens else 1

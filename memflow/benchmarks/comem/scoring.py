@@ -7,7 +7,7 @@ The bounds are chance, the best constant answer (variant `unknowing`: always the
 from collections.abc import Iterator, Mapping, Sequence
 
 from memflow.benchmarks.api import AssistantResults
-from memflow.benchmarks.comem.contexts import unknowing
+from memflow.benchmarks.comem.contexts import unknown_option
 from memflow.benchmarks.domains import Domain
 from memflow.metrics.continual import best_constant
 from memflow.records import Probe, Score
@@ -47,7 +47,7 @@ def _constants(context: MetricContext, name: str, probes: Sequence[Probe]) -> It
     best = best_constant([probe.gold for probe in probes])
     values = {probe.probe_id: float(probe.gold == best) for probe in probes}
     yield probe_score(context, CONSTANT, probes, values, slice_name=name)
-    options = {probe.probe_id: unknowing(probe.options) for probe in probes}
+    options = {probe.probe_id: unknown_option(probe.options) for probe in probes}
     if any(options.values()):
         values = {probe.probe_id: float(probe.gold == str(options[probe.probe_id])) for probe in probes}
         yield probe_score(context, CONSTANT, probes, values, slice_name=name, variant=UNKNOWING)
