@@ -37,6 +37,7 @@ from memflow.records import (
 )
 from memflow.run.play import Episode, Played, Replier
 from memflow.scoring.groups import Group
+from memflow.scoring.metric import Metric
 
 
 @dataclass(frozen=True)
@@ -172,15 +173,11 @@ class Benchmark(ABC):
         """Return the verdicts of one assistant's replies: at least one per probe, each with a value or a reason."""
 
     @abstractmethod
-    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        """The leaderboard's figures of one assistant in one domain."""
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        """Return the scores of one assistant in one domain; each metric is in the catalog."""
 
-    @abstractmethod
-    def headline(self, metric: str) -> bool:
-        """Whether a metric's figures stand in the table that a run ends with; all are in the leaderboard."""
-
-    def metrics(self) -> Sequence[Any]:
-        """Return the metrics that the benchmark declares beside the shared ones."""
+    def metrics(self) -> Sequence[Metric]:
+        """Return the metrics of its own, and the shared ones that are primary for it (`Metric.primary_for`)."""
         return ()
 
     @abstractmethod
@@ -229,8 +226,7 @@ class Benchmark(ABC):
         return None
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        """Slices that figures of any benchmark are shown for besides all (recall of evidence, seconds an operation):
-        their names, and the ids of their probes. None, unless it has any."""
+        """Return the slices, besides `all`, of the scores that every benchmark has: names and ids of their probes."""
         return {}
 
     def build_evolution_feedback(
@@ -283,5 +279,5 @@ class Benchmark(ABC):
         return []
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:
-        """The instruments of metrics/instruments.py that the domain's metrics use, besides a judge."""
+        """Return the metric backends (metrics/backends.py) that the domain's metrics use, besides a judge."""
         return frozenset()

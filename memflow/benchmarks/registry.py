@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memflow.benchmarks.views import Export, Plots, View
     from memflow.chat.scripted import Handler
     from memflow.checks.rules import Expectation
+    from memflow.scoring.metric import Metric
 
 GROUP = "memflow.benchmarks"
 
@@ -137,7 +138,7 @@ def all_expectations() -> "list[Expectation]":
     return [each for name in _usable(expectations) for each in expectations(name)]
 
 
-def metrics() -> "dict[str, Sequence[Any]]":
+def metrics() -> "dict[str, Sequence[Metric]]":
     """Return the metrics that each benchmark declares."""
     return {name: benchmark(name).metrics() for name in _usable(benchmark)}
 

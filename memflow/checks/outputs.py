@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from memflow.checks.every_table import QUARANTINED
 from memflow.checks.rules import Between, Covers, Each, Expectation, OneOf, Refers, Together, sound
 from memflow.memories.memory import FAILURE
-from memflow.metrics.ranges import within
 from memflow.records import FailureAttribution, Policy, Score
+from memflow.scoring.catalog import in_range
 from memflow.scoring.comparability import differing_settings
 
 
@@ -154,7 +154,7 @@ EXPECTED = (
     Expectation(
         "score.verdicts",
         "values_lie_in_their_metrics_range",
-        Each(lambda row: within(row.metric, row.value)),
+        Each(lambda row: in_range(row.metric, row.value)),
     ),
     Expectation(
         "score.verdicts",

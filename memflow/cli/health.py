@@ -233,11 +233,11 @@ def _benchmarks(settings: "Settings") -> Iterator[Finding]:
 
 def _own(settings: "Settings") -> Iterator[Finding]:
     from memflow.errors import BadSettings
-    from memflow.memories.registry import looked_up
+    from memflow.memories.registry import resolve_user_memories
 
     own = settings.own_memories()
     wanted = {assistant.partition("@")[0] for assistant in settings.assistants}
-    for name, found in looked_up(own).items():
+    for name, found in resolve_user_memories(own).items():
         if isinstance(found, BadSettings):
             fix = "Fix its class or its settings; docs/how-to/memory.md has a template."
             yield Finding(f"memory {name}", "missing" if name in wanted else "absent", str(found), fix)

@@ -10,7 +10,7 @@ import typer
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
-    from memflow.memories.own import Own
+    from memflow.memories.user_memories import UserMemory
     from resources.settings import Settings
 
 DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
@@ -230,22 +230,22 @@ def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dic
     return over
 
 
-def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "Own"], list[str]]:
+def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserMemory"], list[str]]:
     """Return a user's own memories, including the import paths in `named`, and the names for `named`."""
-    from memflow.memories.own import Own
+    from memflow.memories.user_memories import UserMemory
 
     paths = _paths(named)
     _apart(settings, paths)
-    given = {name: Own(path, origin="command line") for name, path in paths.items()}
+    given = {name: UserMemory(path, origin="command line") for name, path in paths.items()}
     return {**given, **settings.own_memories()}, [_called(each) for each in named]
 
 
 def _called(assistant: str) -> str:
     """The name of a memory or assistant, also where it is given by import path."""
-    from memflow.memories.own import name_of
+    from memflow.memories.user_memories import memory_name
 
     memory, at, model = assistant.partition("@")
-    return f"{name_of(memory)}{at}{model}" if ":" in memory else assistant
+    return f"{memory_name(memory)}{at}{model}" if ":" in memory else assistant
 
 
 def _paths(named: Sequence[str]) -> dict[str, str]:
@@ -257,7 +257,7 @@ def _paths(named: Sequence[str]) -> dict[str, str]:
             continue
         name = _called(path)
         if not name:
-            raise BadSettings(f"{path!r} is no import path; use the form my_package.my_module:MyMemory")
+            raise BadSettings(f"{path!r} is not an import path; use the form my_package.my_module:MyMemory")
         other = paths.setdefault(name, path)
         if other != path:
             raise BadSettings(
@@ -290,6 +290,6 @@ def _known(settings: "Settings", assistants: Sequence[str]) -> None:
 
     for assistant in assistants:
         memory, _, model = assistant.partition("@")
-        find(memory, settings.own_memories()).ready()
+        find(memory, settings.own_memories()).check_requirements()
         if model:
             settings.model(model)

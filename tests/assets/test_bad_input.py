@@ -267,7 +267,7 @@ def test_what_got_no_answer_is_asked_for_again(data: Path) -> None:
     assert lost.failed == []
     accuracy = overall(lost.figures, "none@there")
     assert (accuracy.value, accuracy.coverage) == (None, 0.0)
-    assert "probes have a verdict" in (accuracy.reason or "")
+    assert "probes have a value" in (accuracy.reason or "")
     with stub_process(port=port):
         found = run_pipeline(settings, order, Silent())
     accuracy = overall(found.figures, "none@there")

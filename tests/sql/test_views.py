@@ -7,42 +7,38 @@ from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import factories
 import numpy as np
 import numpy.typing as npt
 import pytest
+from factories import metric_context
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.metrics.continual import complete, summary
-from memflow.metrics.ranges import _RANGES
-from memflow.records import Probe, Score, Verdict
+from memflow.metrics.continual import complete_rows, summary
+from memflow.records import Probe, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
 from resources.lake import Lake
 from resources.warehouse import VIEWS, Warehouse
 
 SQL = Path(__file__).parents[2] / "sql" / "views"
 ASSISTANTS = ("none", "rag", "rag@big", "none@big")
-FIGURE = Score(
-    domain="d", assistant="a", memory="rag", model="m", metric="accuracy", n=4, n_episodes=2, coverage=1.0,
-    simulator="s", scripted=False,
-)  # fmt: skip
 Array = npt.NDArray[np.float64]
 
 
 def probe(domain: str, question: int, checkpoint: int, opens: bool, metric: str = "accuracy") -> Probe:
-    return Probe(
+    return factories.probe(
         domain=domain, probe_id=f"q{question}/{checkpoint}", question_id=f"q{question}", opens=opens,
-        episode_id=f"e{question % 3}", checkpoint=checkpoint, kind="choice", dataset="s", metric=metric, question="?",
-        options=[], variables=[], gold="1", revealed="g", evidence=[],
+        episode_id=f"e{question % 3}", checkpoint=checkpoint, metric=metric,
     )  # fmt: skip
 
 
 def verdict(of: Probe, assistant: str, value: float) -> Verdict:
     known = None if math.isnan(value) else float(value)
-    return Verdict(
+    return factories.verdict(
         domain=of.domain, assistant=assistant, probe_id=of.probe_id, episode_id=of.episode_id,
-        checkpoint=of.checkpoint, dataset="s", metric=of.metric, value=known, reason="no" if known is None else None,
+        checkpoint=of.checkpoint, metric=of.metric, value=known, reason="no" if known is None else None,
     )  # fmt: skip
 
 
@@ -82,11 +78,6 @@ def test_a_view_says_its_grain_and_is_named_as_its_file(view: str) -> None:
     assert f"CREATE OR REPLACE VIEW {view} AS" in text
 
 
-def test_the_ranges_are_those_of_the_metrics(tmp_path: Path) -> None:
-    rows = Warehouse(Lake(tmp_path / "lake"), tmp_path / "memflow.duckdb").sql("FROM score.ranges")
-    assert {row["metric"]: (row["low"], row["high"]) for row in rows} == _RANGES
-
-
 CELLS = st.sampled_from((0.0, 1.0)) | st.integers(0, 16).map(lambda number: number / 16)
 GAPPED = st.one_of(CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, st.just(math.nan))
 
@@ -112,12 +103,12 @@ def test_sql_and_python_say_the_same_of_random_histories(
         for assistant in ASSISTANTS:
             correct = histories(values, assistant, opens)
             rows = [row for row in shown if (row["domain"], row["assistant"]) == (domain, assistant)]
-            assert [row["n"] for row in rows] == [complete(correct).sum()] * len(rows)
+            assert [row["n"] for row in rows] == [complete_rows(correct).sum()] * len(rows)
             assert [row["questions"] for row in rows] == [len(correct)] * len(rows)
-            assert {row.complete for row in added if row.assistant == assistant} >= {0} or complete(
+            assert {row.complete for row in added if row.assistant == assistant} >= {0} or complete_rows(
                 correct
             ).any()
-            if complete(correct).any():
+            if complete_rows(correct).any():
                 same_as_python(rows, correct, opens)
                 same_figures([row for row in added if row.assistant == assistant], correct, opens)
 
@@ -133,8 +124,10 @@ def same_as_python(rows: Sequence[dict[str, float]], correct: Array, opens: bool
 
 def same_figures(rows: Sequence[CheckpointSums], correct: Array, opens: bool) -> None:
     """The sums of the query come to the same, where enough histories are complete for a figure."""
-    found = {(each.metric, each.slice): each.value for each in continual_scores(rows, FIGURE, 0, none=True)}
-    if complete(correct).mean() < 0.9:
+    found = {
+        (each.metric, each.slice): each.value for each in continual_scores(rows, metric_context(), none=True)
+    }
+    if complete_rows(correct).mean() < 0.9:
         assert set(found.values()) == {None}
         return
     wanted, first = summary(correct), 0 if opens else 1

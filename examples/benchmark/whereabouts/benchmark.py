@@ -19,7 +19,9 @@ from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode
+from memflow.scoring.catalog import ACCURACY
 from memflow.scoring.estimate import MetricContext, choice_values, probe_score, valid_probes
+from memflow.scoring.metric import Metric
 
 
 def choose(request: ChatRequest) -> Choice:
@@ -122,6 +124,9 @@ class Whereabouts(Benchmark):
         return [
             probe_score(context, metric, probes, values) for metric, values in choice_values(results).items()
         ]
+
+    def metrics(self) -> Sequence[Metric]:
+        return (ACCURACY.primary_in(self.name),)
 
     def handlers(self) -> dict[str, Handler]:
         return {"whereabouts/choice": choose}

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
 from memflow.benchmarks.amemgym.config import is_generated, parse_config
-from memflow.benchmarks.amemgym.curves import make_curve_scores
 from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.amemgym.metrics import METRICS
 from memflow.benchmarks.amemgym.probes import make_probes
 from memflow.benchmarks.amemgym.question import build_question, parse_answer
 from memflow.benchmarks.amemgym.scoring import make_scores
@@ -28,7 +28,7 @@ from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Claim, FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, Replier
-from memflow.scoring.continual import CONTINUAL
+from memflow.scoring.metric import Metric
 
 
 class AMemGym(Benchmark):
@@ -84,12 +84,11 @@ class AMemGym(Benchmark):
     ) -> list[Verdict]:
         return make_verdicts(domain, probes, replies)
 
-    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        overall = make_scores(domain, measured)
-        return [*overall, *make_curve_scores(domain, measured, overall)]
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        return make_scores(domain, results)
 
-    def headline(self, metric: str) -> bool:
-        return metric not in ("state_match", "unparsed", "state_unparsed", *CONTINUAL)
+    def metrics(self) -> Sequence[Metric]:
+        return METRICS
 
     def build_evolution_feedback(
         self,

@@ -9,9 +9,10 @@ from memflow.benchmarks.comem.annotation.labels import dropped_by_source, labels
 from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
 from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.comem.load import load_contexts, read_records
+from memflow.benchmarks.comem.metrics import METRICS
 from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.comem.question import build_question
-from memflow.benchmarks.comem.scoring import SHOWN, make_scores, slices
+from memflow.benchmarks.comem.scoring import make_scores, probe_slices
 from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.speakers import speaker_scores, speaker_verdicts
 from memflow.benchmarks.comem.turns import make_turns
@@ -29,6 +30,7 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode
 from memflow.scoring.estimate import valid_probes
+from memflow.scoring.metric import Metric
 
 
 class CoMem(Benchmark):
@@ -106,13 +108,12 @@ class CoMem(Benchmark):
         judged = choice_verdicts(domain, probes, replies)
         return [*judged, *speaker_verdicts(probes, replies, judged)]
 
-    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        by_speaker = speaker_scores(domain, measured, slices(valid_probes(measured)))
-        return [*make_scores(domain, measured), *by_speaker]
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        by_speaker = speaker_scores(domain, results, probe_slices(valid_probes(results)))
+        return [*make_scores(domain, results), *by_speaker]
 
-    def headline(self, metric: str) -> bool:
-        """Of what changes over checkpoints, what is forgotten in the end and what is right throughout."""
-        return metric in SHOWN
+    def metrics(self) -> Sequence[Metric]:
+        return METRICS
 
     def annotation_prompts(self, domain: Domain) -> list[Prompt]:
         return annotation_prompts() if parse_config(domain).keys == "annotated" else []

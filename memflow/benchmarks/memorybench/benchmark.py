@@ -22,10 +22,10 @@ from memflow.benchmarks.memorybench import (
     turns,
 )
 from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.metrics import METRICS
 from memflow.benchmarks.memorybench.scorers.registry import needs_of, prompts_of
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
-from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY
 from memflow.benchmarks.memorybench.users import reactions
 from memflow.benchmarks.memorybench.users.scripted import HANDLERS as USING
 from memflow.benchmarks.training import Action, TrainingSet
@@ -36,6 +36,7 @@ from memflow.memories.memory import Recall, Tools
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, PlayedRound, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, Played, Replier
+from memflow.scoring.metric import Metric
 
 
 class MemoryBench(Benchmark):
@@ -113,12 +114,11 @@ class MemoryBench(Benchmark):
     ) -> list[Verdict]:
         return await make_verdicts(domain, probes, replies, backends)
 
-    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        return scoring.figures(domain, measured)
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        return scoring.make_scores(domain, results)
 
-    def headline(self, metric: str) -> bool:
-        """What scores cases, and all of it on one scale; measures of a case beside its score do not."""
-        return metric in PRIMARY or metric in scoring.SCALES
+    def metrics(self) -> Sequence[Metric]:
+        return METRICS
 
     def training_set(
         self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action

@@ -3,9 +3,10 @@
 import json
 from dataclasses import replace
 
+import factories
 import pytest
 
-from memflow.records import Probe, Reply, Score, TranscriptMessage
+from memflow.records import Probe, Reply, TranscriptMessage
 from resources.lake import Lake
 from resources.settings import load
 
@@ -68,22 +69,10 @@ def timed(empty):
             "memory.transcripts", f"{DOMAIN}/{name}", [line] if seconds else [], fingerprint="test", meta=meta
         )
         lake.write("answer.replies", f"{DOMAIN}/{name}", [reply], fingerprint="test", meta=meta)
-    figure = Score(
-        domain=DOMAIN,
-        assistant="rag",
-        memory="rag",
-        model="m",
-        metric="min_max",
-        value=0.75,
-        low=0.5,
-        high=1.0,
-        deviation=0.125,
-        n=4,
-        n_episodes=1,
-        coverage=1.0,
-        simulator="s",
-        scripted=True,
-    )
+    figure = factories.score(
+        domain=DOMAIN, assistant="rag", memory="rag", metric="min_max", value=0.75, low=0.5, high=1.0,
+        deviation=0.125, n=4, scripted=True,
+    )  # fmt: skip
     lost = replace(
         figure,
         assistant="none",

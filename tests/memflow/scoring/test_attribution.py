@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from memflow.errors import BadInput
 from memflow.memories.memory import FAILURE
 from memflow.memories.systems import SYSTEMS
-from memflow.metrics.diagnosis import by_evidence
+from memflow.metrics.diagnosis import attribute_by_evidence
 from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
 from memflow.scoring.attribution import NO_EVIDENCE, attribute
 
@@ -17,38 +18,36 @@ MESSAGES = ["m0", "m1", "m2", "m3"]
 
 
 def said(message: str, sequence: int, checkpoint: int) -> TranscriptMessage:
-    return TranscriptMessage(
-        domain="d", assistant="a", episode_id="e", checkpoint=checkpoint, event=sequence, position=0,
-        message_id=message, role="user", text=message, sequence=sequence, origin="given",
+    return factories.transcript_message(
+        assistant="a", episode_id="e", checkpoint=checkpoint, event=sequence, message_id=message, text=message,
+        sequence=sequence, origin="given",
     )  # fmt: skip
 
 
 def entry(number: int, sources: list[str], since: int, until: int | None = None, kind: str = "note") -> Entry:
-    return Entry(
-        domain="d", assistant="a", episode_id="e", entry_id=f"{kind}-{number}", kind=kind, text="", sources=sources,
-        since=since, until=until,
+    return factories.entry(
+        assistant="a", episode_id="e", entry_id=f"{kind}-{number}", kind=kind, text="", sources=sources, since=since,
+        until=until,
     )  # fmt: skip
 
 
 def probe(name: str, evidence: list[str], checkpoint: int = 1, kind: str = "open") -> Probe:
-    return Probe(
-        domain="d", probe_id=name, episode_id="e", checkpoint=checkpoint, kind=kind, dataset="s", metric="f1",
-        question="?", options=[], variables=[], gold="g", revealed="g", evidence=evidence,
+    return factories.probe(
+        probe_id=name, episode_id="e", checkpoint=checkpoint, kind=kind, metric="locomo_f1", gold="g",
+        evidence=evidence,
     )  # fmt: skip
 
 
 def reply(name: str, recalled: dict[str, list[str]], checkpoint: int = 1, model: str | None = "m") -> Reply:
-    return Reply(
-        domain="d", assistant="a", probe_id=name, episode_id="e", checkpoint=checkpoint, model=model,
-        recalled=[*recalled], recalled_sources=[each for sources in recalled.values() for each in sources],
-        ranked=[*recalled][:10],
+    return factories.reply(
+        assistant="a", probe_id=name, episode_id="e", checkpoint=checkpoint, model=model, recalled=[*recalled],
+        recalled_sources=[each for sources in recalled.values() for each in sources], ranked=[*recalled][:10],
     )  # fmt: skip
 
 
 def verdict(name: str, value: float | None, reason: str | None = None) -> Verdict:
-    return Verdict(
-        domain="d", assistant="a", probe_id=name, episode_id="e", checkpoint=1, dataset="s", metric="f1",
-        value=value, reason=reason,
+    return factories.verdict(
+        assistant="a", probe_id=name, episode_id="e", checkpoint=1, metric="locomo_f1", value=value, reason=reason,
     )  # fmt: skip
 
 
@@ -149,7 +148,7 @@ def test_what_ranks_nothing_has_no_recall_at_10() -> None:
 def test_failures_add_up_to_the_loss(
     evidence: frozenset[str], held: frozenset[str], recalled: frozenset[str], loss: float
 ) -> None:
-    shares = by_evidence(evidence, held, recalled & held, loss)
+    shares = attribute_by_evidence(evidence, held, recalled & held, loss)
     assert shares.write + shares.read + shares.utilization == pytest.approx(loss, abs=1e-12)
     if evidence <= held:
         assert shares.write == 0
@@ -157,7 +156,7 @@ def test_failures_add_up_to_the_loss(
 
 def test_without_evidence_nothing_is_attributed() -> None:
     with pytest.raises(BadInput, match="without evidence"):
-        by_evidence(frozenset(), frozenset(), frozenset(), 1.0)
+        attribute_by_evidence(frozenset(), frozenset(), frozenset(), 1.0)
 
 
 def test_a_loss_is_told_on_the_range_of_its_metric() -> None:

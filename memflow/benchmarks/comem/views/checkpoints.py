@@ -61,7 +61,7 @@ def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[H
 
 def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], width: int) -> Iterator[Part]:
     """The four tables of a domain, and the reasons for missing scores."""
-    checkpoints = sorted({at for history in mine for at in history.told})
+    checkpoints = sorted({at for history in mine for at in history.checkpoints})
     names = max(len(history.assistant) for history in mine)
     wide = names + SCORE_WIDTH * (len(checkpoints) + 1) + 8 <= width
     for title, columns in _columns(checkpoints).items():
@@ -92,7 +92,7 @@ def _columns(checkpoints: Sequence[int]) -> dict[str, dict[str, Cell]]:
         )
 
     def score(metric: str, at: int | None = None) -> Cell:
-        return lambda history, wide: _number(history.figure(metric, at), wide)
+        return lambda history, wide: _number(history.score(metric, at), wide)
 
     return {
         "accuracy": {BEFORE: accuracy(None), **{str(at): accuracy(at) for at in checkpoints}},
@@ -142,7 +142,7 @@ def _missing(mine: Sequence[History]) -> Iterator[Note]:
     shown = (FORGETTING, LEARNT, BACK, *OVER_ALL)
     found: dict[str, list[str]] = {}
     for history in mine:
-        for score in history.figures.values():
+        for score in history.scores.values():
             is_shown = score.metric in shown or (score.metric, score.variant) in (ACCURACY, START)
             if score.reason is not None and is_shown:
                 found.setdefault(score.reason, []).append(history.assistant)
@@ -163,7 +163,7 @@ def _answer(
     names = dict.fromkeys(row.doubt for _, row in of_paper)
     problems = {name: doubts()[name] for name in names if name is not None}
     notes = []
-    if any(history.at_floor(at) for history in every for at in (None, *history.told)):
+    if any(history.at_floor(at) for history in every for at in (None, *history.checkpoints)):
         notes.append(
             Note(
                 f"{AT_FLOOR} the interval includes a floor or the accuracy before the first message: nothing may be "

@@ -5,7 +5,7 @@ from typing import Any
 
 from memflow.benchmarks.membench.kinds import COLUMNS, EMOTION, KINDS, PREFERENCE
 from memflow.benchmarks.membench.paper import mechanisms as paper_mechanisms
-from memflow.benchmarks.membench.tables import KIND_SLICES, Row
+from memflow.benchmarks.membench.tables import KIND_SLICES, TableRow
 from memflow.benchmarks.membench.views.tables import (
     AT_FLOOR,
     NONE,
@@ -29,7 +29,7 @@ def show_kinds(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Ans
     return tables_answer(found, values, parts, paper=paper)
 
 
-def _table(name: str, found: Sequence[Row], values: Sequence[PaperValue]) -> Iterator[Part]:
+def _table(name: str, found: Sequence[TableRow], values: Sequence[PaperValue]) -> Iterator[Part]:
     mine = [row for row in found if row.domain == name]
     slices = list(dict.fromkeys(row.slice for row in mine))
     heads = [COLUMNS[_kind(slice_)] for slice_ in slices]
@@ -40,7 +40,7 @@ def _table(name: str, found: Sequence[Row], values: Sequence[PaperValue]) -> Ite
     yield from missing_notes(mine, ("accuracy",))
 
 
-def _measured(mine: Sequence[Row], slices: Sequence[str]) -> Iterator[list[Any]]:
+def _measured(mine: Sequence[TableRow], slices: Sequence[str]) -> Iterator[list[Any]]:
     """A line for each assistant, grouped by model where there are several; then chance, and the questions."""
     rows = {(row.assistant, row.slice): row for row in mine}
     models = list(dict.fromkeys(row.model for row in mine))
@@ -53,21 +53,21 @@ def _measured(mine: Sequence[Row], slices: Sequence[str]) -> Iterator[list[Any]]
     yield ["n", *(_questions([row for row in mine if row.slice == slice_]) for slice_ in slices)]
 
 
-def _accuracy(row: Row | None) -> str:
+def _accuracy(row: TableRow | None) -> str:
     value = None if row is None else row.value("accuracy")
     if row is None or value is None:
         return f"{NONE} "
     return f"{value:.3f}{AT_FLOOR if row.at_floor else ' '}"
 
 
-def _chance(rows: Sequence[Row]) -> str:
+def _chance(rows: Sequence[TableRow]) -> str:
     values = [value for row in rows if (value := row.value("random")) is not None]
     return f"{values[0]:.3f} " if values else f"{NONE} "
 
 
-def _questions(rows: Sequence[Row]) -> str:
+def _questions(rows: Sequence[TableRow]) -> str:
     """The number of questions; fewest and most where answers are missing."""
-    counts = sorted({row.figures["accuracy"].n for row in rows if "accuracy" in row.figures})
+    counts = sorted({row.scores["accuracy"].n for row in rows if "accuracy" in row.scores})
     return f"{'-'.join(dict.fromkeys(map(str, (counts[0], counts[-1]))))} " if counts else f"{NONE} "
 
 

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from memflow.benchmarks.membench.paper import mechanisms as paper_mechanisms
-from memflow.benchmarks.membench.tables import LEVEL_SLICES, Row
+from memflow.benchmarks.membench.tables import LEVEL_SLICES, TableRow
 from memflow.benchmarks.membench.views.tables import (
     AT_FLOOR,
     NONE,
@@ -40,7 +40,9 @@ def show_mechanisms(reader: Reader, domain: Sequence[str] | None, paper: bool) -
     return tables_answer(found, values, parts, paper=paper)
 
 
-def _tables(slice_: str, found: Sequence[Row], values: Sequence[PaperValue], width: int) -> Iterator[Part]:
+def _tables(
+    slice_: str, found: Sequence[TableRow], values: Sequence[PaperValue], width: int
+) -> Iterator[Part]:
     """The tables of a level, with as many domains side by side as the width allows."""
     mine = [row for row in found if row.slice == slice_]
     if not mine:
@@ -59,7 +61,7 @@ def _tables(slice_: str, found: Sequence[Row], values: Sequence[PaperValue], wid
     yield from missing_notes(mine)
 
 
-def _measured(mine: Sequence[Row], domains: Sequence[str]) -> Iterator[list[Any]]:
+def _measured(mine: Sequence[TableRow], domains: Sequence[str]) -> Iterator[list[Any]]:
     """A line for each assistant, grouped by model where there are several; then chance."""
     several = len({row.model for row in mine}) > 1
     for model, group in groupby(sorted(mine, key=lambda row: row.model), key=lambda row: row.model):
@@ -75,10 +77,10 @@ def _measured(mine: Sequence[Row], domains: Sequence[str]) -> Iterator[list[Any]
     yield chance
 
 
-def _cells(row: Row | None) -> list[str]:
+def _cells(row: TableRow | None) -> list[str]:
     if row is None:
         return [NONE] * len(HEADS)
-    score = row.figures.get("accuracy")
+    score = row.scores.get("accuracy")
     accuracy = NONE
     if score is not None and score.value is not None:
         interval = "" if score.low is None else f" [{score.low:.2f} {score.high:.2f}]"

@@ -5,7 +5,7 @@ from typing import Any
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.paper import Published, doubts, mechanisms, published
-from memflow.benchmarks.membench.tables import Row, rows, stands_for, tabled
+from memflow.benchmarks.membench.tables import TableRow, rows, stands_for, tabled
 from memflow.benchmarks.views import Answer, Note, Part, Reader
 from memflow.errors import BadInput
 
@@ -27,7 +27,7 @@ MEASURES = {
 
 def measured_rows(
     reader: Reader, wanted: Sequence[str] | None, slices: Sequence[str]
-) -> tuple[list[Domain], list[Row]]:
+) -> tuple[list[Domain], list[TableRow]]:
     """Return the measured domains and their rows. Raises BadInput if there are none, or not those wanted."""
     scores = reader.scores()
     domains = tabled(reader.domains(dict.fromkeys(score.domain for score in scores)))
@@ -44,7 +44,7 @@ def measured_rows(
     return domains, rows(scores, domains, slices)
 
 
-def paper_values(domains: Iterable[Domain], found: Sequence[Row]) -> list[PaperValue]:
+def paper_values(domains: Iterable[Domain], found: Sequence[TableRow]) -> list[PaperValue]:
     """Return the paper's values for the domains and slices of `found`."""
     measured = {(row.domain, row.slice) for row in found}
     return [
@@ -57,7 +57,7 @@ def paper_values(domains: Iterable[Domain], found: Sequence[Row]) -> list[PaperV
 
 
 def tables_answer(
-    found: Sequence[Row], of_paper: Sequence[PaperValue], parts: Iterable[Part], *, paper: bool
+    found: Sequence[TableRow], of_paper: Sequence[PaperValue], parts: Iterable[Part], *, paper: bool
 ) -> Answer:
     """Return the tables with an explanation of their marks. `paper`: whether the paper's values were requested."""
     names = dict.fromkeys(one.doubt for _, _, one in of_paper)
@@ -101,7 +101,7 @@ def paper_cell(one: Published | None) -> str:
     return value + (DOUBTED if one.doubt else " ")
 
 
-def missing_notes(rows: Sequence[Row], measures: Iterable[str] = tuple(MEASURES)) -> Iterator[Note]:
+def missing_notes(rows: Sequence[TableRow], measures: Iterable[str] = tuple(MEASURES)) -> Iterator[Note]:
     """Return a note for each reason why values are missing, naming the measures and the assistants."""
     several = len({row.domain for row in rows}) > 1
     found: dict[str, dict[str, list[str]]] = {}
