@@ -106,7 +106,7 @@ class Whereabouts(Benchmark):
         return given_episodes(turns)
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
-        prompt = prompts.spoken("whereabouts", "choice", choice_of(len(probe.options)))
+        prompt = prompts.load_in_language("whereabouts", "choice", choice_of(len(probe.options)))
         notes = recall.notes if gold_context is None else gold_context
         fields = {"notes": notes, "question": probe.question, "options": lettered(probe.options)}
         return Question(prompt, fields, query=probe.question)
