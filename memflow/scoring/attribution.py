@@ -2,7 +2,7 @@
 
 Evidence is held where a live entry came from it, and recalled where a recalled entry did: by the entries' sources,
 so a memory that wrote an entry from a message and left out what mattered counts as holding it. Entries that sum up
-everything are passed over, since they came from every message (Memory.broad). AMemGym's own rule,
+everything are passed over, since they came from every message (Memory.global_kinds). AMemGym's own rule,
 by what the assistant can say of its user's state, stands beside it (benchmarks/amemgym/scores.py). What the rows add
 up to is board.py.
 """
