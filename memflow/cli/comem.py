@@ -33,7 +33,9 @@ def published_for(settings: "Settings", found: Iterable[str]) -> "dict[str, list
     }
 
 
-def their_lines(title: str, theirs: "Sequence[PaperRow]", told: Sequence[int], cells: int) -> Iterator[list[Any]]:
+def their_lines(
+    title: str, theirs: "Sequence[PaperRow]", told: Sequence[int], cells: int
+) -> Iterator[list[Any]]:
     """The paper's lines of a table, model by model; none where ours has other checkpoints."""
     from memflow.benchmarks.comem.paper import memories
 

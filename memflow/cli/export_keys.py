@@ -58,7 +58,7 @@ def keys(
         ),
         note(
             "To import them: the same domain with this file as one more data set, and "
-            'keys = "imported" (docs/comem.md)'
+            'keys = "imported" (docs/explanation/comem.md)'
         ),
     )
 

@@ -1,7 +1,7 @@
 """Sources of contexts: one module per file format, with `read` (records of a file) and `contexts` (contexts of
 records).
 
-    dialogues.py   users' own dialogues, in the format of docs/comem.md
+    dialogues.py   users' own dialogues, in the format of docs/explanation/comem.md
     friendsqa/     FriendsQA: scenes with many speakers, and questions about each
     amemgym.py     AMemGym's users: labels follow from the states that messages expose
     personamem.py  PersonaMem v1: a table of questions and their shared contexts

@@ -1,4 +1,4 @@
-"""Users' own dialogues: a JSON list of contexts with messages and questions (docs/comem.md).
+"""Users' own dialogues: a JSON list of contexts with messages and questions (docs/explanation/comem.md).
 
 Messages and options are numbered from 1. With `known`, a question's labels are by rule and need no annotator.
 """
