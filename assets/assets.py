@@ -4,6 +4,7 @@ A body runs the step, writes its rows and reports them. What a step does does no
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import dagster as dg
 from pydantic import Field
@@ -14,7 +15,7 @@ from assets.partitions import Partitions, parts
 from assets.report import described, report, usage_of
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.run.context import Tables
-from memflow.run.recording import meta_of
+from memflow.run.recording import scripted_meta
 from resources.lake import RUN, Lake
 from resources.lance import LanceIndex
 from resources.leaderboard import leaderboard_rows
@@ -98,7 +99,7 @@ def _assets(step: Step, partitions: Partitions, settings: Settings) -> dg.Assets
         if step.scope in ("dataset", "all"):
             tables = runner.run(step, run_id, dataset=where if step.scope == "dataset" else "")
             fingerprint = fingerprints.step(step, where)
-            provenance = meta_of(tables["raw.records"]) if step.scope == "dataset" else {}
+            provenance = scripted_meta(tables["raw.records"]) if step.scope == "dataset" else {}
         else:
             domain = settings.domain(where)
             if step.scope == "domain":
@@ -129,7 +130,7 @@ def _assets(step: Step, partitions: Partitions, settings: Settings) -> dg.Assets
 
 def _publish(
     tables: Tables, domain: str, assistant: str, index: LanceIndex, warehouse: Warehouse
-) -> dict[str, dg.MetadataValue]:
+) -> dict[str, Any]:
     """Write what is made of tables besides the lake: the search index of entries, and memflow.duckdb."""
     if "memory.indexes" in tables:
         index.rebuild(domain, assistant, tables["memory.indexes"])

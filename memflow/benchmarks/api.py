@@ -35,7 +35,7 @@ from memflow.records import (
     Variable,
     Verdict,
 )
-from memflow.run.play import Episode, Played, Replier
+from memflow.run.play import Episode, PlayedEpisode, Replier
 from memflow.scoring.groups import Group
 
 
@@ -214,7 +214,7 @@ class Benchmark(ABC):
         """Whether its episodes are made of probes too: training cases that are asked while an assistant is played."""
         return False
 
-    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
+    def rounds(self, domain: Domain, assistant: str, played: Sequence[PlayedEpisode]) -> list[PlayedRound]:
         """What users made of the answers in the dialogues that were led; empty where none was."""
         return []
 

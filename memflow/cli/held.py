@@ -13,7 +13,7 @@ from memflow.errors import BadInput
 if TYPE_CHECKING:
     from memflow.memories.entries import Item
     from memflow.records import Probe
-    from memflow.run.answer import Past
+    from memflow.run.answer import EpisodeHistory
     from resources.lake import Lake
 
 
@@ -33,7 +33,7 @@ class Held:
     """The past of one episode, in which entries know when they were retired, later though it be."""
 
     episode: str
-    past: "Past"
+    past: "EpisodeHistory"
 
     @property
     def checkpoints(self) -> list[int]:
@@ -112,14 +112,14 @@ class Held:
 
 def held_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> Held:
     """The past of an episode; without a name of the only one. Raises BadInput saying what there is."""
-    from memflow.run.transcripts import pasts_of
+    from memflow.run.transcripts import episode_histories
 
     partition = f"{domain}/{assistant}"
     there = lake.partitions("memory.indexes")
     if partition not in there:
         raise BadInput(_not_there(domain, assistant, there))
     asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
-    pasts = pasts_of(
+    pasts = episode_histories(
         lake.read("memory.indexes", partition, vectors=False),
         lake.read("memory.transcripts", partition),
         asked,

@@ -17,7 +17,7 @@ from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall
 from memflow.memories.oracle import Oracle
 from memflow.records import Probe, Reply
-from memflow.run.timing import Clock, Watch, measured
+from memflow.run.timing import Clock, OperationTimer, timed
 
 READING = 256
 """Probes that read their memories at once, and so how many restored memories there are at a time, about."""
@@ -27,7 +27,7 @@ RANKED = 10
 
 
 @dataclass(frozen=True)
-class Past:
+class EpisodeHistory:
     """The entries of a played episode, and the sequence number of each checkpoint and of each message that a probe
     is asked after."""
 
@@ -45,11 +45,11 @@ class Past:
         if probe.after is None:
             return self.checkpoints[probe.checkpoint]
         if probe.after not in self.messages:
-            raise unplayed(probe)
+            raise not_played(probe)
         return self.messages[probe.after]
 
 
-def unplayed(probe: Probe) -> BadInput:
+def not_played(probe: Probe) -> BadInput:
     """The error of a probe that is asked after a message which was not played."""
     return BadInput(f"{probe.probe_id} is asked after {probe.after}, which was not played")
 
@@ -59,7 +59,7 @@ async def answer_all(
     domain: Domain,
     assistant: str,
     probes: Sequence[Probe],
-    pasts: Mapping[str, Past],
+    pasts: Mapping[str, EpisodeHistory],
     remember: Callable[[EntryStore], Memory],
     chat: Chat,
     *,
@@ -84,7 +84,7 @@ async def answer_all(
             store = EntryStore() if past is None else EntryStore.restored(past.items, past.sequence(probe))
             memory = remember(store)
             if past is None and probe.after is not None and memory.plays:
-                raise unplayed(probe)
+                raise not_played(probe)
             memories[place] = memory
         return memories[place]
 
@@ -154,7 +154,7 @@ class _Read:
 
     recall: Recall = field(default_factory=Recall)
     told: str | None = None
-    took: Watch | None = None
+    took: OperationTimer | None = None
     ranks: bool = False
 
 
@@ -165,7 +165,7 @@ async def _read(
         return _Read()
     told = probe.revealed if isinstance(memory, Oracle) else None
     query = benchmark.question(domain, probe, Recall(), told).query
-    recall, took = await measured(memory.read(query), clock)
+    recall, took = await timed(memory.read(query), clock)
     return _Read(recall, told, took, memory.ranks)
 
 

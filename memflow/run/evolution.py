@@ -27,7 +27,7 @@ from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Turn
 from memflow.run.answer import answer_one
-from memflow.run.play import Episode, Event, Played, Reached, Replier, play, play_all
+from memflow.run.play import CheckpointHandler, Episode, Event, PlayedEpisode, Replier, play, play_all
 from memflow.run.timing import Clock
 
 
@@ -58,13 +58,13 @@ def evolves(recipe: MemoryConfig, benchmark: Benchmark) -> bool:
     return benchmark.provides_feedback and issubclass(recipe.system.memory, Evolving)
 
 
-def events(recipe: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
+def count_events(recipe: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
     """How many events are lived through, over all cycles."""
     once = sum(len(episode.events) for episode in episodes)
     return once * (1 + _cycles(recipe)) if evolves(recipe, benchmark) else once
 
 
-async def live(
+async def play_assistant(
     environment: Environment,
     recipe: MemoryConfig,
     episodes: Sequence[Episode],
@@ -73,7 +73,7 @@ async def live(
     *,
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-) -> list[Played]:
+) -> list[PlayedEpisode]:
     """All episodes lived by one assistant, evolving where its memory does; as play.play_all in everything else."""
     if not evolves(recipe, environment.benchmark):
         return await play_all(episodes, remember, replier, lived=lived, clock=clock)
@@ -101,26 +101,26 @@ class _Evolution:
     clock: Clock | None = None
     steps: list[Step] = field(default_factory=list)
 
-    async def run(self, episode: Episode) -> Played:
+    async def run(self, episode: Episode) -> PlayedEpisode:
         if self.recipe.values["cadence"] == "period":
             last = max((event.checkpoint for event in episode.events), default=0)
-            return await self._play(checked(episode, self._between, before=last))
+            return await self._play(add_checkpoints(episode, self._between, before=last))
         for cycle in range(1, 1 + _cycles(self.recipe)):
             heard: list[tuple[Probe, Reply]] = []
-            await self._play(checked(episode, self._listening(heard)))
+            await self._play(add_checkpoints(episode, self._listening(heard)))
             step = await self._step(self.steps[-1].kinds, heard)
             if step is not None:
                 self.steps.append(replace(step, cycle=cycle))
         return await self._play(episode)
 
-    async def _play(self, episode: Episode) -> Played:
+    async def _play(self, episode: Episode) -> PlayedEpisode:
         memory = _evolving(self.remember(EntryStore()))
         if not self.steps:
             self.steps.append(Step(memory.first))
         memory.follow(self.steps)
         return await play(episode, memory, self.replier, self.lived, self.clock)
 
-    def _between(self, episode: str, checkpoint: int) -> Reached:
+    def _between(self, episode: str, checkpoint: int) -> CheckpointHandler:
         async def reached(living: Memory) -> None:
             memory = _evolving(living)
             step = await self._step(memory.policy, await self._ask(memory, episode, checkpoint))
@@ -131,8 +131,8 @@ class _Evolution:
 
         return reached
 
-    def _listening(self, heard: list[tuple[Probe, Reply]]) -> Callable[[str, int], Reached]:
-        def between(episode: str, checkpoint: int) -> Reached:
+    def _listening(self, heard: list[tuple[Probe, Reply]]) -> Callable[[str, int], CheckpointHandler]:
+        def between(episode: str, checkpoint: int) -> CheckpointHandler:
             async def reached(living: Memory) -> None:
                 heard.extend(await self._ask(living, episode, checkpoint))
 
@@ -179,7 +179,9 @@ class _Evolution:
         return replace(step, kinds=kinds, changes=tuple(answer.value.changes))
 
 
-def checked(episode: Episode, between: Callable[[str, int], Reached], before: int | None = None) -> Episode:
+def add_checkpoints(
+    episode: Episode, between: Callable[[str, int], CheckpointHandler], before: int | None = None
+) -> Episode:
     """The episode with an event after the last of every checkpoint (of those below `before`, where it is given)."""
     found: list[Event] = []
     for checkpoint, lived in groupby(episode.events, key=lambda event: event.checkpoint):

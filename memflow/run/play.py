@@ -18,21 +18,21 @@ from memflow.chat.requests import Chat
 from memflow.errors import BadInput, RecallFailed
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Message, Recall
-from memflow.run.timing import Clock, measured
+from memflow.run.timing import Clock, timed
 
 Origin = Literal["given", "assistant", "simulator"]
 FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
 """The simulator's next words after a dialogue: bound to its event, so that it may know what a memory may not."""
-Reached = Callable[[Memory], Awaitable[None]]
+CheckpointHandler = Callable[[Memory], Awaitable[None]]
 """What happens at a checkpoint, to the living memory: bound to its event, for the same reason."""
-Read = Callable[[str], Awaitable[Recall]]
+ReadMemory = Callable[[str], Awaitable[Recall]]
 """A frozen read of the memory. Raises RecallFailed."""
-Lead = Callable[[Read, Chat], Awaitable["Led"]]
+DialogueRunner = Callable[[ReadMemory, Chat], Awaitable["Dialogue"]]
 """Leads a dialogue with the assistant's model, who sees what is read: bound to its event, for the same reason."""
 
 
 @dataclass(frozen=True)
-class Spoken:
+class SpokenMessage:
     """A message and who made it; with a reason, one that never came."""
 
     message: Message
@@ -42,10 +42,10 @@ class Spoken:
 
 
 @dataclass(frozen=True)
-class Led:
+class Dialogue:
     """A dialogue that was led: what was said in it, and what its benchmark keeps of it besides."""
 
-    spoken: Sequence[Spoken]
+    spoken: Sequence[SpokenMessage]
     kept: Any = None
 
 
@@ -66,8 +66,8 @@ class Event:
     follow_ups: int = 0
     follow_up: FollowUp | None = None
     together: int = 0
-    reached: Reached | None = None
-    lead: Lead | None = None
+    reached: CheckpointHandler | None = None
+    lead: DialogueRunner | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Episode:
 
 
 @dataclass(frozen=True)
-class Line:
+class PlayedMessage:
     """One message as it was played; the last of a write has what the write took (timing.py)."""
 
     message: Message
@@ -96,11 +96,11 @@ class Line:
 
 
 @dataclass
-class Played:
+class PlayedEpisode:
     """An episode as it was lived: its lines, its store at the end, and what was kept of its dialogues, in order."""
 
     episode_id: str
-    lines: list[Line]
+    lines: list[PlayedMessage]
     store: EntryStore
     kept: list[Any] = field(default_factory=list)
 
@@ -127,7 +127,7 @@ class _Stage:
     memory: Memory
     replier: Replier | None
     clock: Clock | None = None
-    lines: list[Line] = field(default_factory=list)
+    lines: list[PlayedMessage] = field(default_factory=list)
     kept: list[Any] = field(default_factory=list)
 
     async def live(self, event: Event) -> None:
@@ -135,14 +135,14 @@ class _Stage:
             await event.reached(self.memory)
             return
         if event.kind == "given":
-            given = [Spoken(message, "given") for message in event.messages]
+            given = [SpokenMessage(message, "given") for message in event.messages]
             size = event.together or len(given)
             for first in range(0, len(given), size):
                 await self._write(event, given[first : first + size], first=first)
             return
         said: list[Message] = []
         for message in event.messages:
-            answered = await self._exchange(event, Spoken(message, "given"), said)
+            answered = await self._exchange(event, SpokenMessage(message, "given"), said)
             for _ in range(event.follow_ups):
                 if not answered or event.follow_up is None:
                     break
@@ -160,7 +160,7 @@ class _Stage:
         async def read(query: str) -> Recall:
             return await self.memory.read(query)
 
-        async def one(event: Event) -> Led:
+        async def one(event: Event) -> Dialogue:
             if event.lead is None:
                 raise BadInput(
                     f"event {event.number} of {self.episode.episode_id} is a dialogue nobody leads"
@@ -177,7 +177,7 @@ class _Stage:
                 self._lose(event, lost, len(came) + place)
             self.kept.append(led.kept)
 
-    async def _exchange(self, event: Event, spoken: Spoken, said: list[Message]) -> bool:
+    async def _exchange(self, event: Event, spoken: SpokenMessage, said: list[Message]) -> bool:
         """One round: recall, reply, write both. False when no reply was to be had; what was said is written still."""
         replier = self._asked()
         # What reading changes belongs to this message, not to the checkpoint that may lie before it.
@@ -207,31 +207,37 @@ class _Stage:
             return Answer(None, str(failed))
         return await replier.reply(recall, message)
 
-    async def _write(self, event: Event, round_: Sequence[Spoken], first: int = 0, counted: int = 0) -> None:
+    async def _write(
+        self, event: Event, round_: Sequence[SpokenMessage], first: int = 0, counted: int = 0
+    ) -> None:
         """Give messages to the memory; time has moved past the first `counted` of them already."""
         sequence = self.memory.store.sequence - counted
         for index, one in enumerate(round_):
-            line = Line(one.message, event, first + index, sequence + index, one.origin, one.completion)
+            line = PlayedMessage(
+                one.message, event, first + index, sequence + index, one.origin, one.completion
+            )
             self.lines.append(line)
         self.memory.store.advance(len(round_) - counted)
-        _, took = await measured(self.memory.write([one.message for one in round_]), self.clock)
+        _, took = await timed(self.memory.write([one.message for one in round_]), self.clock)
         if took is not None:
             self.lines[-1] = replace(
                 self.lines[-1], models_s=took.models, own_s=took.own, model_calls=took.calls
             )
 
-    def _lose(self, event: Event, lost: Spoken, position: int) -> None:
+    def _lose(self, event: Event, lost: SpokenMessage, position: int) -> None:
         sequence = self.memory.store.sequence
         reason = lost.reason or "no answer"
-        self.lines.append(Line(lost.message, event, position, sequence, lost.origin, lost.completion, reason))
+        self.lines.append(
+            PlayedMessage(lost.message, event, position, sequence, lost.origin, lost.completion, reason)
+        )
 
     def _spoken(
         self, event: Event, origin: Origin, answer: Answer[str], after: Message, said: Sequence[Message]
-    ) -> Spoken:
+    ) -> SpokenMessage:
         role: Literal["user", "assistant"] = "assistant" if origin == "assistant" else "user"
         message = Message(self._next_id(event, said), role, answer.value or "", sent_at=after.sent_at)
         digest = answer.completion.digest if answer.completion else None
-        return Spoken(message, origin, digest, answer.reason)
+        return SpokenMessage(message, origin, digest, answer.reason)
 
     def _next_id(self, event: Event, said: Sequence[Message]) -> str:
         return f"{event.messages[0].message_id}+{len(said)}"
@@ -243,7 +249,7 @@ async def play(
     replier: Replier | None,
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-) -> Played:
+) -> PlayedEpisode:
     """Live through one episode, strictly in order. `lived` is called after every event but checkpoints. With a
     `clock`, writing is measured."""
     stage = _Stage(episode, memory, replier, clock)
@@ -255,7 +261,7 @@ async def play(
             await stage.live(event)
             if kind != "checkpoint":
                 lived()
-    return Played(episode.episode_id, stage.lines, memory.store, stage.kept)
+    return PlayedEpisode(episode.episode_id, stage.lines, memory.store, stage.kept)
 
 
 async def play_all(
@@ -265,16 +271,16 @@ async def play_all(
     *,
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-) -> list[Played]:
+) -> list[PlayedEpisode]:
     """All episodes at once in this event loop; what bounds the requests in flight is the chat's own limit.
 
     An episode with a base waits for it and goes on from a fork of its final store. `remember` makes the memory on a
     store. Results come in the order of `episodes`. With a `clock`, writing is measured.
     """
     episodes = list(episodes)
-    running: dict[str, asyncio.Task[Played]] = {}
+    running: dict[str, asyncio.Task[PlayedEpisode]] = {}
 
-    async def run(episode: Episode) -> Played:
+    async def run(episode: Episode) -> PlayedEpisode:
         store = EntryStore()
         if episode.base is not None:
             if episode.base not in running:

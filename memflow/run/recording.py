@@ -45,7 +45,7 @@ class _Kind(_Shape):
     version: Literal[1]
 
 
-class Made(_Shape):
+class RecordedRun(_Shape):
     """What a run was made with: who answered, who played the users, and from which data."""
 
     benchmark: str = Name
@@ -59,7 +59,7 @@ class Made(_Shape):
     sources: list[Source] = Field(max_length=100)
 
 
-class Header(Made, _Kind):
+class Header(RecordedRun, _Kind):
     """The first line. `digest` is of the messages; `cut` are the first messages of sessions cut short."""
 
     episodes: int = Field(ge=0)
@@ -68,7 +68,7 @@ class Header(Made, _Kind):
     cut: list[str] = Field(max_length=1_000_000)
 
 
-class Line(_Shape):
+class RecordedMessage(_Shape):
     """One message."""
 
     episode_id: str = Field(min_length=1, max_length=1000)
@@ -82,7 +82,7 @@ class Line(_Shape):
     sent_at: str | None = Field(None, max_length=100)
 
 
-def file_of(made: Made, said: Iterable[TranscriptMessage]) -> str:
+def recording_text(made: RecordedRun, said: Iterable[TranscriptMessage]) -> str:
     """The file of a transcript. Raises BadInput where it holds no message."""
     said = list(said)
     lines = [_line(row) for row in said if row.reason is None]
@@ -111,11 +111,11 @@ def is_recording(text: str) -> bool:
     return isinstance(first, dict) and first.get("format") == FORMAT
 
 
-def read(text: str) -> tuple[Header, list[Line]]:
+def read(text: str) -> tuple[Header, list[RecordedMessage]]:
     """What `file_of` wrote. Raises BadInput saying which line is wrong, and how."""
     rows = text.split("\n")
     header = _read(Header, rows[0], 1)
-    lines = [_read(Line, row, number) for number, row in enumerate(rows[1:], 2) if row.strip()]
+    lines = [_read(RecordedMessage, row, number) for number, row in enumerate(rows[1:], 2) if row.strip()]
     if len(lines) != header.messages:
         raise BadInput(f"it has {len(lines)} messages where its header counts {header.messages}: it was cut")
     if _digest(lines) != header.digest:
@@ -131,14 +131,14 @@ def header_of(records: Iterable[Record]) -> Header | None:
     return None
 
 
-def meta_of(records: Iterable[Record]) -> dict[str, str]:
+def scripted_meta(records: Iterable[Record]) -> dict[str, str]:
     """What is kept beside the records of a data set: whether a scripted chat made the dialogues in it."""
     header = header_of(records)
     return {SCRIPTED: "yes"} if header is not None and header.scripted else {}
 
 
-def _line(row: TranscriptMessage) -> Line:
-    return Line(
+def _line(row: TranscriptMessage) -> RecordedMessage:
+    return RecordedMessage(
         episode_id=row.episode_id,
         checkpoint=row.checkpoint,
         event=row.event,
@@ -151,7 +151,7 @@ def _line(row: TranscriptMessage) -> Line:
     )
 
 
-def _digest(lines: Sequence[Line]) -> str:
+def _digest(lines: Sequence[RecordedMessage]) -> str:
     return digest([line.model_dump() for line in lines])
 
 

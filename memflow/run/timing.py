@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class Watch:
+class OperationTimer:
     """What one write or one read took so far, in seconds, and how many completions of a chat model it had."""
 
     clock: Clock
@@ -31,14 +31,14 @@ class Watch:
     running: bool = False
 
 
-_WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+_WATCH: ContextVar[OperationTimer | None] = ContextVar("watch", default=None)
 
 
-async def measured(work: Awaitable[T], clock: Clock | None) -> tuple[T, Watch | None]:
+async def timed(work: Awaitable[T], clock: Clock | None) -> tuple[T, OperationTimer | None]:
     """What comes of `work`, and what it took; nothing of that without a clock."""
     if clock is None:
         return await work, None
-    watch = Watch(clock)
+    watch = OperationTimer(clock)
     outer = _WATCH.set(watch)
     try:
         return await _Stepped(work, watch, _own), watch
@@ -70,8 +70,8 @@ class _Stepped(Generic[T]):
     """Awaits `work`, and hands on how long each of its steps took, without the waiting between them."""
 
     work: Awaitable[T]
-    watch: Watch
-    stepped: Callable[[Watch, Callable[[], Any]], Any]
+    watch: OperationTimer
+    stepped: Callable[[OperationTimer, Callable[[], Any]], Any]
 
     def __await__(self) -> Generator[Any, Any, T]:
         steps = self.work.__await__()
@@ -92,7 +92,7 @@ class _Stepped(Generic[T]):
                 step = partial(steps.throw, thrown)
 
 
-def _own(watch: Watch, step: Callable[[], Any]) -> Any:
+def _own(watch: OperationTimer, step: Callable[[], Any]) -> Any:
     began, watch.running = watch.clock(), True
     try:
         return step()
@@ -101,7 +101,7 @@ def _own(watch: Watch, step: Callable[[], Any]) -> Any:
         watch.running = False
 
 
-def _not_own(watch: Watch, step: Callable[[], Any]) -> Any:
+def _not_own(watch: OperationTimer, step: Callable[[], Any]) -> Any:
     """Steps of a task of its own, which nobody counted, are not taken off either."""
     if not watch.running:
         return step()

@@ -13,11 +13,11 @@ import numpy as np
 from memflow.memories.entries import Item
 from memflow.memories.evolving import step_of
 from memflow.records import Claim, Entry, Policy, Probe, TranscriptMessage
-from memflow.run.answer import Past
-from memflow.run.play import Played
+from memflow.run.answer import EpisodeHistory
+from memflow.run.play import PlayedEpisode
 
 
-def said_of(domain: str, assistant: str, played: Iterable[Played]) -> list[TranscriptMessage]:
+def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[TranscriptMessage]:
     """The transcript rows of played episodes."""
     return [
         TranscriptMessage(
@@ -45,7 +45,7 @@ def said_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Trans
     ]
 
 
-def entries_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Entry]:
+def entry_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[Entry]:
     """The entry rows of played episodes, in the order in which entries were added."""
     return [
         Entry(
@@ -68,8 +68,8 @@ def entries_of(domain: str, assistant: str, played: Iterable[Played]) -> list[En
     ]
 
 
-def policies_of(
-    domain: str, assistant: str, values: Mapping[str, Any], played: Iterable[Played]
+def policy_rows(
+    domain: str, assistant: str, values: Mapping[str, Any], played: Iterable[PlayedEpisode]
 ) -> list[Policy]:
     """The steps by which the policies of played memories evolved; `values` are the memory's parameters."""
     found = []
@@ -100,9 +100,9 @@ def policies_of(
     return found
 
 
-def pasts_of(
+def episode_histories(
     entries: Sequence[Entry], said: Sequence[TranscriptMessage], probes: Iterable[Probe | Claim]
-) -> dict[str, Past]:
+) -> dict[str, EpisodeHistory]:
     """The past of every episode that was played, at every checkpoint that `probes` (or claims) are of, and after every
     message that one of them names.
 
@@ -131,12 +131,12 @@ def pasts_of(
         for checkpoint in range(max(asked[episode], *sequences) + 1):
             last = max(last, sequences.get(checkpoint, last))
             filled[checkpoint] = last
-        pasts[episode] = Past(items[episode], filled, messages[episode])
+        pasts[episode] = EpisodeHistory(items[episode], filled, messages[episode])
     return pasts
 
 
-def held_at(
-    pasts: Mapping[str, Past], claims: Iterable[Claim], passed_over: Collection[str]
+def memory_texts(
+    pasts: Mapping[str, EpisodeHistory], claims: Iterable[Claim], passed_over: Collection[str]
 ) -> dict[tuple[str, int], str]:
     """All that a memory held where claims are made of it, entries in order, but for kinds that hold nothing."""
     places = dict.fromkeys((claim.episode_id, claim.checkpoint) for claim in claims)

@@ -16,8 +16,8 @@ from memflow.memories.system import System
 from memflow.metrics.diagnosis import by_evidence
 from memflow.metrics.ranges import share
 from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
-from memflow.run.answer import Past
-from memflow.run.transcripts import pasts_of
+from memflow.run.answer import EpisodeHistory
+from memflow.run.transcripts import episode_histories
 
 NO_EVIDENCE = "no evidence is named for this probe, or none of it had been said by then"
 """The reason of probes that no memory is measured on: they count in no coverage."""
@@ -39,7 +39,7 @@ def attribute(
     State probes are AMemGym's means of diagnosis, and are not diagnosed themselves.
     """
     telling = [entry for entry in entries if entry.kind not in system.silent]
-    life = _Life(system, pasts_of(entries, said, probes), _given(said), _sources(telling))
+    life = _Life(system, episode_histories(entries, said, probes), _given(said), _sources(telling))
     replied = {reply.probe_id: reply for reply in replies}
     judged = {(row.probe_id, row.metric): row for row in verdicts if row.variant == "standard"}
     return [
@@ -54,7 +54,7 @@ class _Life:
     """What an assistant's memory lived through: who held what, and when."""
 
     system: System
-    pasts: Mapping[str, Past]
+    pasts: Mapping[str, EpisodeHistory]
     given: Mapping[str, int]
     sources: Mapping[tuple[str, str], frozenset[str]]
     _lives: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class _Life:
             message for message in messages if any(item.alive(sequence) for item in entries.get(message, ()))
         )
 
-    def _from(self, past: Past) -> dict[str, list[Item]]:
+    def _from(self, past: EpisodeHistory) -> dict[str, list[Item]]:
         """The entries that came from each message."""
         found: dict[str, list[Item]] = {}
         for item in past.items:

@@ -231,9 +231,9 @@ def _published(text: str) -> list[list[Spoken]]:
         raise BadInput(f"{place or 'the whole'}: {first['msg']}") from wrong
 
 
-def _own(header: recording.Header, lines: Sequence[recording.Line]) -> list[Dialogue]:
+def _own(header: recording.Header, lines: Sequence[recording.RecordedMessage]) -> list[Dialogue]:
     cut = set(header.cut)
-    found: dict[tuple[str, int], dict[int, list[recording.Line]]] = {}
+    found: dict[tuple[str, int], dict[int, list[recording.RecordedMessage]]] = {}
     for line in lines:
         events = found.setdefault((line.episode_id, line.checkpoint), {})
         events.setdefault(line.event, []).append(line)

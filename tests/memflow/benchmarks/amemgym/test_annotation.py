@@ -19,7 +19,7 @@ from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import remember
 from memflow.run.play import play_all
-from memflow.run.transcripts import said_of
+from memflow.run.transcripts import transcript_rows
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def tables(demo) -> Tables:
     episodes = benchmark.episodes(demo.domain, demo.states, demo.turns, [], chat)
     tools = Tools(chat, HashingEmbedder())
     played = asyncio.run(play_all(episodes, remember("full", tools), benchmark.replier(demo.domain, chat)))
-    return Tables(demo.states, demo.turns, demo.probes, said_of("amemgym_demo", "full", played))
+    return Tables(demo.states, demo.turns, demo.probes, transcript_rows("amemgym_demo", "full", played))
 
 
 def sheet(tables: Tables, kind: str, **options) -> tuple[Sheet, dict[str, str]]:
