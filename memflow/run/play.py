@@ -1,9 +1,7 @@
-"""The player: one episode and one memory, lived through in order.
+"""The player: processes the events of one episode in order, with one memory, and records the transcript.
 
-It gives the memory what was said, asks the assistant where a reply is wanted, lets the simulator speak again, and
-keeps the transcript. It asks no probes: since entries carry `since` and `until`, any checkpoint can be restored and
-asked afterwards (answer.py). Which benchmark an episode comes from, the player does not know; nor what happens when
-the memory reaches an event of kind `checkpoint` (evolution.py).
+Probes are not asked here: entries have `since` and `until`, so answer.py restores any checkpoint afterwards. What
+happens at an event of kind `checkpoint` is evolution.py. The player knows no benchmark.
 """
 
 import asyncio
@@ -22,18 +20,18 @@ from memflow.run.timing import Clock, timed
 
 Origin = Literal["given", "assistant", "simulator"]
 FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
-"""The simulator's next words after a dialogue: bound to its event, so that it may know what a memory may not."""
+"""Returns the simulator's next message after a dialogue. Bound to its event, so it may use gold that no memory sees."""
 CheckpointHandler = Callable[[Memory], Awaitable[None]]
-"""What happens at a checkpoint, to the living memory: bound to its event, for the same reason."""
+"""Is called with the memory at a checkpoint. Bound to its event, so it may use gold."""
 ReadMemory = Callable[[str], Awaitable[Recall]]
 """A frozen read of the memory. Raises RecallFailed."""
 DialogueRunner = Callable[[ReadMemory, Chat], Awaitable["Dialogue"]]
-"""Leads a dialogue with the assistant's model, who sees what is read: bound to its event, for the same reason."""
+"""Runs a dialogue with the assistant's model. Bound to its event, so it may use gold."""
 
 
 @dataclass(frozen=True)
 class SpokenMessage:
-    """A message and who made it; with a reason, one that never came."""
+    """A message and its origin; with a reason, a message whose request failed."""
 
     message: Message
     origin: Origin
@@ -43,7 +41,7 @@ class SpokenMessage:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A dialogue that was led: what was said in it, and what its benchmark keeps of it besides."""
+    """The messages of a dialogue, and the benchmark's own record of it."""
 
     spoken: Sequence[SpokenMessage]
     kept: Any = None
@@ -53,10 +51,9 @@ class Dialogue:
 class Event:
     """Messages that arrive together; for an exchange, the assistant replies to each of them in turn.
 
-    Given messages arrive `together` so many at a time, 0 for all at once: a recorded dialogue by rounds of two.
-    A checkpoint has no messages: `reached` is called with the memory. A dialogue has none yet: `lead` makes them.
-    Dialogues of one checkpoint that stand one after another are led all at once, each with the memory as it was
-    before the first of them, and are then written in their order, all that was said in one together.
+    Given messages are written in groups of `together`; 0 writes all at once. A checkpoint has no messages: `reached` is
+    called with the memory. A dialogue has none yet: `lead` produces them. Consecutive dialogues of one checkpoint run
+    concurrently on the memory as of the first, and are then written in order, each in one write.
     """
 
     number: int
@@ -72,7 +69,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Episode:
-    """A stream of events in order. `base` names the episode on whose final memory this one is built."""
+    """A stream of events in order. `base` names the episode whose final memory this one continues."""
 
     episode_id: str
     events: tuple[Event, ...]
@@ -81,7 +78,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class PlayedMessage:
-    """One message as it was played; the last of a write has what the write took (timing.py)."""
+    """A message of a played episode. The last message of a write has the duration of the write (timing.py)."""
 
     message: Message
     event: Event
@@ -97,7 +94,7 @@ class PlayedMessage:
 
 @dataclass
 class PlayedEpisode:
-    """An episode as it was lived: its lines, its store at the end, and what was kept of its dialogues, in order."""
+    """A played episode: its messages, its final store, and the records of its dialogues, in order."""
 
     episode_id: str
     lines: list[PlayedMessage]
@@ -107,16 +104,16 @@ class PlayedEpisode:
 
 @dataclass(frozen=True)
 class Replier:
-    """How the assistant replies while an episode is played: the model, its prompt, and the fields of one reply."""
+    """Replies for the assistant while an episode is played: the model, its prompt, and the fields of one reply."""
 
     chat: Chat
     prompt: Prompt
     fields: Callable[[Recall, Message], Mapping[str, Any]]
     prompt_with_notes: Prompt | None = None
-    """Stands in for `prompt` where the memory gave notes: they need words around them that nothing else needs."""
+    """Replaces `prompt` where the memory recalled notes."""
 
     async def reply(self, recall: Recall, message: Message) -> Answer[str]:
-        """The assistant's reply to `message` with what was recalled."""
+        """Return the assistant's reply to a message."""
         prompt = (self.prompt_with_notes if recall.notes else None) or self.prompt
         return await ask(self.chat, prompt, self.fields(recall, message), recall.messages)
 
@@ -154,7 +151,7 @@ class _Stage:
                 answered = await self._exchange(event, following, said)
 
     async def lead(self, events: Sequence[Event], lived: Callable[[], None]) -> None:
-        """Several dialogues at once on the memory as it is; nothing is written before the last of them has ended."""
+        """Run dialogues concurrently on the memory as it is, then write them."""
         replier = self._asked()
 
         async def read(query: str) -> Recall:
@@ -178,7 +175,7 @@ class _Stage:
             self.kept.append(led.kept)
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, said: list[Message]) -> bool:
-        """One round: recall, reply, write both. False when no reply was to be had; what was said is written still."""
+        """Recall, reply, and write both messages. Return False when the reply failed; the message is written anyway."""
         replier = self._asked()
         # What reading changes belongs to this message, not to the checkpoint that may lie before it.
         self.memory.store.advance(1)
@@ -210,7 +207,7 @@ class _Stage:
     async def _write(
         self, event: Event, round_: Sequence[SpokenMessage], first: int = 0, counted: int = 0
     ) -> None:
-        """Give messages to the memory; time has moved past the first `counted` of them already."""
+        """Write messages to the memory. The sequence number already includes the first `counted` of them."""
         sequence = self.memory.store.sequence - counted
         for index, one in enumerate(round_):
             line = PlayedMessage(
@@ -250,8 +247,8 @@ async def play(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
 ) -> PlayedEpisode:
-    """Live through one episode, strictly in order. `lived` is called after every event but checkpoints. With a
-    `clock`, writing is measured."""
+    """Play one episode in order. `lived` is called after every event except checkpoints. With a `clock`, writes are
+    timed."""
     stage = _Stage(episode, memory, replier, clock)
     for (kind, _), events in groupby(episode.events, key=lambda event: (event.kind, event.checkpoint)):
         if kind == "dialogue":
@@ -272,10 +269,11 @@ async def play_all(
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
 ) -> list[PlayedEpisode]:
-    """All episodes at once in this event loop; what bounds the requests in flight is the chat's own limit.
+    """Play episodes concurrently in this event loop; the chat bounds the requests in flight.
 
-    An episode with a base waits for it and goes on from a fork of its final store. `remember` makes the memory on a
-    store. Results come in the order of `episodes`. With a `clock`, writing is measured.
+    An episode with a base waits for it and continues from a fork of its final store. `remember` builds the memory on a
+    store. Results are in the order of `episodes`. With a `clock`, writes are timed. Raises BadInput for an unknown
+    base.
     """
     episodes = list(episodes)
     running: dict[str, asyncio.Task[PlayedEpisode]] = {}
@@ -284,7 +282,7 @@ async def play_all(
         store = EntryStore()
         if episode.base is not None:
             if episode.base not in running:
-                raise BadInput(f"episode {episode.episode_id} is built on {episode.base}, which is not there")
+                raise BadInput(f"episode {episode.episode_id} has an unknown base: {episode.base}")
             store = (await running[episode.base]).store.fork()
         return await play(episode, remember(store), replier, lived, clock)
 

@@ -1,7 +1,4 @@
-"""What was played, as rows, and back: transcripts and entries of the memory tables.
-
-Only the shape changes here; how an episode is played is play.py, how it is asked afterwards answer.py.
-"""
+"""Conversion between played episodes and the rows of the memory tables, in both directions."""
 
 import json
 from collections import defaultdict
@@ -18,7 +15,7 @@ from memflow.run.play import PlayedEpisode
 
 
 def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[TranscriptMessage]:
-    """The transcript rows of played episodes."""
+    """Return the transcript rows of played episodes."""
     return [
         TranscriptMessage(
             domain=domain,
@@ -46,7 +43,7 @@ def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]
 
 
 def entry_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[Entry]:
-    """The entry rows of played episodes, in the order in which entries were added."""
+    """Return the entry rows of played episodes, in the order in which entries were added."""
     return [
         Entry(
             domain=domain,
@@ -71,7 +68,7 @@ def entry_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> 
 def policy_rows(
     domain: str, assistant: str, values: Mapping[str, Any], played: Iterable[PlayedEpisode]
 ) -> list[Policy]:
-    """The steps by which the policies of played memories evolved; `values` are the memory's parameters."""
+    """Return the policy rows of played episodes; `values` are the memory's parameters."""
     found = []
     for episode in played:
         kept = [(item, step_of(item)) for item in sorted(episode.store, key=lambda item: item.order)]
@@ -103,8 +100,7 @@ def policy_rows(
 def episode_histories(
     entries: Sequence[Entry], said: Sequence[TranscriptMessage], probes: Iterable[Probe | Claim]
 ) -> dict[str, EpisodeHistory]:
-    """The past of every episode that was played, at every checkpoint that `probes` (or claims) are of, and after every
-    message that one of them names.
+    """Return the history of every played episode, with the checkpoints and messages that `probes` or claims refer to.
 
     A checkpoint at which nothing happened has the sequence number of the one before it.
     """
@@ -138,7 +134,7 @@ def episode_histories(
 def memory_texts(
     pasts: Mapping[str, EpisodeHistory], claims: Iterable[Claim], passed_over: Collection[str]
 ) -> dict[tuple[str, int], str]:
-    """All that a memory held where claims are made of it, entries in order, but for kinds that hold nothing."""
+    """Return the text of all entries at each checkpoint with claims, without the kinds in `passed_over`."""
     places = dict.fromkeys((claim.episode_id, claim.checkpoint) for claim in claims)
     return {
         (episode, checkpoint): "\n".join(

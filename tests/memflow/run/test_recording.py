@@ -83,7 +83,7 @@ def test_what_was_lost_is_left_out_and_said():
 
 
 def test_nothing_cannot_be_recorded():
-    with pytest.raises(BadInput, match="full@large lived through nothing in amemgym_base"):
+    with pytest.raises(BadInput, match="full@large has no messages in amemgym_base"):
         recording_text(MADE, [said(0, reason="no answer")])
 
 
