@@ -46,9 +46,11 @@ class SampleConfig(dg.Config):
     )
 
 
-def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefinition]:
+def build(
+    partitions: Partitions, settings: Settings, fingerprints: Fingerprints
+) -> Sequence[dg.AssetsDefinition]:
     """Return the assets of every step, in the order of the pipeline."""
-    return [_assets(step, partitions, settings) for step in STEPS]
+    return [_assets(step, partitions, settings, fingerprints) for step in STEPS]
 
 
 def model_keys(step: Step) -> list[list[str]]:
@@ -64,7 +66,9 @@ def model_keys(step: Step) -> list[list[str]]:
     return [key for number, key in enumerate(found) if key not in found[:number]]
 
 
-def _assets(step: Step, partitions: Partitions, settings: Settings) -> dg.AssetsDefinition:
+def _assets(
+    step: Step, partitions: Partitions, settings: Settings, fingerprints: Fingerprints
+) -> dg.AssetsDefinition:
     limited = SampleConfig.to_fields_dict() if step.scope == "domain" else None
 
     @dg.multi_asset(
@@ -85,16 +89,13 @@ def _assets(step: Step, partitions: Partitions, settings: Settings) -> dg.Assets
     def assets(
         context: dg.AssetExecutionContext,
         lake: dg.ResourceParam[Lake],
-        library: dg.ResourceParam[Library],
+        data: dg.ResourceParam[Library],
         models: dg.ResourceParam[Models],
-        fingerprints: dg.ResourceParam[Fingerprints],
         index: dg.ResourceParam[LanceIndex],
         warehouse: dg.ResourceParam[Warehouse],
     ) -> Iterator[dg.MaterializeResult]:
         where, assistant = parts(context) if context.has_partition_key else (ALL, "")
-        runner = StepRunner(
-            settings, lake, library, models, lambda: leaderboard_rows(settings, lake, warehouse)
-        )
+        runner = StepRunner(settings, lake, data, models, lambda: leaderboard_rows(settings, lake, warehouse))
         run_id = context.run.run_id
         if step.scope in ("dataset", "all"):
             tables = runner.run(step, run_id, dataset=where if step.scope == "dataset" else "")
@@ -120,7 +121,7 @@ def _assets(step: Step, partitions: Partitions, settings: Settings) -> dg.Assets
         }
         more = _publish(tables, where, assistant, index, warehouse)
         if step.scope == "dataset":
-            published = library.dataset(where)
+            published = data.dataset(where)
             more = {"licence": published.licence, "origin": published.origin}
         for table, written in facts.items():
             yield report(table, tables[table], written.digest, usage, **more)
