@@ -13,6 +13,7 @@ from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
 from memflow.pipeline import STEPS
 from resources import settings as settings_file
+from resources.added_partitions import with_added_partitions
 from resources.configurable import configurable_resources
 from resources.lance import LanceIndex
 from resources.ledger import SqlLedger
@@ -85,5 +86,5 @@ def observed(partitions: Partitions, settings: Settings, fingerprints: Fingerpri
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Return the definitions of memflow.toml."""
-    return build_defs(settings_file.load())
+    """Return the definitions of memflow.toml, with the partitions that the command line added."""
+    return build_defs(with_added_partitions(settings_file.load()))
