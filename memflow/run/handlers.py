@@ -6,9 +6,9 @@ from memflow.annotation import scripted as annotation
 from memflow.benchmarks import registry as benchmarks
 from memflow.chat.scripted import Handler
 from memflow.memories import registry as memories
-from memflow.memories.own import Own
+from memflow.memories.user_memories import UserMemory
 
 
-def handlers(own: Mapping[str, Own] | None = None) -> dict[str, Handler]:
+def handlers(own: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
     """Return all handlers by prompt name. `own` are the user's own memories."""
     return {**memories.handlers(own), **benchmarks.handlers(), **annotation.HANDLERS}
