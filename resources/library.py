@@ -17,6 +17,8 @@ from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput, MissingData
 from resources.file_cache import FileCache, FileState
 
+CHECKSUMS = ".cache/checksums-1"
+"""The cache of the data files' checksums below the home folder, with the version of its content."""
 State = Literal["found", "part", "missing", "wrong checksum"]
 
 

@@ -132,7 +132,7 @@ class Executor:
         self.settings = settings
         self.models = resources["models"]
         self.models.watch = lambda context, done, total: watcher.step(context.stage, done, total)
-        self._definitions = build_defs(settings, resources)
+        self._definitions = build_defs(settings, resources, fingerprints)
         self._stack = ExitStack()
 
     def __enter__(self) -> "Executor":
