@@ -7,37 +7,37 @@ from memflow.benchmarks.memorybench import checks as memorybench
 from memflow.benchmarks.memorybench import played
 from memflow.checks import continual, every_table, inputs, outputs
 from memflow.checks.rules import (
-    Across,
+    AcceptedValues,
+    AcrossTables,
     Between,
-    Covers,
-    Each,
+    EachRow,
     Expectation,
-    Filled,
-    OneOf,
+    ForeignKey,
+    MinimumRows,
+    NotNull,
     PerDomain,
-    Refers,
-    Rows,
+    RowForEvery,
     Rule,
-    Together,
     Unique,
+    WholeTable,
 )
 from memflow.records import TABLES
 
 __all__ = [
     "EXPECTATIONS",
-    "Across",
+    "AcceptedValues",
+    "AcrossTables",
     "Between",
-    "Covers",
-    "Each",
+    "EachRow",
     "Expectation",
-    "Filled",
-    "OneOf",
+    "ForeignKey",
+    "MinimumRows",
+    "NotNull",
     "PerDomain",
-    "Refers",
-    "Rows",
+    "RowForEvery",
     "Rule",
-    "Together",
     "Unique",
+    "WholeTable",
     "expectations_of",
 ]
 

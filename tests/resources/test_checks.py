@@ -32,7 +32,7 @@ def lake(tmp_path: Path) -> Lake:
 @pytest.mark.parametrize("engine", Engine)
 def test_a_partition_is_checked_with_the_tables_that_its_rules_refer_to(lake: Lake, engine: Engine) -> None:
     found = check_partition("score.verdicts", "d/full", lake, SCOPE, engine)
-    assert [each.name for each in found if not each.passed] == ["every_reply_has_a_verdict"]
+    assert [each.name for each in found if not each.passed] == ["verdict_for_every_reply"]
     assert all(each.passed for each in check_partition("question.probes", "d", lake, SCOPE))
     assert all(each.passed for each in check_partition("score.leaderboard", "all", lake, Scope()))
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from memflow.checks.continual import EXPECTED
-from memflow.checks.rules import Together
+from memflow.checks.rules import WholeTable
 from memflow.metrics.continual import summary
 from memflow.records import Score
 
 BALANCED, BOUND = (each.rule for each in EXPECTED)
-assert isinstance(BALANCED, Together) and isinstance(BOUND, Together)
+assert isinstance(BALANCED, WholeTable) and isinstance(BOUND, WholeTable)
 FIGURE = Score(
     domain="d", assistant="rag", memory="rag", model="m", metric="accuracy", n=4, n_episodes=2, coverage=1.0,
     simulator="s", scripted=False,
@@ -51,7 +51,7 @@ SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 6))
 @given(SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))), st.booleans())
 def test_whatever_is_summed_up_passes(correct: np.ndarray, opens: bool) -> None:
     figures = board(correct, opens)
-    assert list(BALANCED.at_fault(figures)) == list(BOUND.at_fault(figures)) == []
+    assert list(BALANCED.find_violations(figures)) == list(BOUND.find_violations(figures)) == []
 
 
 def test_each_assistant_and_domain_is_looked_at_by_itself() -> None:
@@ -60,11 +60,11 @@ def test_each_assistant_and_domain_is_looked_at_by_itself() -> None:
         *board([[0, 1], [1, 1]], assistant="full"),
         *board([[1, 0]], False, domain="e"),
     ]
-    assert list(BALANCED.at_fault(figures)) == list(BOUND.at_fault(figures)) == []
+    assert list(BALANCED.find_violations(figures)) == list(BOUND.find_violations(figures)) == []
     # A floor of the same name is no part of a history, nor an accuracy of all that was answered.
     others = [replace(FIGURE, metric="guess", value=0.9), replace(FIGURE, slice="checkpoint 3", value=0.1)]
-    assert list(BALANCED.at_fault([*figures, *others])) == []
-    assert list(BALANCED.at_fault([replace(each, value=None) for each in figures])) == []
+    assert list(BALANCED.find_violations([*figures, *others])) == []
+    assert list(BALANCED.find_violations([replace(each, value=None) for each in figures])) == []
 
 
 def place(figures: list[Score], metric: str, name: str) -> int:
@@ -90,7 +90,7 @@ def test_accuracy_that_does_not_add_up_is_found(
     at = place(figures, metric, name)
     figures[at] = replace(figures[at], value=damage(figures[at].value or 0.0))
     lost = figures[at].value is None and metric == "accuracy"
-    found = [figures[each].slice for each in BALANCED.at_fault(figures)]
+    found = [figures[each].slice for each in BALANCED.find_violations(figures)]
     assert found == ([] if lost else faults)
 
 
@@ -111,5 +111,5 @@ def test_a_figure_that_passes_its_bounds_is_found(metric: str, name: str, value:
     figures = board(WORKED)
     at = place(figures, metric, name)
     figures[at] = replace(figures[at], value=value)
-    assert at in BOUND.at_fault(figures)
+    assert at in BOUND.find_violations(figures)
     assert {each.severity for each in EXPECTED} == {"error"}

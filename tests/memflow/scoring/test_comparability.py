@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.checks.expectations import EXPECTATIONS, Together
+from memflow.checks.expectations import EXPECTATIONS, WholeTable
 from memflow.records import FailureAttribution, Reply, Score
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.comparability import (
@@ -152,13 +152,13 @@ def test_unequal_terms_are_named_on_every_row() -> None:
 
 def test_the_checks_find_hidden_terms_and_mixed_prompts() -> None:
     rules = {each.name: each.rule for each in EXPECTATIONS if each.table == "score.leaderboard"}
-    hidden, mixed = rules["unequal_terms_are_shown"], rules["one_prompt_and_model_per_comparison"]
-    assert isinstance(hidden, Together) and isinstance(mixed, Together)
+    hidden, mixed = rules["differing_settings_listed"], rules["same_prompt_and_model_per_comparison"]
+    assert isinstance(hidden, WholeTable) and isinstance(mixed, WholeTable)
     figures = [replace(FIGURE, assistant="a", k=5), replace(FIGURE, assistant="b", k=30)]
-    assert list(hidden.at_fault(figures)) == [0, 1] and list(mixed.at_fault(figures)) == []
+    assert list(hidden.find_violations(figures)) == [0, 1] and list(mixed.find_violations(figures)) == []
     shown = [replace(figure, unequal=said) for figure, said in zip(figures, unequal(figures), strict=True)]
-    assert list(hidden.at_fault(shown)) == []
+    assert list(hidden.find_violations(shown)) == []
     stale = [replace(FIGURE, fingerprint="1"), replace(FIGURE, assistant="b", fingerprint="2")]
-    assert list(mixed.at_fault(stale)) == [0, 1]
+    assert list(mixed.find_violations(stale)) == [0, 1]
     apart = [replace(figure, model=figure.assistant) for figure in stale]
-    assert list(hidden.at_fault(apart)) == []  # two models are two comparisons
+    assert list(hidden.find_violations(apart)) == []  # two models are two comparisons

@@ -11,7 +11,16 @@ from typing import Any
 
 from memflow.benchmarks.amemgym.checks import probes, states, turns
 from memflow.benchmarks.amemgym.config import Sizes, sizes_of
-from memflow.checks.rules import Across, Covers, Each, Expectation, PerDomain, Rule, Together, of_benchmark
+from memflow.checks.rules import (
+    AcrossTables,
+    EachRow,
+    Expectation,
+    PerDomain,
+    RowForEvery,
+    Rule,
+    WholeTable,
+    of_benchmark,
+)
 from memflow.records import Change, Turn, Variable
 
 OFTEN = 0.1
@@ -27,55 +36,61 @@ def _sized(rule: Callable[[Sizes], Rule]) -> PerDomain:
     return PerDomain(lambda domain: rule(sizes_of(domain)))
 
 
-def _with(sizes: Sizes, at_fault: Callable[..., Collection[int]]) -> Callable[..., Collection[int]]:
-    return lambda *rows: at_fault(sizes, *rows)
+def _with(sizes: Sizes, find_violations: Callable[..., Collection[int]]) -> Callable[..., Collection[int]]:
+    return lambda *rows: find_violations(sizes, *rows)
 
 
-def _changes(at_fault: Callable[[Sizes, Sequence[Change]], Collection[int]], but: float = 0.0) -> PerDomain:
-    return _sized(lambda sizes: Together(_with(sizes, at_fault), but))
+def _changes(
+    find_violations: Callable[[Sizes, Sequence[Change]], Collection[int]], but: float = 0.0
+) -> PerDomain:
+    return _sized(lambda sizes: WholeTable(_with(sizes, find_violations), but))
 
 
-def _questions(at_fault: Callable[..., Collection[int]]) -> PerDomain:
-    return _sized(lambda sizes: Across(("question.probes", "state.changes"), _with(sizes, at_fault)))
+def _questions(find_violations: Callable[..., Collection[int]]) -> PerDomain:
+    return _sized(
+        lambda sizes: AcrossTables(("question.probes", "state.changes"), _with(sizes, find_violations))
+    )
 
 
 def _few_values(turn: Turn) -> bool:
     return turn.exposes is None or 1 <= len(json.loads(turn.exposes)) <= TOLD
 
 
-def _has_choices(sizes: Sizes) -> Each:
+def _has_choices(sizes: Sizes) -> EachRow:
     def has(row: Variable) -> bool:
         return len(row.choices) == sizes.choices_per_variable
 
-    return Each(has)
+    return EachRow(has)
 
 
-def _ends_when_set(sizes: Sizes) -> Each:
+def _ends_when_set(sizes: Sizes) -> EachRow:
     def ends(row: Change) -> bool:
         return row.period_end == sizes.period_end(row.period).isoformat()
 
-    return Each(ends)
+    return EachRow(ends)
 
 
-def _told(at_fault: Callable[..., Collection[int]]) -> Across:
-    return Across(("utterance.turns", "state.changes"), at_fault)
+def _told(find_violations: Callable[..., Collection[int]]) -> AcrossTables:
+    return AcrossTables(("utterance.turns", "state.changes"), find_violations)
 
 
-def _asked(at_fault: Callable[..., Collection[int]], beside: str = "state.changes") -> Across:
-    return Across(("question.probes", beside), at_fault)
+def _asked(find_violations: Callable[..., Collection[int]], beside: str = "state.changes") -> AcrossTables:
+    return AcrossTables(("question.probes", beside), find_violations)
 
 
 _MUST: dict[str, dict[str, Any]] = {
     "state.changes": {
-        "every_variable_takes_a_value": Covers(("user_id", "variable"), "state.variables"),
-        "changes_start_from_the_value_before": Together(states.out_of_line),
-        "periods_follow_each_other": Together(states.out_of_step),
-        "period_0_ends_on_the_start_date": Across(
+        "every_variable_takes_a_value": RowForEvery(("user_id", "variable"), "state.variables"),
+        "changes_start_from_the_value_before": WholeTable(states.out_of_line),
+        "periods_follow_each_other": WholeTable(states.out_of_step),
+        "period_0_ends_on_the_start_date": AcrossTables(
             ("state.changes", "state.profiles"), states.not_from_the_start
         ),
     },
     "utterance.turns": {
-        "what_changes_is_told_in_its_period": Across(("state.changes", "utterance.turns"), turns.untold),
+        "what_changes_is_told_in_its_period": AcrossTables(
+            ("state.changes", "utterance.turns"), turns.untold
+        ),
         "what_is_told_changes_in_its_period": _told(turns.unchanged),
         "what_is_told_is_the_state_of_its_period": _told(turns.untrue),
         "sessions_follow_each_other_within_their_period": _told(turns.out_of_time),
@@ -94,19 +109,19 @@ _MUST: dict[str, dict[str, Any]] = {
 
 _SHOULD: dict[str, dict[str, Any]] = {
     "state.variables": {
-        "variables_are_needed_by_a_question": Each(lambda row: bool(row.questions)),
+        "variables_are_needed_by_a_question": EachRow(lambda row: bool(row.questions)),
         "variables_have_as_many_choices_as_set": _sized(_has_choices),
     },
     "state.changes": {
-        "later_changes_have_a_life_event": Each(lambda row: (row.event is None) == (row.period == 0)),
+        "later_changes_have_a_life_event": EachRow(lambda row: (row.event is None) == (row.period == 0)),
         "changes_are_as_many_as_set_but_for_one": _changes(states.other_number_of_changes),
         "few_variables_change_more_often_than_set": _changes(states.changes_too_often, OFTEN),
         "periods_are_as_many_as_set": _changes(states.other_number_of_periods),
         "periods_end_when_set": _sized(_ends_when_set),
     },
     "utterance.turns": {
-        "sessions_tell_one_to_three_values": Each(_few_values),
-        "few_values_are_told_again": Together(turns.told_again, AGAIN),
+        "sessions_tell_one_to_three_values": EachRow(_few_values),
+        "few_values_are_told_again": WholeTable(turns.told_again, AGAIN),
         "sessions_are_on_the_last_days_of_their_period": _told(turns.not_on_the_last_days),
         "sessions_are_in_the_evening": _told(turns.not_in_the_evening),
     },

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from memflow.benchmarks.comem.checks.rows import PROBES, VERDICTS
 from memflow.benchmarks.comem.contexts import unknowing
-from memflow.checks.rules import Across, Expectation, Together
+from memflow.checks.rules import AcrossTables, Expectation, WholeTable
 from memflow.records import Probe, Verdict
 
 MOST = 0.5
@@ -56,7 +56,7 @@ def guessed(verdicts: Sequence[Verdict], probes: Sequence[Probe]) -> list[int]:
 
 
 EXPECTED = (
-    Expectation(PROBES, "no_constant_answer_is_mostly_right", Together(always_the_same), "warn"),
-    Expectation(VERDICTS, "guesses_are_near_chance", Across((VERDICTS, PROBES), guessed), "warn"),
+    Expectation(PROBES, "no_constant_answer_is_mostly_right", WholeTable(always_the_same), "warn"),
+    Expectation(VERDICTS, "guesses_are_near_chance", AcrossTables((VERDICTS, PROBES), guessed), "warn"),
 )
 """What is expected of guesses."""

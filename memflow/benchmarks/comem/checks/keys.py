@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from memflow.benchmarks.comem.checks.rows import KEYS, TURNS, Places, by_parameters
 from memflow.benchmarks.comem.config import UNKNOWN, Parameters
 from memflow.benchmarks.comem.curation.keys import by_question
-from memflow.checks.rules import Across, Each, Expectation, Rule, Together
+from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable
 from memflow.records import GoldLabel, Turn
 
 
@@ -27,7 +27,7 @@ def without_a_key(parameters: Parameters) -> Rule:
     """A hand's keys of a question that is asked and at which nobody failed are one for every checkpoint but 0."""
     due = set(range(1, len(parameters.checkpoints) + 1))
 
-    def at_fault(keys: Sequence[GoldLabel]) -> set[int]:
+    def find_violations(keys: Sequence[GoldLabel]) -> set[int]:
         held: dict[tuple[str, str], set[int]] = defaultdict(set)
         for key in keys:
             held[key.question_id, key.made_by].add(key.checkpoint)
@@ -42,7 +42,7 @@ def without_a_key(parameters: Parameters) -> Rule:
             if key.question_id in whole and held[key.question_id, key.made_by] != due
         }
 
-    return Together(at_fault)
+    return WholeTable(find_violations)
 
 
 def shrinking(keys: Sequence[GoldLabel]) -> set[int]:
@@ -92,14 +92,14 @@ def verifying_itself(keys: Sequence[GoldLabel]) -> list[int]:
 
 
 _MUST: dict[str, Rule] = {
-    "keys_have_an_answer_or_say_why_not": Each(_says_something),
-    "keys_are_numbers_of_options_or_unknown": Each(_is_an_answer),
+    "keys_have_an_answer_or_say_why_not": EachRow(_says_something),
+    "keys_are_numbers_of_options_or_unknown": EachRow(_is_an_answer),
     "questions_that_are_kept_have_a_key_at_every_checkpoint": by_parameters(without_a_key),
-    "later_keys_see_no_less": Together(shrinking),
-    "keys_see_nothing_after_their_checkpoint": Across((KEYS, TURNS), seeing_ahead),
-    "all_hands_saw_the_same": Together(seeing_otherwise),
+    "later_keys_see_no_less": WholeTable(shrinking),
+    "keys_see_nothing_after_their_checkpoint": AcrossTables((KEYS, TURNS), seeing_ahead),
+    "all_hands_saw_the_same": WholeTable(seeing_otherwise),
 }
-_SHOULD: dict[str, Rule] = {"two_models_annotated": Together(verifying_itself)}
+_SHOULD: dict[str, Rule] = {"two_models_annotated": WholeTable(verifying_itself)}
 
 EXPECTED = (
     *(Expectation(KEYS, name, rule) for name, rule in _MUST.items()),

@@ -17,7 +17,7 @@ from memflow.benchmarks.comem.checks.rows import (
 from memflow.benchmarks.comem.config import UNKNOWN, Parameters
 from memflow.benchmarks.comem.contexts import unknowing
 from memflow.benchmarks.comem.curation.keys import by_question, final
-from memflow.checks.rules import Across, Each, Expectation, Rule, Together
+from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable
 from memflow.records import GoldLabel, Probe, Turn
 
 
@@ -47,13 +47,13 @@ def not_at_every_checkpoint(parameters: Parameters) -> Rule:
     """Every question is asked at checkpoint 0 and at each of the others."""
     due = set(range(len(parameters.checkpoints) + 1))
 
-    def at_fault(probes: Sequence[Probe]) -> list[int]:
+    def find_violations(probes: Sequence[Probe]) -> list[int]:
         asked: dict[str | None, set[int]] = defaultdict(set)
         for probe in probes:
             asked[probe.question_id].add(probe.checkpoint)
         return [at for at, probe in enumerate(probes) if asked[probe.question_id] != due]
 
-    return Together(at_fault)
+    return WholeTable(find_violations)
 
 
 def with_other_options(probes: Sequence[Probe]) -> list[int]:
@@ -68,7 +68,7 @@ def not_as_keyed(parameters: Parameters) -> Rule:
     """The gold is the last word at the checkpoint; at checkpoint 0, at the one whose key grades guesses."""
     guess = 1 if parameters.guess_key == "first" else len(parameters.checkpoints)
 
-    def at_fault(probes: Sequence[Probe], keys: Sequence[GoldLabel]) -> list[int]:
+    def find_violations(probes: Sequence[Probe], keys: Sequence[GoldLabel]) -> list[int]:
         last = {question: final(rows) for question, rows in by_question(keys).items()}
         return [
             at
@@ -77,7 +77,7 @@ def not_as_keyed(parameters: Parameters) -> Rule:
             and probe.gold != _gold(probe, last.get(probe.question_id or "", {}), probe.checkpoint or guess)
         ]
 
-    return Across((PROBES, KEYS), at_fault)
+    return AcrossTables((PROBES, KEYS), find_violations)
 
 
 def _gold(probe: Probe, keys: Mapping[int, GoldLabel], checkpoint: int) -> str | None:
@@ -143,19 +143,19 @@ def _tells_nothing_at_0(probe: Probe) -> bool:
 
 
 _MUST: dict[str, Rule] = {
-    "dropped_questions_are_not_asked": Across((PROBES, KEYS), asked_though_dropped),
-    "questions_that_are_kept_are_asked": Across((KEYS, PROBES), not_asked),
-    "what_is_asked_has_a_key": Across((PROBES, KEYS), asked_without_a_key),
+    "dropped_questions_are_not_asked": AcrossTables((PROBES, KEYS), asked_though_dropped),
+    "questions_that_are_kept_are_asked": AcrossTables((KEYS, PROBES), not_asked),
+    "what_is_asked_has_a_key": AcrossTables((PROBES, KEYS), asked_without_a_key),
     "questions_are_asked_at_every_checkpoint": by_parameters(not_at_every_checkpoint),
-    "options_stay_the_same_at_every_checkpoint": Together(with_other_options),
+    "options_stay_the_same_at_every_checkpoint": WholeTable(with_other_options),
     "gold_is_the_last_word_among_the_keys": by_parameters(not_as_keyed),
-    "keys_are_options_that_there_are": Across((KEYS, PROBES), naming_no_option),
-    "questions_are_asked_after_what_their_key_was_made_from": Across(
+    "keys_are_options_that_there_are": AcrossTables((KEYS, PROBES), naming_no_option),
+    "questions_are_asked_after_what_their_key_was_made_from": AcrossTables(
         (PROBES, KEYS, TURNS), asked_at_another_time
     ),
-    "evidence_has_been_said_when_it_is_asked_for": Across((PROBES, TURNS), resting_on_what_comes_later),
-    "rules_know_nothing_of_nothing": Across((KEYS, PROBES), knowing_of_nothing),
-    "nothing_is_revealed_before_anything_is_said": Each(_tells_nothing_at_0),
+    "evidence_has_been_said_when_it_is_asked_for": AcrossTables((PROBES, TURNS), resting_on_what_comes_later),
+    "rules_know_nothing_of_nothing": AcrossTables((KEYS, PROBES), knowing_of_nothing),
+    "nothing_is_revealed_before_anything_is_said": EachRow(_tells_nothing_at_0),
 }
 
 EXPECTED = tuple(Expectation(PROBES, name, rule) for name, rule in _MUST.items())

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from memflow.benchmarks.comem.contexts import unknowing
-from memflow.checks.rules import Across, Expectation, sound
+from memflow.checks.rules import AcrossTables, Expectation, each_valid_row
 from memflow.records import Probe, Turn
 
 
@@ -32,14 +32,16 @@ def _of_no_speaker(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
 _PROBES = "question.probes"
 
 EXPECTED: tuple[Expectation, ...] = (
-    Expectation(_PROBES, "options_are_true_of_as_many_as_there_are", sound(_of_each)),
+    Expectation(_PROBES, "options_are_true_of_as_many_as_there_are", each_valid_row(_of_each)),
     Expectation(
-        _PROBES, "who_says_there_is_no_telling_names_nobody", sound(_of_nobody_where_there_is_no_telling)
+        _PROBES,
+        "who_says_there_is_no_telling_names_nobody",
+        each_valid_row(_of_nobody_where_there_is_no_telling),
     ),
     Expectation(
         _PROBES,
         "options_are_true_of_speakers",
-        Across((_PROBES, "utterance.turns"), _of_no_speaker),
+        AcrossTables((_PROBES, "utterance.turns"), _of_no_speaker),
         "warn",
     ),
 )

@@ -41,7 +41,7 @@ async def test_with_noise_and_a_failing_simulator_it_is_so_too(demo: Any) -> Non
     assert any(row.felt != row.satisfaction for row in rows)
     assert broken(noisy, rows) == {}
     rows = await feedback(noisy.domain, demo.turns, demo.probes, chat, mute)
-    assert broken(noisy, rows) == {"few_rounds_are_quarantined": "warn"}
+    assert broken(noisy, rows) == {"at_most_10_percent_quarantined": "warn"}
 
 
 def third(row: FeedbackRound) -> bool:
