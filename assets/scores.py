@@ -15,7 +15,7 @@ from memflow.run.transcripts import held_at, pasts_of
 from memflow.scoring.attribution import attribute
 from resources.lake import Lake
 from resources.leaderboard import leaderboard_rows
-from resources.metric_backends import instruments
+from resources.metric_backends import build_metric_backends
 from resources.models import Chats, Models
 from resources.settings import Settings
 from resources.warehouse import Warehouse
@@ -46,7 +46,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         async def work(chats: Chats) -> list[Verdict]:
             judged = recipes.judge(name, "score.verdicts") is not None
             judge = await chats.role("judge") if judged else None
-            there = instruments(settings, benchmark.instruments(domain), judge)
+            there = build_metric_backends(settings, benchmark.instruments(domain), judge)
             return await benchmark.verdicts(domain, probes, replies, there)
 
         rows = models.run(account(context, "score"), work)

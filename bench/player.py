@@ -39,7 +39,7 @@ from memflow.run.play import Played, play_all
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
 from resources.stub import stub_process
-from resources.stub_answers import text
+from resources.stub_answers import random_text
 
 MEMORY, LATENCY, CONCURRENCY, BOUND = "rag_2_4_30", 0.05, 64, 1.25
 USERS, PERIODS, VARIABLES = 12, 11, 20
@@ -66,7 +66,7 @@ def drawn_user(number: int) -> dict[str, Any]:
             {
                 "event": None,
                 "exposed_states": {name: state[name] for name in list(moved)[at::count]},
-                "query": " ".join(text(chance, 60, 80) for _ in range(3)),
+                "query": " ".join(random_text(chance, 60, 80) for _ in range(3)),
                 "session_time": f"{end - timedelta(days=count - at)} 20:15:06",
             }
             for count in [11 if period == 0 else chance.choice((3, 4))]
@@ -74,7 +74,7 @@ def drawn_user(number: int) -> dict[str, Any]:
         ]
         updates = {name: {"old": before[name] if period else None, "new": state[name]} for name in moved}
         periods.append({"period_end": f"{end}", "sessions": sessions, "state": state, "updates": updates})
-    profile = "\n".join(f"trait {index}: {text(chance, 60, 80)}" for index in range(9))
+    profile = "\n".join(f"trait {index}: {random_text(chance, 60, 80)}" for index in range(9))
     return {
         "id": f"user-{number}",
         "start_time": "2020-10-01",

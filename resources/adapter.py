@@ -18,22 +18,22 @@ WEIGHTS = "adapter_model.safetensors"
 CONFIGURATION = "adapter_config.json"
 
 
-class _Kept(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class TooLong(_Kept):
+class SkippedCase(_StrictModel):
     """A case whose request alone fills the length."""
 
     case_id: str
     reason: str
 
 
-class Trained(_Kept):
+class TrainingResult(_StrictModel):
     """What came of a training, as the program says it. Losses are per token of the answers, in nats."""
 
     examples: int
-    too_long: list[TooLong]
+    too_long: list[SkippedCase]
     cut_short: list[str]
     """Cases whose answer was cut off at the length."""
     longest: int
@@ -52,7 +52,7 @@ class Trained(_Kept):
     versions: dict[str, str]
 
 
-class Manifest(_Kept):
+class Manifest(_StrictModel):
     """What an adapter was made of."""
 
     format: Literal[1] = 1
@@ -68,7 +68,7 @@ class Manifest(_Kept):
     base: str
     base_revision: str
     parameters: dict[str, int | float | str]
-    trained: Trained
+    trained: TrainingResult
     revision: str = ""
     """Digest of the weights, their scale and the base's files; empty until they lie there."""
 
@@ -83,7 +83,7 @@ def recipe(data: str, base: str, base_revision: str, parameters: dict[str, int |
     return digest(data, base, base_revision, parameters)
 
 
-def revision_of(folder: Path, manifest: Manifest) -> str:
+def compute_revision(folder: Path, manifest: Manifest) -> str:
     """The digest of an adapter as it lies. Raises BadInput where a file is missing."""
     for name in (WEIGHTS, CONFIGURATION):
         if not (folder / name).is_file():
@@ -93,7 +93,7 @@ def revision_of(folder: Path, manifest: Manifest) -> str:
     return digest(weights, scale, manifest.trained.base_files)
 
 
-def manifest_of(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder. Raises BadInput where it is none of ours, or the weights are not those it is of."""
     try:
         manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
@@ -105,14 +105,14 @@ def manifest_of(folder: Path) -> Manifest:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole"
         raise BadInput(f"{folder / MANIFEST}: at {place}: {first['msg']}") from wrong
-    if revision_of(folder, manifest) != manifest.revision:
+    if compute_revision(folder, manifest) != manifest.revision:
         raise BadInput(f"the weights in {folder} are not those of its {MANIFEST}; train it again")
     return manifest
 
 
-def served(folder: Path, revision: str) -> Manifest:
+def load_adapter(folder: Path, revision: str) -> Manifest:
     """The manifest of the adapter that the settings name. Raises BadSettings where `revision` is of another."""
-    manifest = manifest_of(folder)
+    manifest = read_manifest(folder)
     if manifest.revision != revision:
         raise BadSettings(
             f"the adapter in {folder} is {manifest.revision}, and memflow.toml says revision = {revision!r}; mend "

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_of
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
-from resources.limits import Budget, Prices, Spent
+from resources.limits import Budget, Prices, Spending
 
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -61,28 +61,30 @@ class OpenAIChat:
         raises, and BudgetSpent before anything is sent."""
         async with self.budget.admit(self._most(request)) as took:
             key = request.digest(self.fingerprint)
-            answer, latency = await self.endpoint.post("/chat/completions", body(self.model, request), key)
-            completion = read(answer, latency)
+            answer, latency = await self.endpoint.post(
+                "/chat/completions", request_body(self.model, request), key
+            )
+            completion = parse_completion(answer, latency)
             tokens = completion.prompt_tokens + completion.completion_tokens
             cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
-            took.append(Spent(1, tokens, cost))
+            took.append(Spending(1, tokens, cost))
             return completion
 
-    def _most(self, request: ChatRequest) -> Spent:
+    def _most(self, request: ChatRequest) -> Spending:
         if self.budget.tokens is None and self.budget.cost is None:
-            return Spent(calls=1)
+            return Spending(calls=1)
         prompt_tokens = sum(estimate(message.content) for message in request.messages)
         answer_tokens = request.sampling.max_tokens
-        return Spent(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
+        return Spending(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
 
 
-def body(model: str, request: ChatRequest) -> dict[str, Any]:
+def request_body(model: str, request: ChatRequest) -> dict[str, Any]:
     """What is sent. A parameter that is not set is left to the server."""
     sampling = request.sampling
     sent: dict[str, Any] = {
         "model": model,
         "messages": [
-            {"role": message.role, "content": _writable(message.content)} for message in request.messages
+            {"role": message.role, "content": _printable(message.content)} for message in request.messages
         ],
         "temperature": sampling.temperature,
         "max_tokens": sampling.max_tokens,
@@ -92,16 +94,16 @@ def body(model: str, request: ChatRequest) -> dict[str, Any]:
     if sampling.seed is not None:
         sent["seed"] = sampling.seed
     if request.output is not None:
-        sent["response_format"] = _form(request.output)
+        sent["response_format"] = _response_format(request.output)
     return sent
 
 
-def read(answer: dict[str, Any], latency: float) -> Completion:
+def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
     """A completion from the server's answer; of what it leaves out, none."""
     choices = answer.get("choices") or [{}]
     usage = answer.get("usage") or {}
     return Completion(
-        text=_writable((choices[0].get("message") or {}).get("content") or ""),
+        text=_printable((choices[0].get("message") or {}).get("content") or ""),
         finish_reason=choices[0].get("finish_reason") or "stop",
         prompt_tokens=usage.get("prompt_tokens") or 0,
         completion_tokens=usage.get("completion_tokens") or 0,
@@ -110,12 +112,12 @@ def read(answer: dict[str, Any], latency: float) -> Completion:
     )
 
 
-def _writable(text: str) -> str:
+def _printable(text: str) -> str:
     """The text without halves of characters and NUL, which neither JSON servers nor PostgreSQL take."""
     return _UNWRITABLE.sub("\ufffd", text)
 
 
 @lru_cache(maxsize=4096)
-def _form(output: type[BaseModel]) -> dict[str, Any]:
+def _response_format(output: type[BaseModel]) -> dict[str, Any]:
     name = re.sub(r"[^a-zA-Z0-9_-]", "_", output.__name__)[:64]
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema_of(output)}}

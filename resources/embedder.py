@@ -16,15 +16,15 @@ from memflow.errors import BadInput, BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
 from memflow.run.timing import took
+from resources.checksums import checksums
 from resources.endpoint import Endpoint
-from resources.folders import sums
-from resources.gathering import Gathering, Have
+from resources.request_batcher import OnResult, RequestBatcher
 
 BATCH = 128
 """Texts of one request, at most."""
 
 
-class Embedded(NamedTuple):
+class TimedVector(NamedTuple):
     """A text's vector, and its share of the seconds that the request took in which it was first asked for."""
 
     vector: Vector
@@ -34,11 +34,11 @@ class Embedded(NamedTuple):
 class VectorStore(Protocol):
     """What keeps vectors, so that none is asked for twice: resources.ledger.SqlLedger."""
 
-    def vectors(self, digests: Sequence[str]) -> dict[str, Embedded]:
+    def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
         """The kept vectors among `digests`."""
         ...
 
-    def keep_vectors(self, vectors: Mapping[str, Embedded]) -> None:
+    def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
         """Keep vectors by digest."""
         ...
 
@@ -69,11 +69,11 @@ class EndpointEmbedder:
         self.endpoint = endpoint or Endpoint(
             url, key_variable=key_variable, concurrency=concurrency, patience=patience
         )
-        self._gathering: Gathering[Embedded] | None = None
+        self._gathering: RequestBatcher[TimedVector] | None = None
 
     async def __aenter__(self) -> "EndpointEmbedder":
         await self.endpoint.__aenter__()
-        self._gathering = Gathering(self._gathered)
+        self._gathering = RequestBatcher(self._gathered)
         return self
 
     async def __aexit__(self, *exit_: object) -> None:
@@ -100,7 +100,7 @@ class EndpointEmbedder:
         self.dimensions = vectors.shape[1]
         return vectors
 
-    async def _gathered(self, text_of: Mapping[str, str], have: Have[Embedded]) -> None:
+    async def _gathered(self, text_of: Mapping[str, str], have: OnResult[TimedVector]) -> None:
         """The vectors of texts that are asked for: from the ledger, the others in as few requests as hold them."""
         kept = self.ledger.vectors([*text_of])
         for key, embedded in kept.items():
@@ -119,7 +119,7 @@ class EndpointEmbedder:
             if wrong is not None:
                 raise wrong
 
-    async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, Embedded]:
+    async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, TimedVector]:
         sent = {"model": self.model, "input": [text_of[key] for key in keys], "encoding_format": "float"}
         answer, latency = await self.endpoint.post("/embeddings", sent)
         data = sorted(answer.get("data") or (), key=lambda one: one["index"])
@@ -129,7 +129,7 @@ class EndpointEmbedder:
                 f"is {self.model} an embedding model?"
             )
         vectors = {
-            key: Embedded(_unit(np.asarray(one["embedding"], dtype=np.float32)), latency / len(keys))
+            key: TimedVector(_unit(np.asarray(one["embedding"], dtype=np.float32)), latency / len(keys))
             for key, one in zip(keys, data, strict=True)
         }
         self.ledger.keep_vectors(vectors)
@@ -145,7 +145,7 @@ class FolderEmbedder:
             raise MissingData(
                 f"{self.folder} is not there; `embedder.model` names a folder of sentence-transformers"
             )
-        self.fingerprint = digest("folder", sums(self.folder))
+        self.fingerprint = digest("folder", checksums(self.folder))
         self.dimensions = 0
         self._loaded: Any = None
 

@@ -11,9 +11,9 @@ from typing import Any
 from memflow.errors import BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.metrics.bertscore import Vectors
-from resources.folders import sums
+from resources.checksums import checksums
 
-LAYERS = {
+BEST_LAYERS = {
     "roberta-base": 10,
     "roberta-large": 17,
     "bert-base-chinese": 8,
@@ -37,12 +37,12 @@ class FolderEncoder:
         if not self.folder.is_dir():
             raise MissingData(f"{self.folder} is not there; [encoder] names folders of transformers weights")
         self.name = name or self.folder.name
-        if layer is None and self.name not in LAYERS:
+        if layer is None and self.name not in BEST_LAYERS:
             raise BadSettings(
-                f"which layer of {self.name} is to be used? Set `layer`, or `name` to one of {', '.join(LAYERS)}"
+                f"which layer of {self.name} is to be used? Set `layer`, or `name` to one of {', '.join(BEST_LAYERS)}"
             )
-        self.layer = LAYERS[self.name] if layer is None else layer
-        self.fingerprint = digest("encoder", self.layer, sums(self.folder))
+        self.layer = BEST_LAYERS[self.name] if layer is None else layer
+        self.fingerprint = digest("encoder", self.layer, checksums(self.folder))
         self._loaded: tuple[Any, Any, int] | None = None
 
     async def encode(self, texts: Sequence[str]) -> list[Vectors]:

@@ -103,12 +103,12 @@ class Endpoint:
             async with self._limiter:
                 try:
                     answer, latency = await self._try(path, body, key)
-                except _Again as failure:
+                except _RetryableError as failure:
                     last = failure
                     if failure.overrun:
-                        self._limiter.overrun()
+                        self._limiter.on_overload()
                 else:
-                    self._limiter.went_well()
+                    self._limiter.on_success()
                     self._down, self.answers[self.url] = False, True
                     return answer, latency
             now = self.clock()
@@ -122,7 +122,7 @@ class Endpoint:
             wait = min(2 * wait, LONGEST_WAIT)
         raise AssertionError("the loop above returns or raises")
 
-    def _patience(self, last: "_Again") -> float:
+    def _patience(self, last: "_RetryableError") -> float:
         """A server that is gone may come back; an address where nobody ever was is likely to be a wrong one."""
         if last.nobody and not self.answers.get(self.url):
             return min(self.patience, FIRST_CONTACT)
@@ -139,21 +139,23 @@ class Endpoint:
                 self.url.rstrip("/") + path, content=sent, headers={"Idempotency-Key": key} if key else None
             )
         except httpx2.TimeoutException as error:
-            raise _Again(f"no answer in time ({self.timeout:g} s)", nobody=True, overrun=True) from error
+            raise _RetryableError(
+                f"no answer in time ({self.timeout:g} s)", nobody=True, overrun=True
+            ) from error
         except (httpx2.RequestError, httpx2.InvalidURL, OSError) as error:
-            raise _Again(self._redacted(str(error) or type(error).__name__), nobody=True) from error
+            raise _RetryableError(self._redacted(str(error) or type(error).__name__), nobody=True) from error
         if response.status_code >= 400:
             self.answers[self.url] = True
-            code, said = response.status_code, self._redacted(_words(response.text))
+            code, said = response.status_code, self._redacted(_error_text(response.text))
             if code >= 500 or code in REPEATABLE:
-                raise _Again(
+                raise _RetryableError(
                     f"{code}: {said}", retry_after=_retry_after(response.headers), overrun=code == 429
                 )
             raise RequestRefused(self._redacted(self._refusal(code, said, body)))
         try:
             answer = json.loads(response.content)
         except ValueError as error:
-            raise _Again(f"an answer that is not JSON ({error})") from error
+            raise _RetryableError(f"an answer that is not JSON ({error})") from error
         return answer, time.perf_counter() - started
 
     def _refusal(self, code: int, said: str, body: dict[str, Any]) -> str:
@@ -162,7 +164,7 @@ class Endpoint:
             return f"{self.url} refuses {what} the variable {self.key_variable} ({code}): {said}"
         return f"{self.url} refuses the request to {body.get('model')} ({code}): {said}"
 
-    def _given_up(self, last: "_Again", sent: int, seconds: float) -> ChatError:
+    def _given_up(self, last: "_RetryableError", sent: int, seconds: float) -> ChatError:
         if last.nobody:
             self._down, self.answers[self.url] = True, False
             return EndpointDown(
@@ -183,7 +185,7 @@ class Endpoint:
         return text if key == NO_KEY else text.replace(key, f"<{self.key_variable}>")
 
 
-class _Again(Exception):
+class _RetryableError(Exception):
     """A try failed in a way that the next may not."""
 
     def __init__(
@@ -195,7 +197,7 @@ class _Again(Exception):
         self.overrun = overrun
 
 
-def _words(text: str) -> str:
+def _error_text(text: str) -> str:
     """What a server says in an error, out of whatever JSON it wraps it in; at most 500 characters."""
     try:
         told = json.loads(text)

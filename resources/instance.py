@@ -52,7 +52,7 @@ CHOICES = {"storage", "run_storage", "event_log_storage", "schedule_storage", "i
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenInstance:
     """The instance, and the tags that this process's runs bear."""
 
     instance: dg.DagsterInstance
@@ -98,7 +98,7 @@ def _missing_event_log(found: bytes, example: str) -> str:
 
 
 @contextmanager
-def open_instance(home: Path) -> Iterator[Opened]:
+def open_instance(home: Path) -> Iterator[OpenInstance]:
     """The instance of `home`, after the runs of processes that were killed have been ended."""
     for name, value in EVENT_BATCHES.items():
         os.environ.setdefault(name, value)
@@ -112,9 +112,9 @@ def open_instance(home: Path) -> Iterator[Opened]:
         made.rename(locks / name)  # nobody may find it before it is held
         try:
             for dead in stale_locks(locks):
-                _end(instance, dead.name)
+                _fail_runs_of(instance, dead.name)
                 dead.unlink(missing_ok=True)
-            yield Opened(instance, {PROCESS: name})
+            yield OpenInstance(instance, {PROCESS: name})
         finally:
             (locks / name).unlink(missing_ok=True)
 
@@ -151,7 +151,7 @@ def _compute_logs(folder: Path) -> dict[str, Any]:
     return {} if "compute_logs" in settings else NO_COMPUTE_LOGS
 
 
-def _end(instance: dg.DagsterInstance, process: str) -> None:
+def _fail_runs_of(instance: dg.DagsterInstance, process: str) -> None:
     """Fail the runs of a dead process that are still in progress, and give back their places in the pools."""
     left = dg.RunsFilter(tags={PROCESS: process}, statuses=IN_PROGRESS)
     for run in instance.get_runs(left):

@@ -57,7 +57,7 @@ def _numbers(values: list[Any]) -> bool:
     return all(map(math.isfinite, values)) if {*map(type, values)} == {float} else all(map(_number, values))
 
 
-FITS: dict[Any, Callable[[Any], bool]] = {
+_IS_TYPE: dict[Any, Callable[[Any], bool]] = {
     str: lambda value: isinstance(value, str),
     int: lambda value: isinstance(value, int) and not isinstance(value, bool),
     float: _number,
@@ -112,7 +112,7 @@ class Lake:
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
         """Replace a partition by `rows`, which may be none. Raises BadInput naming the column and the row."""
-        rows = _of_type(table, rows)
+        rows = _validated(table, rows)
         # What a run took is no part of its outcome: neither columns nor figures of it.
         outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY]
         facts = Facts(digest_rows(outcome, ignore=MEASURED), recipe, len(rows), dict(meta or {}))
@@ -168,7 +168,7 @@ class Lake:
             raise BadInput(
                 f"{self.path(table, partition)} holds {', '.join(there.names)} where {table} has "
                 f"{', '.join(schema(table).names)}: another version of memflow wrote it; "
-                f"materialize {_asset(table)} again"
+                f"materialize {_asset_key(table)} again"
             )
         return held
 
@@ -215,7 +215,7 @@ class Lake:
         if "memflow.digest" not in said:
             raise BadInput(
                 f"{self.path(table, partition)} was not written by the lake; "
-                f"move it away and materialize {_asset(table)}"
+                f"move it away and materialize {_asset_key(table)}"
             )
         prefix = "memflow.meta."
         meta = {name.removeprefix(prefix): value for name, value in said.items() if name.startswith(prefix)}
@@ -270,7 +270,7 @@ class Lake:
         except FileNotFoundError:
             raise MissingData(
                 f"{table} of {partition} is not in the lake ({self.root}): "
-                f"materialize the asset {_asset(table)} for that partition first"
+                f"materialize the asset {_asset_key(table)} for that partition first"
             ) from None
 
     def _parquet(self, table: str, partition: str, file: pa.NativeFile) -> pq.ParquetFile:
@@ -282,7 +282,7 @@ class Lake:
     def _unreadable(self, table: str, partition: str, wrong: Exception) -> BadInput:
         return BadInput(
             f"{self.path(table, partition)} cannot be read as Parquet ({wrong}); "
-            f"move it away and materialize {_asset(table)}"
+            f"move it away and materialize {_asset_key(table)}"
         )
 
     def _put(self, path: str, content: pa.Buffer) -> FileState | None:
@@ -311,7 +311,7 @@ def _has_vectors(table: str) -> bool:
     return any(column.type == list[float] for column in columns(table))
 
 
-def _of_type(table: str, rows: Sequence[Any]) -> list[Any]:
+def _validated(table: str, rows: Sequence[Any]) -> list[Any]:
     """`rows`, every value seen to be of its column's type; whole numbers among floats become floats."""
     if table not in TABLES:
         raise BadInput(f"there is no table {table!r}; there are {', '.join(TABLES)}")
@@ -321,13 +321,13 @@ def _of_type(table: str, rows: Sequence[Any]) -> list[Any]:
             raise BadInput(f"row {number} of {table} is a {type(row).__name__}, not a {row_type.__name__}")
     fixed = list(rows)
     for column in columns(table):
-        fits = FITS[column.type]
+        fits = _IS_TYPE[column.type]
         for number, row in enumerate(fixed):
             value = getattr(row, column.name)
             if value is None and column.nullable:
                 continue
             if not fits(value):
-                raise _misfit(table, column, number, row, value)
+                raise _type_error(table, column, number, row, value)
             if column.type is float and isinstance(value, int):
                 fixed[number] = replace(row, **{column.name: float(value)})
     return fixed
@@ -342,11 +342,11 @@ def _array(table: str, column: Column, rows: Sequence[Any]) -> pa.Array:
             try:
                 pa.array([value], ARROW[column.type])
             except (pa.ArrowInvalid, UnicodeEncodeError, OverflowError) as wrong:
-                raise _misfit(table, column, number, row, value) from wrong
+                raise _type_error(table, column, number, row, value) from wrong
         raise
 
 
-def _misfit(table: str, column: Column, number: int, row: Any, value: Any) -> BadInput:
+def _type_error(table: str, column: Column, number: int, row: Any, value: Any) -> BadInput:
     key = ", ".join(f"{name}={getattr(row, name)!r}" for name in KEYS[table])
     wanted = str(column.type) if column.type in (list[str], list[float]) else column.type.__name__
     shown = ascii(value)
@@ -406,5 +406,5 @@ def _replace(path: Path, content: pa.Buffer) -> FileState | None:
     return state
 
 
-def _asset(table: str) -> str:
+def _asset_key(table: str) -> str:
     return table.replace(".", "/")

@@ -15,9 +15,9 @@ import pyarrow as pa
 from memflow.errors import BadInput, MissingData
 from memflow.records import Entry
 
-UNRETIRED = 2**62
+NOT_RETIRED = 2**62
 """`until` of an entry that still lives: a filter on a number, where null would need a second condition."""
-FUSION = 60
+FUSION_CONSTANT = 60
 """The constant of reciprocal rank fusion, which joins the two orders of a hybrid search."""
 
 
@@ -114,7 +114,7 @@ def _arrow(entries: Sequence[Entry], length: int) -> Any:
             "text": pa.array([entry.text for entry in entries], pa.string()),
             "sources": pa.array([entry.sources for entry in entries], pa.list_(pa.string())),
             "since": pa.array([entry.since for entry in entries], pa.int64()),
-            "until": pa.array([UNRETIRED if e.until is None else e.until for e in entries], pa.int64()),
+            "until": pa.array([NOT_RETIRED if e.until is None else e.until for e in entries], pa.int64()),
             "role": pa.array([entry.role for entry in entries], pa.string()),
             "meta": pa.array([entry.meta for entry in entries], pa.string()),
             "vector": pa.array([entry.vector for entry in entries], pa.list_(pa.float32(), length)),
@@ -154,7 +154,7 @@ def _by_vector(table: Any, vector: Sequence[float], where: str | None, k: int) -
 
 def _row(found: dict[str, Any], score: float) -> dict[str, Any]:
     row = {name: found[name] for name in FIELDS}
-    row["until"] = None if row["until"] == UNRETIRED else row["until"]
+    row["until"] = None if row["until"] == NOT_RETIRED else row["until"]
     return {**row, "score": score}
 
 
@@ -165,7 +165,7 @@ def _fused(orders: Sequence[Sequence[dict[str, Any]]], k: int) -> list[dict[str,
     for order in orders:
         for rank, row in enumerate(order, start=1):
             key = (row["episode_id"], row["entry_id"])
-            scores[key] = scores.get(key, 0.0) + 1 / (FUSION + rank)
+            scores[key] = scores.get(key, 0.0) + 1 / (FUSION_CONSTANT + rank)
             rows[key] = row
     best = sorted(scores, key=lambda key: (-scores[key], key))[:k]
     return [{**rows[key], "score": scores[key]} for key in best]

@@ -24,10 +24,10 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, schema_digest
 from memflow.errors import BadSettings, StoreBusy
-from resources.embedder import Embedded
+from resources.embedder import TimedVector
 from resources.ledger_tables import (
-    BOOKED,
-    BUSY,
+    BUSY_TIMEOUT_S,
+    CONTEXT_COLUMNS,
     completions,
     embedding_times,
     embeddings,
@@ -35,9 +35,9 @@ from resources.ledger_tables import (
     insert_into,
     is_locked,
     open_engine,
-    shown,
     tables,
     uses,
+    without_password,
 )
 from resources.usage import AccountRow, failed_by, needed_by, used_by
 
@@ -158,9 +158,9 @@ class SqlLedger:
         with self._lock:
             return {row[0] for row in self._read(sa.select(completions.c.digest))}
 
-    def vectors(self, digests: Sequence[str]) -> dict[str, Embedded]:
+    def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
         """The kept vectors among `digests`; of one that an older memflow kept, nobody knows the seconds: they are 0."""
-        found: dict[str, Embedded] = {}
+        found: dict[str, TimedVector] = {}
         timed = sa.select(embeddings, embedding_times.c.seconds).join(
             embedding_times, embeddings.c.digest == embedding_times.c.digest, isouter=True
         )
@@ -169,12 +169,12 @@ class SqlLedger:
             with self._lock:
                 rows = self._read(timed.where(embeddings.c.digest.in_(some)))
             found.update(
-                (digest, Embedded(np.frombuffer(vector, dtype="<f4"), seconds or 0.0))
+                (digest, TimedVector(np.frombuffer(vector, dtype="<f4"), seconds or 0.0))
                 for digest, vector, seconds in rows
             )
         return found
 
-    def keep_vectors(self, vectors: Mapping[str, Embedded]) -> None:
+    def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
         """Keep vectors by digest, with their seconds; the first under a digest stays."""
         if vectors:
             rows = [
@@ -201,10 +201,10 @@ class SqlLedger:
     def _drawn_up(
         self, by: Sequence[str], of: Callable[[Sequence[str], Any], sa.Select[Any]], run: str | None
     ) -> list[AccountRow]:
-        unknown = set(by) - {*BOOKED, "prompt"}
+        unknown = set(by) - {*CONTEXT_COLUMNS, "prompt"}
         if unknown:
             raise BadSettings(
-                f"the accounts are by {', '.join(BOOKED)} and prompt, not by {', '.join(sorted(unknown))}"
+                f"the accounts are by {', '.join(CONTEXT_COLUMNS)} and prompt, not by {', '.join(sorted(unknown))}"
             )
         self.flush()
         found: dict[tuple[str, ...], dict[str, Any]] = {}
@@ -261,7 +261,7 @@ class SqlLedger:
             if not is_locked(error):
                 raise
             raise StoreBusy(
-                f"the ledger {shown(self.url)} was held by another process for {BUSY:g} s; "
+                f"the ledger {without_password(self.url)} was held by another process for {BUSY_TIMEOUT_S:g} s; "
                 "end that one, and run again"
             ) from error
 
@@ -292,4 +292,4 @@ def _packed(messages: Iterable[ChatMessage]) -> bytes:
 
 
 def _line(request: ChatRequest, account: RequestContext, at: float) -> dict[str, Any]:
-    return {**{name: getattr(account, name) for name in BOOKED}, "prompt": request.prompt, "at": at}
+    return {**{name: getattr(account, name) for name in CONTEXT_COLUMNS}, "prompt": request.prompt, "at": at}

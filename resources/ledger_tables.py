@@ -17,7 +17,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from memflow.errors import BadSettings
 
-BUSY = 60.0
+BUSY_TIMEOUT_S = 60.0
 """Seconds to wait for another process's transaction."""
 _SCHEMA_LOCK = 0x6D656D666C6F77
 """Key of the PostgreSQL advisory lock under which the tables are made ("memflow")."""
@@ -43,18 +43,18 @@ completions = sa.Table(
     sa.Column("asked_at", sa.Float, nullable=False, comment="Seconds since 1970, UTC."),
 )
 
-BOOKED = ("run", "stage", "role", "domain", "assistant", "model")
+CONTEXT_COLUMNS = ("run", "stage", "role", "domain", "assistant", "model")
 
 
-def _booked() -> list[sa.Column[Any]]:
-    return [sa.Column(name, sa.Text, nullable=False) for name in (*BOOKED, "prompt")]
+def _context_columns() -> list[sa.Column[Any]]:
+    return [sa.Column(name, sa.Text, nullable=False) for name in (*CONTEXT_COLUMNS, "prompt")]
 
 
 uses = sa.Table(
     "uses",
     tables,
     sa.Column("use", sa.Integer, primary_key=True),
-    *_booked(),
+    *_context_columns(),
     sa.Column("digest", sa.String(32), nullable=False),
     sa.Column("kept", sa.Boolean, nullable=False, comment="The answer was in the ledger; nobody was asked."),
     sa.Column("at", sa.Float, nullable=False),
@@ -65,7 +65,7 @@ failures = sa.Table(
     "failures",
     tables,
     sa.Column("failure", sa.Integer, primary_key=True),
-    *_booked(),
+    *_context_columns(),
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("at", sa.Float, nullable=False),
     sa.Index("failures_by_run", "run"),
@@ -97,7 +97,7 @@ def open_engine(url: str) -> Engine:
                     "a ledger in memory is memflow.chat.ledger.MemoryLedger; give the SQLite URL a path"
                 )
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-            engine = sa.create_engine(parsed, connect_args={"timeout": BUSY})
+            engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S})
             sa.event.listen(engine, "connect", _prepare_sqlite)
         else:
             engine = sa.create_engine(parsed, pool_pre_ping=True)
@@ -110,7 +110,7 @@ def open_engine(url: str) -> Engine:
                     connection.execute(CreateIndex(index, if_not_exists=True))
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
         raise BadSettings(
-            f"the ledger {shown(url)} cannot be opened: {error}; mend `ledger` in memflow.toml"
+            f"the ledger {without_password(url)} cannot be opened: {error}; mend `ledger` in memflow.toml"
         ) from error
     return engine
 
@@ -137,7 +137,7 @@ def _counted(column: sa.Column[Any]) -> bool:
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
     """Readers beside a writer, and commits that outlive this process (a power cut may cost the last)."""
-    over = time.monotonic() + BUSY
+    over = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:
             # Another process that does the same to a new file is not waited for by SQLite itself.
@@ -154,7 +154,7 @@ def is_locked(error: DBAPIError) -> bool:
     return any(word in str(error.orig) for word in ("locked", "busy"))
 
 
-def shown(url: str) -> str:
+def without_password(url: str) -> str:
     """The URL without its password."""
     try:
         return make_url(url).render_as_string(hide_password=True)

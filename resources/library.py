@@ -20,7 +20,7 @@ State = Literal["found", "part", "missing", "wrong checksum"]
 
 
 @dataclass(frozen=True)
-class Holding:
+class DatasetStatus:
     """What the library has of a data set. All are file names: `missing` is needed, and `lacking` is not."""
 
     dataset: Dataset
@@ -73,7 +73,7 @@ class Library:
         file whose checksum is not the published one.
         """
         dataset = self.dataset(dataset)
-        holding = self.holding(dataset)
+        holding = self.status_of(dataset)
         if holding.missing:
             raise MissingData(
                 f"{', '.join(holding.missing)} of the data set {dataset.name} is not there; "
@@ -97,7 +97,7 @@ class Library:
         dataset = self.dataset(dataset)
         return len(self._there(dataset)) == len(dataset.files)
 
-    def of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
+    def datasets_of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
         """The data sets of a domain that can be read here, and those that cannot be read whole: not there, there in
         part (which its `how` says), or without a reader yet.
 
@@ -118,7 +118,7 @@ class Library:
         ]
         return found, lacking + partly
 
-    def holding(self, dataset: Dataset | str) -> Holding:
+    def status_of(self, dataset: Dataset | str) -> DatasetStatus:
         """What the library has of one data set."""
         dataset = self.dataset(dataset)
         there = self._there(dataset)
@@ -134,11 +134,11 @@ class Library:
         elif missing:
             state = "part" if there else "missing"
         checked = not missing and all(name in dataset.sums for name in dataset.files)
-        return Holding(dataset, state, missing, wrong, dataset.optional, checked)
+        return DatasetStatus(dataset, state, missing, wrong, dataset.optional, checked)
 
-    def status(self) -> list[Holding]:
+    def status(self) -> list[DatasetStatus]:
         """What the library has of every known data set, for `memflow data`."""
-        return [self.holding(dataset) for dataset in self.known.values()]
+        return [self.status_of(dataset) for dataset in self.known.values()]
 
     def _there(self, dataset: Dataset) -> dict[str, Path]:
         """The files of a data set that are there, by their names in it."""

@@ -51,14 +51,14 @@ class AdaptiveLimiter:
     async def __aexit__(self, *_: object) -> None:
         self._leave()
 
-    def overrun(self) -> None:
+    def on_overload(self) -> None:
         """The server was asked too much: halve the limit."""
         now = self._clock()
         if now - self._halved_at >= self._window:
             self._halved_at = now
             self.limit = max(1.0, self.limit / 2)
 
-    def went_well(self) -> None:
+    def on_success(self) -> None:
         """A request was answered: after as many as the limit, it is one more."""
         self.limit = min(float(self.most), self.limit + 1 / self.limit)
 
@@ -97,18 +97,18 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Spent:
+class Spending:
     """Calls, tokens (of prompts and answers) and cost."""
 
     calls: float = 0
     tokens: float = 0
     cost: float = 0
 
-    def __add__(self, other: "Spent") -> "Spent":
-        return Spent(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
 
-    def __sub__(self, other: "Spent") -> "Spent":
-        return Spent(self.calls - other.calls, self.tokens - other.tokens, self.cost - other.cost)
+    def __sub__(self, other: "Spending") -> "Spending":
+        return Spending(self.calls - other.calls, self.tokens - other.tokens, self.cost - other.cost)
 
 
 @dataclass
@@ -122,25 +122,25 @@ class Budget:
     calls: int | None = None
     tokens: int | None = None
     cost: float | None = None
-    spent: Spent = field(default_factory=Spent)
-    _reserved: Spent = field(default_factory=Spent, repr=False)
+    spent: Spending = field(default_factory=Spending)
+    _reserved: Spending = field(default_factory=Spending, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @asynccontextmanager
-    async def admit(self, most: Spent) -> AsyncIterator[list[Spent]]:
+    async def admit(self, most: Spending) -> AsyncIterator[list[Spending]]:
         """Let a request through that takes `most` at most. What it took is to be put into the list that is
         given; without that it counts as one call. Raises BudgetSpent, and then nothing is to be sent."""
         while not self._reserve(most):  # noqa: ASYNC110 (those in flight may belong to other event loops)
             await asyncio.sleep(0.01)
-        took: list[Spent] = []
+        took: list[Spending] = []
         try:
             yield took
         finally:
             with self._lock:
                 self._reserved -= most
-                self.spent += took[0] if took else Spent(calls=most.calls)
+                self.spent += took[0] if took else Spending(calls=most.calls)
 
-    def _reserve(self, most: Spent) -> bool:
+    def _reserve(self, most: Spending) -> bool:
         with self._lock:
             broken = self._broken(self.spent + most)
             if broken:
@@ -152,7 +152,7 @@ class Budget:
                 self._reserved += most
             return fits
 
-    def _broken(self, then: Spent) -> str:
+    def _broken(self, then: Spending) -> str:
         if self.calls is not None and then.calls > self.calls:
             return f"{self.calls} calls"
         if self.tokens is not None and then.tokens > self.tokens:

@@ -30,11 +30,11 @@ OFFLINE = {
 PACKAGES = ("trl", "peft", "transformers", "torch", "datasets", "accelerate", "tokenizers")
 
 
-class Unfit(Exception):
+class TrainingError(Exception):
     """What was asked for cannot be trained; the message says why."""
 
 
-class Voice:
+class EventStream:
     """Says events on what was standard output; whatever libraries print there goes to standard error."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Voice:
         print(json.dumps({"event": event, **facts}, ensure_ascii=False), file=self._out, flush=True)
 
 
-def train(folder: Path, voice: Voice) -> dict[str, Any]:
+def train(folder: Path, voice: EventStream) -> dict[str, Any]:
     """Train as FOLDER/job.json says; what came of it, for the manifest."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, set_seed
@@ -53,14 +53,18 @@ def train(folder: Path, voice: Voice) -> dict[str, Any]:
     job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
     wanted = job["parameters"]
     lines = (folder / "examples.jsonl").read_text(encoding="utf-8").split("\n")
-    base = located(job["base"], job["base_revision"])
+    base = find_base_model(job["base"], job["base_revision"])
     set_seed(wanted["seed"])
     tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
     if not tokenizer.chat_template:
-        raise Unfit(f"the model {job['base']} has no chat template, so it cannot be asked in a chat")
-    examples, measured = fitting([json.loads(line) for line in lines if line], tokenizer, wanted["length"])
+        raise TrainingError(f"the model {job['base']} has no chat template, so it cannot be asked in a chat")
+    examples, measured = select_examples(
+        [json.loads(line) for line in lines if line], tokenizer, wanted["length"]
+    )
     if not examples:
-        raise Unfit(f"no request is shorter than {wanted['length']} tokens: nothing of an answer is left")
+        raise TrainingError(
+            f"no request is shorter than {wanted['length']} tokens: nothing of an answer is left"
+        )
     on_gpu = torch.cuda.is_available()
     model = AutoModelForCausalLM.from_pretrained(
         base,
@@ -68,33 +72,33 @@ def train(folder: Path, voice: Voice) -> dict[str, Any]:
         use_safetensors=True,
         trust_remote_code=False,
     )
-    trainer, losses = prepared(folder, model, tokenizer, examples, wanted, on_gpu, voice)
+    trainer, losses = build_trainer(folder, model, tokenizer, examples, wanted, on_gpu, voice)
     started = time.monotonic()
     trainer.train()
     seconds = time.monotonic() - started
     trainer.model.save_pretrained(folder / "adapter", safe_serialization=True)
     return {
         **measured,
-        **told(trainer),
+        **training_facts(trainer),
         "examples": len(examples),
         "first_loss": losses[0],
         "last_loss": losses[-1],
         "seconds": round(seconds, 3),
         "device": torch.cuda.get_device_name() if on_gpu else "cpu",
         "precision": "bfloat16" if on_gpu else "float32",
-        "base_files": sums(base),
+        "base_files": base_checksums(base),
         "versions": {name: metadata.version(name) for name in PACKAGES} | {"python": sys.version.split()[0]},
     }
 
 
-def prepared(
+def build_trainer(
     folder: Path,
     model: Any,
     tokenizer: Any,
     examples: list[dict[str, Any]],
     wanted: dict[str, Any],
     on_gpu: bool,
-    voice: Voice,
+    voice: EventStream,
 ) -> tuple[Any, list[float]]:
     """TRL's trainer, and the list that its losses will be in. What is not set here is TRL's default."""
     from datasets import Dataset
@@ -112,7 +116,7 @@ def prepared(
             if loss is None:
                 return
             if not math.isfinite(loss):
-                raise Unfit(
+                raise TrainingError(
                     f"the loss was {loss} at step {state.global_step}: a lower learning rate may help"
                 )
             losses.append(loss)
@@ -152,11 +156,11 @@ def prepared(
         callbacks=[Watch()],
     )
     if len(trainer.train_dataset) != len(examples):
-        raise Unfit(f"of {len(examples)} examples the trainer took {len(trainer.train_dataset)}")
+        raise TrainingError(f"of {len(examples)} examples the trainer took {len(trainer.train_dataset)}")
     return trainer, losses
 
 
-def told(trainer: Any) -> dict[str, Any]:
+def training_facts(trainer: Any) -> dict[str, Any]:
     """What the trainer did, of what was and what was not settled for it."""
     settled = trainer.args
     return {
@@ -173,7 +177,7 @@ def told(trainer: Any) -> dict[str, Any]:
     }
 
 
-def located(base: str, revision: str) -> Path:
+def find_base_model(base: str, revision: str) -> Path:
     """The folder of the base model: itself, or where the local cache has it."""
     if Path(base).is_dir():
         return Path(base)
@@ -182,13 +186,13 @@ def located(base: str, revision: str) -> Path:
     try:
         return Path(snapshot_download(base, revision=revision or None, local_files_only=True))
     except (OSError, ValueError) as wrong:
-        raise Unfit(
+        raise TrainingError(
             f"{base} is no folder and is not in the local cache ({type(wrong).__name__}); nothing is fetched while "
             f"training: get it with `hf download {base}`, or name a folder of weights"
         ) from wrong
 
 
-def fitting(
+def select_examples(
     given: list[dict[str, Any]], tokenizer: Any, length: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The examples of whose answer something is left within `length` tokens, and what became of the others."""
@@ -213,7 +217,7 @@ def fitting(
     return kept, {"too_long": left_out, "cut_short": cut, "longest": most}
 
 
-def sums(folder: Path) -> dict[str, str]:
+def base_checksums(folder: Path) -> dict[str, str]:
     """SHA-256 of the files that make the base model what it is."""
     names = ("config.json", "tokenizer.json", "chat_template.jinja")
     files = [folder / name for name in names if (folder / name).is_file()] + sorted(
@@ -228,11 +232,11 @@ def sums(folder: Path) -> dict[str, str]:
 
 def main() -> int:
     """Train, and say how it ended."""
-    voice = Voice()
+    voice = EventStream()
     os.environ.update(OFFLINE)
     try:
         voice.say("done", **train(Path(sys.argv[1]), voice))
-    except Unfit as wrong:
+    except TrainingError as wrong:
         voice.say("failed", reason=str(wrong))
         return 1
     except ImportError as wrong:

@@ -16,7 +16,9 @@ from resources.settings import Settings
 from resources.wordnet import WordNet
 
 
-def instruments(settings: Settings, used: Collection[str], judge: Chat | None = None) -> MetricBackends:
+def build_metric_backends(
+    settings: Settings, used: Collection[str], judge: Chat | None = None
+) -> MetricBackends:
     """Those of `used` that the settings name, and the judge. Weights are loaded when something is measured.
 
     Raises MissingData or BadInput for what is not where the settings say, or is not what it should be.

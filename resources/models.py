@@ -16,7 +16,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from memflow.run.handlers import handlers
-from resources.adapter import served
+from resources.adapter import load_adapter
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder, FolderEmbedder
 from resources.endpoint import Endpoint
@@ -163,4 +163,4 @@ class Models:
 
 def _adapter(model: Model) -> Adapter | None:
     folder = Path(model.adapter).expanduser()
-    return Adapter.of(folder, served(folder, model.revision)) if model.adapter else None
+    return Adapter.of(folder, load_adapter(folder, model.revision)) if model.adapter else None

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-TAIL = 30
+LOG_TAIL_LINES = 30
 """Lines of a log that an error shows."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -32,7 +32,7 @@ def default_signals() -> Callable[[], None] | None:
     return reset
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+def terminate(process: subprocess.Popen[bytes]) -> None:
     """End a process that leads a group of its own, and the group: asked first, then told."""
     for number, patience in ((signal.SIGTERM, 20.0), (signal.SIGKILL, 10.0)):
         if not _signal(process.pid, number):
@@ -45,9 +45,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.wait(10)
 
 
-def tail(log: Path) -> str:
+def log_tail(log: Path) -> str:
     """The last lines of a log, under its name."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL:]
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_TAIL_LINES:]
     return "\n".join([f"the end of {log}:", *lines])
 
 

@@ -28,11 +28,11 @@ from aiohttp import web
 from memflow.fingerprint import digest, seeded
 from memflow.tokens import estimate
 from resources.process import default_signals
-from resources.stub_answers import instance, text
+from resources.stub_answers import random_instance, random_text
 
 
 @dataclass(frozen=True)
-class Behaviour:
+class StubBehavior:
     """How the stub answers. Shares are of the tries; which they hit depends on the request and `seed`
     alone."""
 
@@ -72,8 +72,8 @@ class Counts:
 class Stub:
     """The server, in the running event loop: `async with Stub(Behaviour(fail=0.1)) as stub: ... stub.url`."""
 
-    def __init__(self, behaviour: Behaviour | None = None) -> None:
-        self.behaviour = behaviour or Behaviour()
+    def __init__(self, behaviour: StubBehavior | None = None) -> None:
+        self.behaviour = behaviour or StubBehavior()
         self.counts = Counts()
         self.port = self.behaviour.port
         self.headers: list[dict[str, str]] = []
@@ -201,12 +201,12 @@ class Stub:
     ) -> dict[str, Any]:
         form = body.get("response_format") or {}
         if form.get("type") == "json_schema":
-            said = json.dumps(instance(form["json_schema"]["schema"], chance))
+            said = json.dumps(random_instance(form["json_schema"]["schema"], chance))
             if chance.random() < self.behaviour.garble:
                 self.counts.garbled += 1
                 said = said[: len(said) // 2]
         else:
-            said = text(chance, 20)
+            said = random_text(chance, 20)
         return {
             "id": f"chatcmpl-{key}",
             "object": "chat.completion",
@@ -241,7 +241,7 @@ def _error(message: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "StubError"}}
 
 
-def answered(log: Path) -> Counter[str]:
+def count_answers(log: Path) -> Counter[str]:
     """How often each request was answered, by the ledger's digest, from a stub's log."""
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     return Counter(line["key"] or line["body"] for line in lines if line["status"] == 200)
@@ -276,11 +276,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for one in fields(Behaviour):
+    for one in fields(StubBehavior):
         flag = f"--{one.name.replace('_', '-')}"
         kind = type(one.default)
         parser.add_argument(flag, type=kind, default=one.default, help=one.metadata["help"])
-    behaviour = Behaviour(**vars(parser.parse_args()))
+    behaviour = StubBehavior(**vars(parser.parse_args()))
 
     async def serve() -> None:
         async with Stub(behaviour) as stub:

@@ -56,7 +56,7 @@ WORDS = (
 )
 
 
-def text(chance: random.Random, least: int = 0, most: int = 80) -> str:
+def random_text(chance: random.Random, least: int = 0, most: int = 80) -> str:
     """Words of `least` to `most` characters; strings of up to 80 characters unless more are asked for."""
     wanted = chance.randint(least, max(least, min(most, 80)))
     said = ""
@@ -66,7 +66,7 @@ def text(chance: random.Random, least: int = 0, most: int = 80) -> str:
     return said[:-1] + "." if said.endswith(" ") else said
 
 
-def instance(schema: Mapping[str, Any], chance: random.Random) -> Any:
+def random_instance(schema: Mapping[str, Any], chance: random.Random) -> Any:
     """A value of `schema`. Raises ValueError for a schema that it does not understand."""
     return _of(schema, schema.get("$defs", {}), chance)
 
@@ -106,7 +106,7 @@ def _string(part: Mapping[str, Any], _: Mapping[str, Any], chance: random.Random
         return f"{chance.randint(2000, 2030)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}"
     if "pattern" in part:
         return _matching(part["pattern"], chance)
-    return text(chance, part.get("minLength", 0), part.get("maxLength", 80))
+    return random_text(chance, part.get("minLength", 0), part.get("maxLength", 80))
 
 
 def _matching(pattern: str, chance: random.Random) -> str:

@@ -17,8 +17,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from memflow.errors import BadInput, BadSettings, TrainingFailed
-from resources.adapter import MANIFEST, Manifest, Trained, manifest_of, revision_of
-from resources.process import default_signals, end, tail
+from resources.adapter import MANIFEST, Manifest, TrainingResult, compute_revision, read_manifest
+from resources.process import default_signals, log_tail, terminate
 
 Watch = Callable[[int, int, float], None]
 """Told the step, how many there are, and the loss."""
@@ -62,18 +62,18 @@ class Trainer:
             out.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as name:
                 adapter, before = Path(name) / "adapter", Path(name) / "before"
-                _write(job, Path(name))
+                _write_job(job, Path(name))
                 trained = self._run(Path(name), log, watch)
-                _describe(job, adapter, trained)
+                _write_manifest(job, adapter, trained)
                 if out.exists():
                     out.replace(before)
                 adapter.replace(out)
             log.replace(out / "training.log")
         except OSError as wrong:
             raise BadInput(f"{out} cannot be written: {wrong.strerror or wrong}") from wrong
-        return manifest_of(out)
+        return read_manifest(out)
 
-    def _run(self, folder: Path, log: Path, watch: Watch) -> Trained:
+    def _run(self, folder: Path, log: Path, watch: Watch) -> TrainingResult:
         command = [*shlex.split(self.python), "-I", str(self.program), str(folder)]
         with log.open("wb") as said:
             try:
@@ -92,19 +92,19 @@ class Trainer:
                     "Python of an environment that has memflow's extra `sft`"
                 ) from wrong
             try:
-                return _heard(process, log, watch)
+                return _read_events(process, log, watch)
             finally:
-                end(process)
+                terminate(process)
 
 
-def _write(job: Job, folder: Path) -> None:
+def _write_job(job: Job, folder: Path) -> None:
     asked = {"base": job.base, "base_revision": job.base_revision, "parameters": dict(job.parameters)}
     (folder / "job.json").write_text(json.dumps(asked), encoding="utf-8")
     lines = "".join(f"{json.dumps(dict(each))}\n" for each in job.examples)
     (folder / "examples.jsonl").write_text(lines, encoding="utf-8")
 
 
-def _describe(job: Job, adapter: Path, trained: Trained) -> None:
+def _write_manifest(job: Job, adapter: Path, trained: TrainingResult) -> None:
     manifest = Manifest(
         **job.made_of,
         base=job.base,
@@ -112,11 +112,11 @@ def _describe(job: Job, adapter: Path, trained: Trained) -> None:
         parameters=dict(job.parameters),
         trained=trained,
     )
-    manifest = manifest.model_copy(update={"revision": revision_of(adapter, manifest)})
+    manifest = manifest.model_copy(update={"revision": compute_revision(adapter, manifest)})
     (adapter / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def _heard(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> Trained:
+def _read_events(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> TrainingResult:
     """What the program says, until it ends."""
     assert process.stdout is not None
     trained = None
@@ -127,7 +127,7 @@ def _heard(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> Trained
             if event == "step":
                 watch(facts["step"], facts["of"], facts["loss"])
             elif event == "done":
-                trained = Trained.model_validate(facts)
+                trained = TrainingResult.model_validate(facts)
             elif event == "failed":
                 raise TrainingFailed(f"nothing was trained: {facts['reason']}")
         except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as wrong:
@@ -136,5 +136,5 @@ def _heard(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> Trained
             ) from wrong
     code = process.wait()
     if trained is None or code != 0:
-        raise TrainingFailed(f"the training program ended with {code} and no adapter: {tail(log)}")
+        raise TrainingFailed(f"the training program ended with {code} and no adapter: {log_tail(log)}")
     return trained

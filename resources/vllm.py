@@ -20,7 +20,7 @@ from typing import Any
 
 from memflow.errors import BadSettings, EndpointDown
 from resources.adapter import Manifest
-from resources.process import default_signals, end, tail
+from resources.process import default_signals, log_tail, terminate
 
 DEFAULTS = (
     # xgrammar, the server's default, lets control characters into bounded strings; and a model that may write
@@ -141,11 +141,11 @@ class VllmServer:
         while _status(_root(url) + "/health") != 200:
             if self._process.poll() is not None:
                 raise EndpointDown(
-                    f"vLLM for {self.model} ended with {self._process.returncode}: {tail(self.log)}"
+                    f"vLLM for {self.model} ended with {self._process.returncode}: {log_tail(self.log)}"
                 )
             if time.monotonic() > over:
                 raise EndpointDown(
-                    f"vLLM for {self.model} was not ready in {self.patience:g} s: {tail(self.log)}"
+                    f"vLLM for {self.model} was not ready in {self.patience:g} s: {log_tail(self.log)}"
                 )
             time.sleep(0.1)
 
@@ -171,7 +171,7 @@ class VllmServer:
     def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            end(process)
+            terminate(process)
 
 
 def _free_port() -> int:

@@ -22,14 +22,14 @@ from resources.lake import Lake, schema
 
 ATTEMPTS = 5
 PAUSE_S = 0.05
-PUBLISHED = "score."
+PUBLISHED_STAGE = "score."
 """The stage that memflow.duckdb holds itself and not as views: what a person wants of a file sent on."""
 VIEWS = ("score.ranges", "score.histories", "score.continual")
 """What follows from tables by SQL alone, those first that others are made from: sql/views/<stage>/<name>.sql. In
 memflow.duckdb they need the lake, for the probes."""
 
 
-class Rows(list[dict[str, Any]]):
+class QueryResult(list[dict[str, Any]]):
     """What a question returns: a dictionary per row, and the columns even where there are none."""
 
     def __init__(self, names: list[str], values: list[tuple[Any, ...]]) -> None:
@@ -44,7 +44,7 @@ class Warehouse:
         self.lake = lake
         self.path = Path(path).absolute()
 
-    def query(self, name: str, **parameters: Any) -> Rows:
+    def query(self, name: str, **parameters: Any) -> QueryResult:
         """The answer to sql/queries/<name>.sql. A parameter that is not given is null.
 
         Raises BadInput for a question or a parameter that is not there.
@@ -61,7 +61,7 @@ class Warehouse:
             [table for table in TABLES if table in text],
         )
 
-    def sql(self, text: str) -> Rows:
+    def sql(self, text: str) -> QueryResult:
         """The answer to a person's SELECT, which sees the lake's tables and nothing else of this machine.
 
         Raises BadInput where it is not one SELECT, or DuckDB cannot make sense of it.
@@ -72,7 +72,7 @@ class Warehouse:
             raise BadInput(f"DuckDB cannot read this SQL: {wrong}") from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise BadInput(
-                f"one SELECT at a time, please; this is {_named(statements)}. Nothing here can be changed."
+                f"one SELECT at a time, please; this is {_statement_types(statements)}. Nothing here can be changed."
             )
         return self._ask(text, {})
 
@@ -90,7 +90,7 @@ class Warehouse:
             written.unlink(missing_ok=True)
         return self.path
 
-    def _ask(self, text: str, parameters: dict[str, Any], tables: Sequence[str] = (*TABLES,)) -> Rows:
+    def _ask(self, text: str, parameters: dict[str, Any], tables: Sequence[str] = (*TABLES,)) -> QueryResult:
         """Answer a question that sees these tables, and the views where it names one."""
         # To make a view DuckDB looks at the files of its tables; so they are made for a question that names one.
         named = any(view.rpartition(".")[2] in text.lower() for view in VIEWS)
@@ -98,7 +98,7 @@ class Warehouse:
         try:
             with self.lake.snapshot(tables) as lake, _opened(lake, tables, views) as connection:
                 answer = connection.execute(text, parameters)
-                return Rows([column[0] for column in answer.description or ()], answer.fetchall())
+                return QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
             raise BadInput(f"DuckDB cannot answer this: {wrong}") from wrong
 
@@ -110,7 +110,7 @@ class Warehouse:
             try:
                 with duckdb.connect(path) as connection:
                     for table in TABLES:
-                        if self.lake.local and not table.startswith(PUBLISHED):
+                        if self.lake.local and not table.startswith(PUBLISHED_STAGE):
                             _view(connection, self.lake, table)
                         else:
                             _copy(connection, self.lake, table)
@@ -195,7 +195,7 @@ def _text(folder: str, name: str) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def _named(statements: list[duckdb.Statement]) -> str:
+def _statement_types(statements: list[duckdb.Statement]) -> str:
     if not statements:
         return "empty"
     return ", then ".join(str(statement.type).rpartition(".")[2] for statement in statements)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest
-from resources.folders import sums
+from resources.checksums import checksums
 
 PARTS = ("noun", "verb", "adj", "adv")
 _ENDINGS = {
@@ -47,7 +47,7 @@ class WordNet:
     @property
     def fingerprint(self) -> str:
         """What it says, wherever it lies: of the files that are read."""
-        return digest("wordnet", sums(self.folder, _files()))
+        return digest("wordnet", checksums(self.folder, _files()))
 
     def of(self, word: str) -> frozenset[str]:
         """The single words of every sense of `word` and of its base forms, in WordNet's own case."""

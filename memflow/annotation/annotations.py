@@ -13,32 +13,32 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from memflow.annotation.sheet import Id, Line, Name, Sheet, Strict, lines_of, parsed
+from memflow.annotation.sheet import Id, Name, Sheet, ShortText, StrictModel, parse_line, read_lines
 from memflow.errors import BadInput
 
-PATTERN = "annotations*.jsonl"
+ANNOTATION_FILES = "annotations*.jsonl"
 """What the files of annotations are called."""
 
-Who = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+AnnotatorName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 
 
-class AnnotationsHeader(Strict):
+class AnnotationsHeader(StrictModel):
     """Which sheet was annotated, and by whom."""
 
     format: Literal["memflow annotations 1"] = "memflow annotations 1"
-    items: Line
-    annotator: Who
+    items: ShortText
+    annotator: AnnotatorName
     by: Literal["person", "model"] = "person"
-    note: Line | None = None
+    note: ShortText | None = None
 
 
-class Annotation(Strict):
+class Annotation(StrictModel):
     """The label of one item; null, from a model alone, with the reason why there is none."""
 
     item: Id
     label: Name | None
-    comment: Line = ""
-    reason: Line | None = None
+    comment: ShortText = ""
+    reason: ShortText | None = None
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Annotations:
 
 def read_annotations(path: Path, sheet: Sheet) -> Annotations:
     """One annotator's file. Raises BadInput naming file and line: another sheet, an unknown item or label."""
-    lines = lines_of(path)
-    header = parsed(path, 1, lines, AnnotationsHeader)
+    lines = read_lines(path)
+    header = parse_line(path, 1, lines, AnnotationsHeader)
     if header.items != sheet.header.digest:
         raise BadInput(
             f"{path}, line 1: it annotates another sheet ({header.items or 'none'}) than the one beside it"
@@ -65,7 +65,7 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
     allowed = {item.id: [label.name for label in item.labels] for item in sheet.items.values()}
     rows: dict[str, Annotation] = {}
     for number in range(2, len(lines) + 1):
-        row = parsed(path, number, lines, Annotation)
+        row = parse_line(path, number, lines, Annotation)
         if row.item not in allowed:
             raise BadInput(f"{path}, line {number}: the sheet has no item {row.item!r}")
         if row.item in rows:
@@ -93,7 +93,7 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
 def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
     """Every file of annotations in a sheet's folder, by file name. Raises BadInput where one annotates twice."""
     found: dict[str, tuple[Path, Annotations]] = {}
-    for path in sorted(folder.glob(PATTERN)):
+    for path in sorted(folder.glob(ANNOTATION_FILES)):
         one = read_annotations(path, sheet)
         if one.annotator in found:
             other = found[one.annotator][0]

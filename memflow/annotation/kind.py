@@ -9,14 +9,14 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from memflow.annotation.sampling import Candidate, draw
-from memflow.annotation.sheet import Header, Label, Line, Name, Sheet, Strict, Text
+from memflow.annotation.sheet import Header, Label, LongText, Name, Sheet, ShortText, StrictModel
 from memflow.benchmarks.api import States
 from memflow.errors import BadInput
 from memflow.records import Probe, TranscriptMessage, Turn
 
 
 @dataclass(frozen=True)
-class Tables:
+class DomainTables:
     """The rows of one domain that items are made from; `said` is one assistant's transcripts."""
 
     states: States
@@ -25,21 +25,21 @@ class Tables:
     said: Sequence[TranscriptMessage] = ()
 
 
-class Telling(Strict):
+class KindConfig(StrictModel):
     """What annotators are told, from a benchmark's annotation.yaml.
 
     `stage` makes what is judged: `memory` needs an assistant's transcripts. `units` is what is drawn, `draw` how many
     by default. `labels` are those that every item has; options, where there are any, stand before them.
     """
 
-    title: Line
+    title: ShortText
     stage: Literal["utterance", "question", "memory"]
-    units: Line
+    units: ShortText
     draw: int = Field(ge=1)
-    guide: list[Text]
-    means: dict[Name, Line] = Field(default_factory=dict)
-    asks: Line
-    shown: dict[Name, Line]
+    guide: list[LongText]
+    means: dict[Name, ShortText] = Field(default_factory=dict)
+    asks: ShortText
+    shown: dict[Name, ShortText]
     labels: list[Label]
 
     @property
@@ -61,13 +61,13 @@ class Kind:
 
     name: str
     benchmark: str
-    telling: Telling
-    candidates: Callable[[Telling, Tables], Iterable[Candidate]]
+    telling: KindConfig
+    candidates: Callable[[KindConfig, DomainTables], Iterable[Candidate]]
 
     def sample(
         self,
         domain: str,
-        tables: Tables,
+        tables: DomainTables,
         *,
         assistant: str | None = None,
         count: int = 0,
@@ -99,7 +99,7 @@ class Kind:
         return draw(header, candidates, count or self.telling.draw)
 
 
-def tellings(package: str) -> dict[str, Telling]:
+def read_kind_configs(package: str) -> dict[str, KindConfig]:
     """What `annotation.yaml` of a benchmark's folder says of its kinds."""
     text = files(package).joinpath("annotation.yaml").read_text(encoding="utf-8")
-    return TypeAdapter(dict[Name, Telling]).validate_python(yaml.safe_load(text))
+    return TypeAdapter(dict[Name, KindConfig]).validate_python(yaml.safe_load(text))

@@ -26,42 +26,42 @@ RIGHT, WRONG = "right", "wrong"
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=300)]
-Line = Annotated[str, StringConstraints(max_length=2_000)]
-Text = Annotated[str, StringConstraints(max_length=200_000)]
-Model = TypeVar("Model", bound="Strict")
+ShortText = Annotated[str, StringConstraints(max_length=2_000)]
+LongText = Annotated[str, StringConstraints(max_length=200_000)]
+Model = TypeVar("Model", bound="StrictModel")
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """A part of a file: bounded, and with no other fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Label(Strict):
+class Label(StrictModel):
     """One answer that an item allows. `value` is its score; null for an option, which the key scores."""
 
     name: Name
-    says: Text
+    says: LongText
     value: float | None = Field(None, ge=0, le=1)
 
 
-class Part(Strict):
+class Part(StrictModel):
     """One passage that is shown, under its title."""
 
-    title: Line
-    text: Text
+    title: ShortText
+    text: LongText
 
 
-class Item(Strict):
+class Item(StrictModel):
     """One judgement that is asked for: the question, the facts that it is about, the labels that may answer it."""
 
     id: Id
-    asks: Line
+    asks: ShortText
     facts: list[Part] = Field(default_factory=list, max_length=12)
     labels: list[Label] = Field(min_length=2, max_length=40)
 
 
-class Unit(Strict):
+class Unit(StrictModel):
     """What is shown together, and the items asked about it. The bootstrap draws episodes."""
 
     id: Id
@@ -71,33 +71,33 @@ class Unit(Strict):
     items: list[Item] = Field(min_length=1, max_length=400)
 
 
-class Header(Strict):
+class Header(StrictModel):
     """What a sheet is a sample of, and what its annotators are told."""
 
     format: Literal["memflow annotation items 1"] = "memflow annotation items 1"
-    benchmark: Line
+    benchmark: ShortText
     kind: Name
-    title: Line
-    guide: Text
-    domain: Line
-    assistant: Line | None = None
+    title: ShortText
+    guide: LongText
+    domain: ShortText
+    assistant: ShortText | None = None
     seed: int
-    units: Line
+    units: ShortText
     drawn: int = Field(ge=0)
     population: int = Field(ge=0)
     keyed: bool = False
-    note: Line | None = None
+    note: ShortText | None = None
     digest: str = ""
 
 
-class Gold(Strict):
+class CorrectLabel(StrictModel):
     """The right label of one item."""
 
     item: Id
     label: Name
 
 
-class KeyHeader(Strict):
+class KeyHeader(StrictModel):
     """Which sheet a key is of."""
 
     format: Literal["memflow annotation key 1"] = "memflow annotation key 1"
@@ -105,7 +105,7 @@ class KeyHeader(Strict):
     digest: str = ""
 
 
-class Sheet(Strict):
+class Sheet(StrictModel):
     """A header with its digest filled in, and the units in the order that they are shown in."""
 
     header: Header
@@ -134,7 +134,7 @@ def make_sheet(header: Header, units: Iterable[Unit]) -> Sheet:
         ("unit", [unit.id for unit in sheet.units]),
         ("item", [item.id for unit in sheet.units for item in unit.items]),
     ):
-        if twice := _twice(names):
+        if twice := _first_duplicate(names):
             raise BadInput(f"the {what} {twice!r} stands there twice")
     return Sheet(header=header.model_copy(update={"digest": sheet.digest}), units=sheet.units)
 
@@ -148,7 +148,7 @@ def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path
     _write(items, [sheet.header, *sheet.units])
     if not sheet.header.keyed:
         return [items]
-    golds = [Gold(item=item, label=key[item]) for item in sheet.items]
+    golds = [CorrectLabel(item=item, label=key[item]) for item in sheet.items]
     head = KeyHeader(items=sheet.header.digest)
     _write(folder / KEY, [head.model_copy(update={"digest": digest(head, golds)}), *golds])
     return [items, folder / KEY]
@@ -159,9 +159,9 @@ def read_sheet(folder: Path) -> Sheet:
     path = folder / ITEMS
     if not path.is_file():
         raise MissingData(f"{path} is not there: `memflow annotate sample` writes one")
-    lines = lines_of(path)
-    header = parsed(path, 1, lines, Header)
-    units = [parsed(path, number, lines, Unit) for number in range(2, len(lines) + 1)]
+    lines = read_lines(path)
+    header = parse_line(path, 1, lines, Header)
+    units = [parse_line(path, number, lines, Unit) for number in range(2, len(lines) + 1)]
     sheet = Sheet(header=header, units=units)
     if sheet.digest != header.digest:
         raise BadInput(
@@ -177,30 +177,30 @@ def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
     path = folder / KEY
     if not path.is_file():
         raise MissingData(f"{path} is not there: without it nobody can say which labels are right")
-    lines = lines_of(path)
-    header = parsed(path, 1, lines, KeyHeader)
+    lines = read_lines(path)
+    header = parse_line(path, 1, lines, KeyHeader)
     if header.items != sheet.header.digest:
         raise BadInput(f"{path}: it is the key of another sheet than {folder / ITEMS}")
-    golds = [parsed(path, number, lines, Gold) for number in range(2, len(lines) + 1)]
+    golds = [parse_line(path, number, lines, CorrectLabel) for number in range(2, len(lines) + 1)]
     if digest(header.model_copy(update={"digest": ""}), golds) != header.digest:
         raise BadInput(f"{path}: it was changed since it was written (its digest no longer fits)")
     return {gold.item: gold.label for gold in golds}
 
 
-def category(item: Item, label: str, key: Mapping[str, str]) -> str:
+def label_category(item: Item, label: str, key: Mapping[str, str]) -> str:
     """What a label counts as when raters are compared: itself; for an option right or wrong, as the key says."""
     if _label(item, label).value is not None:
         return label
     return RIGHT if key.get(item.id) == label else WRONG
 
 
-def value(item: Item, label: str, key: Mapping[str, str]) -> float:
+def label_score(item: Item, label: str, key: Mapping[str, str]) -> float:
     """The score of a label, from 0 to 1; for an option 1 where it is right."""
     own = _label(item, label).value
     return float(key.get(item.id) == label) if own is None else own
 
 
-def categories(sheet: Sheet) -> list[str]:
+def label_categories(sheet: Sheet) -> list[str]:
     """Every category that some item allows, in the order of the labels."""
     found: dict[str, None] = {}
     for item in sheet.items.values():
@@ -217,7 +217,7 @@ def language_of(text: str) -> Literal["en", "zh"]:
     return "zh" if letters and len(han) * 5 >= len(letters) else "en"
 
 
-def lines_of(path: Path) -> list[str]:
+def read_lines(path: Path) -> list[str]:
     """The lines of a JSON Lines file. Raises BadInput where it is empty, or not UTF-8."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -231,7 +231,7 @@ def lines_of(path: Path) -> list[str]:
     return lines
 
 
-def parsed(path: Path, number: int, lines: Sequence[str], shape: type[Model]) -> Model:
+def parse_line(path: Path, number: int, lines: Sequence[str], shape: type[Model]) -> Model:
     """Line `number` (from 1) as `shape`. Raises BadInput naming file, line and fault."""
     try:
         return shape.model_validate(json.loads(lines[number - 1]))
@@ -247,7 +247,7 @@ def _label(item: Item, name: str) -> Label:
     return next(label for label in item.labels if label.name == name)
 
 
-def _twice(names: Sequence[str]) -> str | None:
+def _first_duplicate(names: Sequence[str]) -> str | None:
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -55,7 +55,7 @@ def forecast(selection: Selection, latency: float, again: bool) -> Forecast:
         for name in selection.domains:
             domain = settings.domain(name).limited(selection.limit)
             benchmark = registry.benchmark(domain.benchmark)
-            found, lacking = library.of(domain)
+            found, lacking = library.datasets_of(domain)
             if lacking:
                 made.missing[name] = lacking
             built = not again and recipes.built(domain)

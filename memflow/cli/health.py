@@ -174,10 +174,10 @@ def _model(name: str, model: "Model") -> Finding:
 
 def _unserved(model: "Model") -> str | None:
     """Why the adapter of a model cannot be served, if it cannot."""
-    from resources.adapter import served
+    from resources.adapter import load_adapter
 
     try:
-        served(Path(model.adapter).expanduser(), model.revision)
+        load_adapter(Path(model.adapter).expanduser(), model.revision)
     except MemflowError as wrong:
         return str(wrong)
     return None
@@ -256,6 +256,9 @@ def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
     if model not in known:
         served = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
         return Finding(
-            what, "missing", f"{url} has no {model!r}, but {served}", "Mend its name, or serve it there."
+            what,
+            "missing",
+            f"{url} has no {model!r}, but {served}",
+            "Mend its name, or serve it there.",
         )
     return Finding(what, "ok", f"{model} at {url}")

@@ -170,7 +170,7 @@ def _legs(settings: Settings, order: Order, recipes: Fingerprints, outcome: Outc
     for domain in (settings.domain(name).limited(order.limit) for name in order.domains):
         build = Leg("build_users", domain.name, partial(recipes.built, domain), _limits(order.limit))
         try:
-            found, lacking = recipes.library.of(domain)
+            found, lacking = recipes.library.datasets_of(domain)
         except MissingData as wrong:
             if len(outcome.failed) + 1 == len(order.domains):
                 raise

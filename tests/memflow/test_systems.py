@@ -55,7 +55,7 @@ def users(name: str) -> tuple[Benchmark, Users]:
     domain = find(name)
     domain = domain.limited(1) if domain.benchmark == "amemgym" else domain
     bench, library = benchmark(domain.benchmark), Library(None)
-    found, _ = library.of(domain)
+    found, _ = library.datasets_of(domain)
     records = [row for each in found for row in bench.records(each, library.paths(each))]
     return bench, Rehearsal(cast, handlers()).build(bench, domain, records)
 

@@ -16,11 +16,11 @@ from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.prompts import Prompt, parse
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BudgetSpent, ChatError, EndpointDown, RequestRefused
-from resources.chat import OpenAIChat, body, read
+from resources.chat import OpenAIChat, parse_completion, request_body
 from resources.endpoint import FIRST_CONTACT, Endpoint
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
-from resources.stub import Behaviour, Stub, answered
+from resources.stub import Stub, StubBehavior, count_answers
 
 KEY = "sk-a-key-that-nobody-may-see"
 
@@ -77,7 +77,7 @@ def chat_at(url: str, time: Time | None = None, **more: Any) -> OpenAIChat:
 
 
 async def test_an_answer_with_its_measures() -> None:
-    async with Stub(Behaviour(latency=0.05)) as stub, chat_at(stub.url) as chat:
+    async with Stub(StubBehavior(latency=0.05)) as stub, chat_at(stub.url) as chat:
         completion = await chat.complete(request("x" * 400))
     assert completion.text
     assert completion.finish_reason == "stop"
@@ -87,14 +87,14 @@ async def test_an_answer_with_its_measures() -> None:
 
 
 def test_only_what_is_set_is_sent() -> None:
-    sent = body("m", request(sampling=Sampling(temperature=0.5, max_tokens=9)))
+    sent = request_body("m", request(sampling=Sampling(temperature=0.5, max_tokens=9)))
     assert sent == {
         "model": "m",
         "messages": [{"role": "user", "content": "hello"}],
         "temperature": 0.5,
         "max_tokens": 9,
     }
-    more = body("m", request(sampling=Sampling(top_p=0.9, seed=3), output=Choice))
+    more = request_body("m", request(sampling=Sampling(top_p=0.9, seed=3), output=Choice))
     assert (more["top_p"], more["seed"]) == (0.9, 3)
     assert more["response_format"]["json_schema"]["strict"] is True
     assert more["response_format"]["json_schema"]["schema"]["required"] == ["answer", "why"]
@@ -102,8 +102,10 @@ def test_only_what_is_set_is_sent() -> None:
 
 def test_an_answer_with_nothing_in_it_is_empty() -> None:
     for nothing in ({}, {"choices": []}, {"choices": [{"message": {"content": None}}], "usage": None}):
-        assert read(nothing, 0.0).text == ""
-    assert read({"choices": [{"message": {"content": "a\x00\ud83d"}}]}, 0.0).text == "a\ufffd\ufffd"
+        assert parse_completion(nothing, 0.0).text == ""
+    assert (
+        parse_completion({"choices": [{"message": {"content": "a\x00\ud83d"}}]}, 0.0).text == "a\ufffd\ufffd"
+    )
 
 
 async def test_half_characters_are_sent_as_replacements() -> None:
@@ -112,7 +114,7 @@ async def test_half_characters_are_sent_as_replacements() -> None:
 
 
 async def test_every_failure_is_tried_again() -> None:
-    async with Stub(Behaviour(fail=0.5, retry_after=0.0)) as stub, chat_at(stub.url, Time()) as chat:
+    async with Stub(StubBehavior(fail=0.5, retry_after=0.0)) as stub, chat_at(stub.url, Time()) as chat:
         completions = await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(40)))
     assert all(completion.text for completion in completions)
     assert stub.counts.failed > 10
@@ -121,7 +123,7 @@ async def test_every_failure_is_tried_again() -> None:
 
 async def test_retry_after_is_waited_for() -> None:
     time = Time()
-    async with Stub(Behaviour(fail=0.5, retry_after=7.0)) as stub, chat_at(stub.url, time) as chat:
+    async with Stub(StubBehavior(fail=0.5, retry_after=7.0)) as stub, chat_at(stub.url, time) as chat:
         for n in range(12):
             await chat.complete(request(f"{n}"))
     long = [seconds for seconds in time.slept if seconds >= 7]
@@ -133,7 +135,7 @@ async def test_retry_after_is_waited_for() -> None:
 
 async def test_patience_ends_with_the_servers_words() -> None:
     time = Time()
-    async with Stub(Behaviour(fail=1.0)) as stub, chat_at(stub.url, time, patience=20) as chat:
+    async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, time, patience=20) as chat:
         with pytest.raises(ChatError, match=r"kept failing \(tried \d+ times.*(stumbled|Too many)"):
             await chat.complete(request())
     assert time.now <= 20
@@ -141,14 +143,14 @@ async def test_patience_ends_with_the_servers_words() -> None:
 
 
 async def test_tries_are_bounded() -> None:
-    async with Stub(Behaviour(fail=1.0)) as stub, chat_at(stub.url, Time(), patience=1e9, tries=4) as chat:
+    async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, Time(), patience=1e9, tries=4) as chat:
         with pytest.raises(ChatError, match="tried 4 times"):
             await chat.complete(request())
         assert stub.counts.asked == 4
 
 
 async def test_the_limit_follows_a_server_that_is_overrun_and_is_never_passed() -> None:
-    async with Stub(Behaviour(latency=0.01)) as stub, chat_at(stub.url, concurrency=5) as chat:
+    async with Stub(StubBehavior(latency=0.01)) as stub, chat_at(stub.url, concurrency=5) as chat:
         await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(30)))
     assert stub.counts.most_in_flight == 5
 
@@ -184,27 +186,27 @@ async def test_an_address_that_has_answered_is_waited_for_longer_than_one_that_n
 
 
 async def test_time_out_is_nobody_there() -> None:
-    async with Stub(Behaviour(latency=1.0)) as stub, chat_at(stub.url, timeout=0.05, tries=2) as chat:
+    async with Stub(StubBehavior(latency=1.0)) as stub, chat_at(stub.url, timeout=0.05, tries=2) as chat:
         with pytest.raises(EndpointDown, match="no answer in time"):
             await chat.complete(request())
 
 
 async def test_a_server_that_dies_is_waited_for() -> None:
-    behaviour = Behaviour(die_after=20, down=0.7, latency=0.01)
+    behaviour = StubBehavior(die_after=20, down=0.7, latency=0.01)
     async with Stub(behaviour) as stub, chat_at(stub.url) as chat:
         completions = await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(60)))
     assert len(completions) == 60
 
 
 async def test_a_prompt_too_long_is_refused_in_the_servers_words() -> None:
-    async with Stub(Behaviour(max_model_len=100)) as stub, chat_at(stub.url) as chat:
+    async with Stub(StubBehavior(max_model_len=100)) as stub, chat_at(stub.url) as chat:
         with pytest.raises(RequestRefused, match="maximum context length is 100 tokens"):
             await chat.complete(request("x" * 1000))
         assert stub.counts.asked == 1
 
 
 async def test_a_model_that_is_not_served_is_refused() -> None:
-    async with Stub(Behaviour(model="other")) as stub, chat_at(stub.url) as chat:
+    async with Stub(StubBehavior(model="other")) as stub, chat_at(stub.url) as chat:
         with pytest.raises(RequestRefused, match="`stub` does not exist"):
             await chat.complete(request())
 
@@ -252,7 +254,7 @@ def test_the_key_is_sent_and_seen_nowhere(
 
 async def test_a_server_that_repeats_the_key_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMFLOW_TEST_KEY", KEY)
-    async with Stub(Behaviour(model="other")) as stub:
+    async with Stub(StubBehavior(model="other")) as stub:
         chat = chat_at(stub.url)
         chat.model = KEY  # the stub repeats the model's name, as others repeat a key that they refuse
         async with chat:
@@ -273,7 +275,7 @@ def test_a_chat_serves_one_event_loop_after_the_other() -> None:
 async def test_with_a_server_at_its_worst_every_item_ends_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     """10 % of 429 and 500, 10 % of half a JSON, and a death in the midst."""
     log = tmp_path / "log.jsonl"
-    behaviour = Behaviour(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
+    behaviour = StubBehavior(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
     ledger = SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite")
     async with Stub(behaviour) as stub, chat_at(stub.url, concurrency=16) as inner:
         chat = LedgeredChat(inner, ledger, RequestContext(run="r"))
@@ -286,7 +288,7 @@ async def test_with_a_server_at_its_worst_every_item_ends_and_nothing_is_asked_t
     assert sum(answer.value is not None for answer in answers) >= 195
     assert stub.counts.garbled > 5
     assert any(answer.attempts > 1 for answer in answers)
-    times = answered(log)
+    times = count_answers(log)
     kept = ledger.digests()
     assert kept <= set(times)
     # A request whose answer was on its way when the server died is asked again, and no other.
@@ -295,7 +297,7 @@ async def test_with_a_server_at_its_worst_every_item_ends_and_nothing_is_asked_t
 
 
 async def test_items_that_are_lost_have_reasons() -> None:
-    async with Stub(Behaviour(garble=1.0)) as stub, chat_at(stub.url) as inner:
+    async with Stub(StubBehavior(garble=1.0)) as stub, chat_at(stub.url) as inner:
         chat = LedgeredChat(inner, MemoryLedger(), RequestContext())
         answer = await ask(chat, PROMPT, {"item": "one"})
     assert answer.value is None

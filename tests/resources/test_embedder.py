@@ -13,7 +13,7 @@ from memflow.errors import BadInput, BadSettings, MissingData
 from memflow.run.timing import measured
 from resources.embedder import BATCH, EndpointEmbedder, FolderEmbedder
 from resources.ledger import SqlLedger
-from resources.stub import Behaviour, Stub
+from resources.stub import Stub, StubBehavior
 
 
 @pytest.fixture
@@ -24,7 +24,10 @@ def ledger(tmp_path: Path):
 
 async def test_unit_vectors_in_the_order_of_the_texts(ledger: SqlLedger) -> None:
     texts = [f"text {n % 200}" for n in range(300)]
-    async with Stub(Behaviour(dimensions=16)) as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+    async with (
+        Stub(StubBehavior(dimensions=16)) as stub,
+        EndpointEmbedder(stub.url, "stub", ledger) as embedder,
+    ):
         vectors = await embedder.embed(texts)
         assert stub.counts.asked == -(-200 // BATCH)
         one = await embedder.embed(["text 7"])
@@ -42,7 +45,10 @@ async def test_unit_vectors_in_the_order_of_the_texts(ledger: SqlLedger) -> None
 
 
 async def test_episodes_that_embed_a_message_each_share_a_few_requests(ledger: SqlLedger) -> None:
-    async with Stub(Behaviour(latency=0.01)) as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+    async with (
+        Stub(StubBehavior(latency=0.01)) as stub,
+        EndpointEmbedder(stub.url, "stub", ledger) as embedder,
+    ):
         steps = 5
 
         async def episode(number: int) -> list[np.ndarray]:
@@ -59,7 +65,10 @@ async def test_episodes_that_embed_a_message_each_share_a_few_requests(ledger: S
 async def test_a_text_counts_as_its_share_of_its_request_and_a_replay_counts_the_same(
     ledger: SqlLedger,
 ) -> None:
-    async with Stub(Behaviour(latency=0.05)) as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+    async with (
+        Stub(StubBehavior(latency=0.05)) as stub,
+        EndpointEmbedder(stub.url, "stub", ledger) as embedder,
+    ):
 
         async def seconds(*texts: str) -> float:
             _, watch = await measured(embedder.embed(texts), time.perf_counter)
@@ -92,7 +101,7 @@ async def test_one_request_that_fails_loses_its_own_texts_alone(ledger: SqlLedge
 
 def test_it_works_without_being_entered_in_one_loop_after_the_other(ledger: SqlLedger) -> None:
     async def session(text: str) -> np.ndarray:
-        async with Stub(Behaviour(fail=0.3, retry_after=0.0)) as stub:
+        async with Stub(StubBehavior(fail=0.3, retry_after=0.0)) as stub:
             return await EndpointEmbedder(stub.url, "stub", ledger).embed([text])
 
     assert np.array_equal(asyncio.run(session("a")), asyncio.run(session("a")))

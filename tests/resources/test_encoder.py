@@ -10,7 +10,7 @@ import pytest
 
 from memflow.errors import BadSettings, MissingData
 from memflow.metrics.bertscore import bertscores, metric_name
-from resources.encoder import LAYERS, FolderEncoder
+from resources.encoder import BEST_LAYERS, FolderEncoder
 
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "dog", "ran", "home")
 
@@ -89,10 +89,14 @@ def test_a_layer_that_the_model_does_not_have_is_refused(folder: Path) -> None:
 
 
 def test_known_models_have_their_layer_and_others_must_be_told(tmp_path: Path) -> None:
-    for name in LAYERS:
+    for name in BEST_LAYERS:
         (tmp_path / name).mkdir()
-        assert FolderEncoder(tmp_path / name).layer == LAYERS[name]
-    assert (LAYERS["roberta-base"], LAYERS["bert-base-chinese"], LAYERS["deberta-xlarge-mnli"]) == (10, 8, 40)
+        assert FolderEncoder(tmp_path / name).layer == BEST_LAYERS[name]
+    assert (
+        BEST_LAYERS["roberta-base"],
+        BEST_LAYERS["bert-base-chinese"],
+        BEST_LAYERS["deberta-xlarge-mnli"],
+    ) == (10, 8, 40)
     assert FolderEncoder(tmp_path, name="roberta-base").name == "roberta-base"
     with pytest.raises(BadSettings, match="which layer"):
         FolderEncoder(tmp_path)

@@ -19,7 +19,7 @@ from filling import ACCOUNT, Choice, completion, fill, request
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings
-from resources.embedder import Embedded
+from resources.embedder import TimedVector
 from resources.ledger import SqlLedger
 from resources.limits import Prices
 from resources.usage import AccountRow, cost
@@ -113,10 +113,10 @@ def test_uses_are_told_as_they_happen(url: str) -> None:
 
 
 def test_vectors_are_kept(url: str) -> None:
-    vectors = {f"k{n}": Embedded(np.arange(4, dtype=np.float32) + n, n / 8) for n in range(1200)}
+    vectors = {f"k{n}": TimedVector(np.arange(4, dtype=np.float32) + n, n / 8) for n in range(1200)}
     with SqlLedger(url) as ledger:
         ledger.keep_vectors(vectors)
-        ledger.keep_vectors({"k0": Embedded(np.zeros(4, dtype=np.float32), 9.0)})
+        ledger.keep_vectors({"k0": TimedVector(np.zeros(4, dtype=np.float32), 9.0)})
         found = ledger.vectors([*vectors, "other"])
     assert found.keys() == vectors.keys()
     assert all(np.array_equal(found[key].vector, vectors[key].vector) for key in vectors)
@@ -244,7 +244,7 @@ def test_postgresql_keeps_the_same(postgres_url: str) -> None:
         ledger.put("k", request("é中"), completion("no"), ACCOUNT)
         assert other.get("k") == completion(key="k")
         assert other.messages("k") == request("é中").messages
-        ledger.keep_vectors({"v": Embedded(np.arange(3, dtype=np.float32), 0.5)})
+        ledger.keep_vectors({"v": TimedVector(np.arange(3, dtype=np.float32), 0.5)})
         kept = other.vectors(["v"])["v"]
         assert (kept.vector.tolist(), kept.seconds) == ([0, 1, 2], 0.5)
         ledger.failed(request("x"), ACCOUNT, "why")

@@ -40,13 +40,13 @@ def test_files_are_found_by_their_names(folder):
     }
     assert library.sums(published()) == {"set/a.json": sum_of(ONE), "set/b.json": sum_of(TWO)}
     assert library.found(published())
-    assert library.holding(published()).state == "found"
-    assert not library.holding(published()).checked
+    assert library.status_of(published()).state == "found"
+    assert not library.status_of(published()).checked
 
 
 def test_a_part_is_said_to_be_a_part(folder):
     library = Library(folder)
-    holding = library.holding(published())
+    holding = library.status_of(published())
     assert (holding.state, holding.missing) == ("part", ("set/b.json",))
     assert not library.found(published())
     assert library.sums(published()) == {"set/a.json": sum_of(ONE)}
@@ -58,7 +58,7 @@ def test_a_part_is_said_to_be_a_part(folder):
 
 
 def test_a_missing_set_says_where_it_was_looked_for(tmp_path):
-    assert Library(tmp_path).holding(published()).state == "missing"
+    assert Library(tmp_path).status_of(published()).state == "missing"
     with pytest.raises(MissingData, match="looked in no folder, as none is named: set MEMFLOW_DATA"):
         Library(None).paths(published())
     with pytest.raises(MissingData, match="which is no folder itself"):
@@ -68,7 +68,7 @@ def test_a_missing_set_says_where_it_was_looked_for(tmp_path):
 def test_a_file_that_is_not_the_published_one_is_refused(folder):
     dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(TWO)})
     library = Library(folder)
-    assert (library.holding(dataset).state, library.holding(dataset).wrong) == (
+    assert (library.status_of(dataset).state, library.status_of(dataset).wrong) == (
         "wrong checksum",
         ("set/a.json",),
     )
@@ -78,8 +78,8 @@ def test_a_file_that_is_not_the_published_one_is_refused(folder):
 
 def test_the_published_file_is_told_by_its_sum_in_either_case(folder):
     dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(ONE).upper()})
-    assert Library(folder).holding(dataset).state == "found"
-    assert Library(folder).holding(dataset).checked
+    assert Library(folder).status_of(dataset).state == "found"
+    assert Library(folder).status_of(dataset).checked
 
 
 def test_a_sum_is_taken_once_and_again_when_the_file_changes(folder, monkeypatch):
@@ -97,7 +97,7 @@ def test_a_sum_is_taken_once_and_again_when_the_file_changes(folder, monkeypatch
 
 
 def test_what_ships_is_found_in_the_package_without_a_folder():
-    assert Library(None).holding(published(files=("errors.py",), ships=True)).state == "found"
+    assert Library(None).status_of(published(files=("errors.py",), ships=True)).state == "found"
     with pytest.raises(MissingData, match="install it again"):
         Library(None).paths(published(files=("gone.json",), ships=True))
 
@@ -123,8 +123,8 @@ def test_a_file_of_ones_own_is_where_its_path_says(tmp_path):
     library = Library(tmp_path / "data", {"near": near, "far": far})
     assert library.sums("near") == {"near.jsonl": sum_of(ONE)}
     assert list(library.sums("far").values()) == [sum_of(TWO)]
-    assert Library(None).holding(far).state == "found", "an absolute path needs no data folder"
-    assert Library(None).holding(near).state == "missing"
+    assert Library(None).status_of(far).state == "found", "an absolute path needs no data folder"
+    assert Library(None).status_of(near).state == "missing"
     with pytest.raises(BadInput, match="there is no data set 'locomo'; there are near, far"):
         library.paths("locomo")
 
@@ -161,7 +161,7 @@ def test_published_files_may_be_named_by_a_pattern_too(tmp_path):
         (tmp_path / "set" / name).write_bytes(ONE)
     library = Library(tmp_path)
     assert list(library.paths(published(files=("set/*/*.json",)))) == ["set/a/1.json", "set/b/2.json"]
-    assert library.holding(published(files=("set/*.csv",))).missing == ("set/*.csv",)
+    assert library.status_of(published(files=("set/*.csv",))).missing == ("set/*.csv",)
 
 
 def test_without_its_optional_files_a_data_set_is_found_and_says_what_it_lacks(folder):
@@ -171,12 +171,12 @@ def test_without_its_optional_files_a_data_set_is_found_and_says_what_it_lacks(f
     )
     (folder / "set" / "c.json").write_bytes(TWO)
     assert list(library.paths(dataset)) == ["set/a.json", "set/c.json"]
-    holding = library.holding(dataset)
+    holding = library.status_of(dataset)
     assert (holding.state, holding.missing, holding.lacking) == ("found", (), ("set/b.json",))
     assert library.dataset(library.dataset(dataset)) == library.dataset(dataset)
     (folder / "set" / "a.json").unlink()
     assert not library.found(dataset)
-    assert library.holding(dataset).missing == ("set/a.json",)
+    assert library.status_of(dataset).missing == ("set/a.json",)
 
 
 def test_the_first_file_that_serves_is_taken(folder):
@@ -187,7 +187,7 @@ def test_the_first_file_that_serves_is_taken(folder):
     assert list(library.sums(dataset)) == ["set/b.json"]
     (folder / "set" / "whole.json").write_bytes(TWO)
     assert list(library.sums(dataset)) == ["set/whole.json"]
-    assert library.holding(published(files=("gone",), instead={"gone": ("too",)})).missing == ("gone",)
+    assert library.status_of(published(files=("gone",), instead={"gone": ("too",)})).missing == ("gone",)
 
 
 def test_an_optional_file_is_checked_like_any_other(folder):
@@ -202,7 +202,7 @@ def test_a_domain_names_what_it_cannot_read_whole(folder):
         "none": published(files=("set/b.json",)),
     }
     domain = Domain("d", "amemgym", ("part", "none"), "A domain")
-    found, lacking = Library(folder, known).of(domain)
+    found, lacking = Library(folder, known).datasets_of(domain)
     assert [each.files for each in found] == [("set/a.json",)]
     assert [each.how for each in lacking] == [
         "Ask its author.",

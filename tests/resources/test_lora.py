@@ -13,7 +13,7 @@ import pytest
 
 from memflow.benchmarks.memorybench.training import Lora
 from memflow.errors import TrainingFailed
-from resources.adapter import manifest_of
+from resources.adapter import read_manifest
 from resources.trainer import Job, Trainer
 
 pytestmark = pytest.mark.sft
@@ -132,7 +132,7 @@ def test_a_model_that_was_trained_answers_otherwise_and_nearer_to_what_was_liked
     files = {path.name for path in (tmp_path / "liked").iterdir()}
     assert files >= {"adapter_model.safetensors", "adapter_config.json", "manifest.json", "training.log"}
     assert not any(name.endswith((".bin", ".pt", ".pkl")) for name in files)
-    assert manifest_of(tmp_path / "liked") == manifest
+    assert read_manifest(tmp_path / "liked") == manifest
     answers = json.loads(told(python, ANSWERS, tiny, str(tmp_path / "liked"), ASKED, WANTED))
     assert answers["adapted"]["text"] != answers["base"]["text"]
     assert answers["adapted"]["loss"] < answers["base"]["loss"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memflow.errors import BadInput, BadSettings, TrainingFailed
-from resources.adapter import MANIFEST, WEIGHTS, manifest_of, recipe, served
+from resources.adapter import MANIFEST, WEIGHTS, load_adapter, read_manifest, recipe
 from resources.trainer import Job, Trainer
 
 DONE = {
@@ -86,7 +86,7 @@ def test_an_adapter_lies_where_it_was_asked_for_with_its_manifest(tmp_path: Path
     assert left(out) == {WEIGHTS, "adapter_config.json", MANIFEST, "training.log"}
     assert left(out.parent) == {"liked"}
     assert (out / "training.log").read_text() == "learning\n"
-    assert manifest == manifest_of(out)
+    assert manifest == read_manifest(out)
     assert manifest.cases == ["a", "b"] and manifest.trained.cut_short == ["b"] and manifest.scripted
     assert manifest.recipe == recipe("digest", "tiny", "", JOB.parameters)
     assert len(manifest.revision) == 32
@@ -107,15 +107,15 @@ def test_the_revision_is_of_the_weights_and_of_their_scale(tmp_path: Path, train
 def test_an_adapter_is_served_under_its_own_revision_alone(tmp_path: Path, trainer: Any) -> None:
     out = tmp_path / "liked"
     manifest = trainer(LEARNS).train(JOB, out)
-    assert served(out, manifest.revision) == manifest
+    assert load_adapter(out, manifest.revision) == manifest
     with pytest.raises(BadSettings, match=f"is {manifest.revision}, and .* revision = 'other'"):
-        served(out, "other")
+        load_adapter(out, "other")
     (out / WEIGHTS).write_text("others")
     with pytest.raises(BadInput, match=r"the weights in .* are not those of its manifest"):
-        manifest_of(out)
+        read_manifest(out)
     (out / WEIGHTS).unlink()
     with pytest.raises(BadInput, match=r"it has no adapter_model\.safetensors"):
-        manifest_of(out)
+        read_manifest(out)
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_a_damaged_manifest_is_told(tmp_path: Path, trainer: Any, change: Any, m
     told = json.loads((out / MANIFEST).read_text())
     (out / MANIFEST).write_text("{" if change is None else json.dumps({**told, **change}))
     with pytest.raises(BadInput, match=match):
-        manifest_of(out)
+        read_manifest(out)
 
 
 def test_a_folder_without_a_manifest_is_no_adapter(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is no adapter of `memflow finetune`"):
-        manifest_of(tmp_path)
+        read_manifest(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_what_is_there_is_kept_unless_it_is_an_adapter_to_go_over(tmp_path: Path
     assert trainer(LEARNS).train(again, other, over=True).revision != first.revision
     with pytest.raises(TrainingFailed):
         trainer("pass").train(JOB, other, over=True)
-    assert manifest_of(other).parameters["seed"] == 7
+    assert read_manifest(other).parameters["seed"] == 7
     assert left(tmp_path) == {"liked", "other", "other.log"}
 
 

@@ -14,13 +14,13 @@ from memflow.annotation.sheet import (
     Part,
     Sheet,
     Unit,
-    categories,
-    category,
+    label_categories,
+    label_category,
+    label_score,
     language_of,
     make_sheet,
     read_key,
     read_sheet,
-    value,
     write_sheet,
 )
 from memflow.errors import BadInput, MissingData
@@ -70,14 +70,14 @@ def test_what_is_written_is_read(keyed) -> None:
 def test_a_key_says_what_is_right(keyed) -> None:
     folder, sheet = keyed
     key, item = read_key(folder, sheet), sheet.items["a#0"]
-    assert [category(item, name, key) for name in ("option_1", "option_2", "untold")] == [
+    assert [label_category(item, name, key) for name in ("option_1", "option_2", "untold")] == [
         "wrong",
         "right",
         "untold",
     ]
-    assert [value(item, name, key) for name in ("option_1", "option_2", "untold")] == [0, 1, 0]
-    assert categories(sheet) == ["right", "wrong", "untold"]
-    assert categories(make_sheet(header(), [unit("a")])) == ["full", "none"]
+    assert [label_score(item, name, key) for name in ("option_1", "option_2", "untold")] == [0, 1, 0]
+    assert label_categories(sheet) == ["right", "wrong", "untold"]
+    assert label_categories(make_sheet(header(), [unit("a")])) == ["full", "none"]
 
 
 def test_what_an_annotator_is_handed_holds_no_key(keyed) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.annotation.kind import Tables
+from memflow.annotation.kind import DomainTables
 from memflow.annotation.kinds import kind_of
 from memflow.annotation.sheet import Sheet
 from memflow.benchmarks.amemgym import AMemGym
@@ -23,16 +23,16 @@ from memflow.run.transcripts import said_of
 
 
 @pytest.fixture(scope="module")
-def tables(demo) -> Tables:
+def tables(demo) -> DomainTables:
     benchmark = AMemGym()
     chat = ScriptedChat(benchmark.handlers())
     episodes = benchmark.episodes(demo.domain, demo.states, demo.turns, [], chat)
     tools = Tools(chat, HashingEmbedder())
     played = asyncio.run(play_all(episodes, remember("full", tools), benchmark.replier(demo.domain, chat)))
-    return Tables(demo.states, demo.turns, demo.probes, said_of("amemgym_demo", "full", played))
+    return DomainTables(demo.states, demo.turns, demo.probes, said_of("amemgym_demo", "full", played))
 
 
-def sheet(tables: Tables, kind: str, **options) -> tuple[Sheet, dict[str, str]]:
+def sheet(tables: DomainTables, kind: str, **options) -> tuple[Sheet, dict[str, str]]:
     return KINDS[kind].sample("amemgym_demo", tables, **options)
 
 
@@ -142,8 +142,10 @@ def test_a_kind_that_there_is_not() -> None:
 
 
 def test_the_published_users(base) -> None:
-    found, _ = KINDS["exposure"].sample("amemgym_base", Tables(base.states, base.turns, base.probes))
+    found, _ = KINDS["exposure"].sample("amemgym_base", DomainTables(base.states, base.turns, base.probes))
     assert found.header.drawn == 200 and found.header.population == len(base.turns)
     assert set(Counter(unit.episode for unit in found.units).values()) <= {200 // 12, 200 // 12 + 1}
-    variants, _ = KINDS["reliability"].sample("amemgym_base", Tables(base.states, base.turns, base.probes))
+    variants, _ = KINDS["reliability"].sample(
+        "amemgym_base", DomainTables(base.states, base.turns, base.probes)
+    )
     assert len(variants.items) == 200

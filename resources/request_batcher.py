@@ -11,22 +11,22 @@ from typing import Generic, TypeVar
 
 PAUSE_S = 0.002
 """Seconds without anybody asking after which nobody else is waited for."""
-PATIENCE_S = 0.05
+MAX_WAIT_S = 0.05
 """Seconds after which nobody else is waited for, however many keep asking."""
 
 T = TypeVar("T")
 
-Have = Callable[[str, T], None]
+OnResult = Callable[[str, T], None]
 """Told of a key and what it stands for, as soon as that is known."""
 
 
-class Gathering(Generic[T]):
+class RequestBatcher(Generic[T]):
     """Texts by key, and what `work` makes of them: it is handed the gathered ones, and says what it has of each.
 
     Where it raises, those have the error of whose keys it has said nothing.
     """
 
-    def __init__(self, work: Callable[[Mapping[str, str], Have[T]], Awaitable[None]]) -> None:
+    def __init__(self, work: Callable[[Mapping[str, str], OnResult[T]], Awaitable[None]]) -> None:
         self.work = work
         self._asked: dict[str, asyncio.Future[T]] = {}
         self._gathered: dict[str, str] = {}
@@ -60,7 +60,7 @@ class Gathering(Generic[T]):
 
     async def _gather(self) -> None:
         loop = asyncio.get_running_loop()
-        until, seen = loop.time() + PATIENCE_S, 0
+        until, seen = loop.time() + MAX_WAIT_S, 0
         while seen < len(self._gathered) and loop.time() < until:
             seen = len(self._gathered)
             await asyncio.sleep(PAUSE_S)

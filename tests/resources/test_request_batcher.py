@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from resources.gathering import PATIENCE_S, Gathering, Have
+from resources.request_batcher import MAX_WAIT_S, OnResult, RequestBatcher
 
 
 class Server:
@@ -16,7 +16,7 @@ class Server:
         self.refused = refused
         self.wait = wait
 
-    async def __call__(self, texts: Mapping[str, str], have: Have[str]) -> None:
+    async def __call__(self, texts: Mapping[str, str], have: OnResult[str]) -> None:
         self.asked.append([*texts])
         await asyncio.sleep(self.wait)
         for key, text in texts.items():
@@ -28,7 +28,7 @@ class Server:
 
 async def test_what_many_ask_for_at_once_is_asked_for_together_and_each_key_once() -> None:
     server = Server()
-    gathering = Gathering(server)
+    gathering = RequestBatcher(server)
 
     async def one(key: str) -> dict[str, str]:
         for _ in range(3):  # some come a few turns of the loop later
@@ -45,7 +45,7 @@ async def test_what_many_ask_for_at_once_is_asked_for_together_and_each_key_once
 
 async def test_an_error_is_theirs_whose_keys_it_is() -> None:
     server = Server(refused=("bad", "worse"))
-    gathering = Gathering(server)
+    gathering = RequestBatcher(server)
     good, mixed, bad = await asyncio.gather(
         gathering.of({"a": "a"}),
         gathering.of({"a": "a", "bad": "b"}),
@@ -57,7 +57,7 @@ async def test_an_error_is_theirs_whose_keys_it_is() -> None:
 
 
 async def test_who_is_stopped_stops_nobody_else() -> None:
-    gathering = Gathering(Server(wait=0.01))
+    gathering = RequestBatcher(Server(wait=0.01))
     first, second = (asyncio.ensure_future(gathering.of({"a": "a"})) for _ in range(2))
     await asyncio.sleep(0.005)
     first.cancel()
@@ -67,11 +67,11 @@ async def test_who_is_stopped_stops_nobody_else() -> None:
 
 async def test_nobody_waits_for_ever_for_others_who_keep_asking() -> None:
     server = Server()
-    gathering = Gathering(server)
+    gathering = RequestBatcher(server)
     loop = asyncio.get_running_loop()
     began, done = loop.time(), asyncio.ensure_future(gathering.of({"first": "first"}))
     others = []
-    while not done.done() and loop.time() - began < 20 * PATIENCE_S:
+    while not done.done() and loop.time() - began < 20 * MAX_WAIT_S:
         others.append(asyncio.ensure_future(gathering.of({f"k{len(others)}": "k"})))
         await asyncio.sleep(0)
     assert done.done() and len(server.asked) < len(others)
@@ -79,7 +79,7 @@ async def test_nobody_waits_for_ever_for_others_who_keep_asking() -> None:
 
 
 async def test_what_is_closed_is_over() -> None:
-    gathering = Gathering(Server(wait=60))
+    gathering = RequestBatcher(Server(wait=60))
     waiting = asyncio.ensure_future(gathering.of({"a": "a"}))
     await asyncio.sleep(0.02)
     gathering.close()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def sums(folder: Path, names: Sequence[str] | None = None) -> list[list[str]]:
+def checksums(folder: Path, names: Sequence[str] | None = None) -> list[list[str]]:
     """The files of a folder, or those of these names, each with its SHA-256."""
     files = (
         (path for path in folder.rglob("*") if path.is_file())
