@@ -38,7 +38,7 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.kinds import kind
-from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory, probes_of, turns_of
+from memflow.benchmarks.membench.turns import Asked, Step, Trajectory, probes_of, turns_of
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Sampling
 from memflow.memories.memory import Tools

@@ -4,10 +4,10 @@ import random
 from typing import Any
 
 from memflow.benchmarks.membench.config import Parameters
-from memflow.benchmarks.membench.generation.lives import preferences, vocabulary
-from memflow.benchmarks.membench.generation.lives.graphs import Graph, Node
-from memflow.benchmarks.membench.generation.lives.vocabulary import Language
-from memflow.benchmarks.membench.generation.tasks import Task
+from memflow.benchmarks.membench.generation import preferences, vocabulary
+from memflow.benchmarks.membench.generation.graphs import Graph, Node
+from memflow.benchmarks.membench.generation.plans import Task
+from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import KINDS
 
 LIKED = {

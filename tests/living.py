@@ -13,10 +13,10 @@ from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.config import Parameters
-from memflow.benchmarks.membench.generation.lives import preferences, vocabulary
-from memflow.benchmarks.membench.generation.lives.graphs import Graph
-from memflow.benchmarks.membench.generation.lives.sampling import sample
-from memflow.benchmarks.membench.generation.tasks import Task
+from memflow.benchmarks.membench.generation import preferences, vocabulary
+from memflow.benchmarks.membench.generation.graph_sampling import sample
+from memflow.benchmarks.membench.generation.graphs import Graph
+from memflow.benchmarks.membench.generation.plans import Task
 from memflow.benchmarks.membench.kinds import KINDS
 from memflow.chat.scripted import ScriptedChat
 from memflow.records import Probe, Record, Turn

@@ -24,7 +24,7 @@ STAGES = {"raw", "states", "utterances", "questions", "feedback", "memories", "a
 
 ENVIRONMENT_GUARD = ROOT / "memflow" / "memories" / "lib_mem0" / "library.py"
 """Restores os.environ around the import of a third-party package, which writes to the home folder and reports usage."""
-PICKLE_READER = ROOT / "memflow" / "benchmarks" / "plain_pickle.py"
+PICKLE_READER = ROOT / "memflow" / "benchmarks" / "safe_pickle.py"
 """Reads a published pickle and accepts plain values only."""
 
 IMPURE = re.compile(

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.noise.weaving import Unit
-from memflow.benchmarks.membench.trajectories import Step, is_noise, session_of
+from memflow.benchmarks.membench.noise.insertion import Unit
+from memflow.benchmarks.membench.turns import Step, is_noise, session_of
 from memflow.records import Turn
 from memflow.tokens import estimate
 

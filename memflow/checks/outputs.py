@@ -21,7 +21,7 @@ from memflow.checks.rules import (
 from memflow.memories.memory import FAILURE
 from memflow.metrics.ranges import within
 from memflow.records import FailureAttribution, Policy, Score
-from memflow.scoring.comparability import unequal
+from memflow.scoring.comparability import differing_settings
 
 
 def _gaps_between_steps(policies: Sequence[Policy]) -> list[int]:
@@ -48,12 +48,12 @@ def _minority_simulators(scores: Sequence[Score]) -> list[int]:
 
 
 def _failures_sum_to_loss(row: FailureAttribution) -> bool:
-    if row.loss is None or row.write is None or row.read is None or row.utilisation is None:
+    if row.loss is None or row.write is None or row.read is None or row.utilization is None:
         return False
-    return abs(row.write + row.read + row.utilisation - row.loss) < 1e-9
+    return abs(row.write + row.read + row.utilization - row.loss) < 1e-9
 
 
-_FAILURES = ("write_failure", "read_failure", "utilisation_failure")
+_FAILURES = ("write_failure", "read_failure", "utilization_failure")
 
 
 def _unattributed_errors(scores: Sequence[Score]) -> list[int]:
@@ -76,15 +76,20 @@ def _unattributed_errors(scores: Sequence[Score]) -> list[int]:
 
 
 def _unlisted_differences(scores: Sequence[Score]) -> list[int]:
-    """Return scores whose column `unequal` does not list how their settings differ from those compared with."""
-    return [at for at, differences in enumerate(unequal(scores)) if differences != scores[at].unequal]
+    """Return scores whose column `differing_settings` is not what a comparison with the other scores gives."""
+    found = differing_settings(scores)
+    return [
+        at
+        for at, (score, differing) in enumerate(zip(scores, found, strict=True))
+        if differing != score.differing_settings
+    ]
 
 
 def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
     """Return scores that rest on another version of a prompt or model than those they are compared with."""
     return [
         at
-        for at, differences in enumerate(unequal(scores))
+        for at, differences in enumerate(differing_settings(scores))
         if differences and ("prompt " in differences or "model " in differences)
     ]
 
@@ -103,7 +108,7 @@ EXPECTED: tuple[Expectation, ...] = (
         {
             "valid_role": AcceptedValues("role", ("user", "assistant")),
             "valid_origin": AcceptedValues("origin", ("given", "assistant", "simulator")),
-            "tick_not_negative": Between("tick", 0),
+            "sequence_not_negative": Between("sequence", 0),
         },
     ),
     *expect(
@@ -163,11 +168,11 @@ EXPECTED: tuple[Expectation, ...] = (
         {
             "probe_id_in_verdicts": ForeignKey(("probe_id",), "score.verdicts", ("probe_id",)),
             "failures_sum_to_loss": each_valid_row(_failures_sum_to_loss),
-            "recalled_within_held_within_evidence": each_valid_row(
-                lambda row: row.recalled <= row.held <= row.evidence
+            "recalled_within_stored_within_evidence": each_valid_row(
+                lambda row: row.recalled <= row.stored <= row.evidence
             ),
-            "recalled_at_10_within_held": each_valid_row(
-                lambda row: row.recalled_at_10 is None or row.recalled_at_10 <= row.held
+            "recalled_at_10_within_stored": each_valid_row(
+                lambda row: row.recalled_at_10 is None or row.recalled_at_10 <= row.stored
             ),
         },
     ),

@@ -8,17 +8,17 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench import load as files_of
-from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_figures, placed
+from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_scores, placed
 from memflow.benchmarks.membench.config import generated, parameters_of
-from memflow.benchmarks.membench.generated import make_probes, make_turns
-from memflow.benchmarks.membench.generation.lives.states import make_states
+from memflow.benchmarks.membench.generation.graph_sampling import make_states
+from memflow.benchmarks.membench.generation.trajectories import make_probes, make_turns
 from memflow.benchmarks.membench.noise.lengths import lengthened
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.question import put
-from memflow.benchmarks.membench.scoring import levels, make_figures
+from memflow.benchmarks.membench.scoring import levels, make_scores
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import taken
-from memflow.benchmarks.membench.trajectories import probes_of, turns_of
+from memflow.benchmarks.membench.turns import probes_of, turns_of
 from memflow.benchmarks.membench.wording import simulator_prompts
 from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.verdicts import UNPARSED, choice_verdicts
@@ -93,10 +93,10 @@ class MemBench(Benchmark):
     ) -> list[Verdict]:
         return choice_verdicts(domain, probes, replies)
 
-    def figures(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        return [*make_figures(domain, measured), *capacity_figures(domain, measured)]
+    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
+        return [*make_scores(domain, measured), *capacity_scores(domain, measured)]
 
-    def parts(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+    def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
         return levels(probes)
 
     def headline(self, metric: str) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.membench.generation.lives import sources
+from memflow.benchmarks.membench.generation import user_sources as sources
 from memflow.benchmarks.membench.published import memdaily, memdaily_graphs, noise, release
-from memflow.benchmarks.membench.trajectories import Trajectory
+from memflow.benchmarks.membench.turns import Trajectory
 from memflow.benchmarks.published_file import Reader, records_of
 from memflow.records import Record
 

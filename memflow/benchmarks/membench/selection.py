@@ -7,7 +7,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import Parameters, parameters_of
 from memflow.benchmarks.membench.kinds import EMOTION, KINDS
 from memflow.benchmarks.membench.load import trajectory
-from memflow.benchmarks.membench.trajectories import Trajectory
+from memflow.benchmarks.membench.turns import Trajectory
 from memflow.fingerprint import seeded
 from memflow.records import Record
 

@@ -73,7 +73,7 @@ def taught(empty: Any) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def parse_parameters(tmp_path: Path) -> None:
+def finetune_settings(tmp_path: Path) -> None:
     """A memflow.toml with a model that has weights, and a Python that learns."""
     (tmp_path / "learns.py").write_text(LEARNS, encoding="utf-8")
     Path("memflow.toml").write_text(
@@ -93,7 +93,7 @@ def test_what_would_be_learned_is_counted_without_a_training_environment(taught:
     assert sum(row["first_answers"] for row in said["counts"]) > 3
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("finetune_settings")
 def test_an_adapter_is_trained_and_its_lines_make_it_a_model(taught: Any) -> None:
     home = taught()
     result = home("finetune", DOMAIN, "--model", "small", "--epochs", "2", "--format", "json")
@@ -113,7 +113,7 @@ def test_an_adapter_is_trained_and_its_lines_make_it_a_model(taught: Any) -> Non
     assert model.arguments == base.arguments and model.fingerprint() != base.fingerprint()
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("finetune_settings")
 def test_the_same_training_is_not_done_twice_and_another_does_not_go_over_it(taught: Any) -> None:
     home = taught()
     command = ("finetune", DOMAIN, "--model", "small", "--out", "liked")
@@ -128,7 +128,7 @@ def test_the_same_training_is_not_done_twice_and_another_does_not_go_over_it(tau
     assert read_manifest(Path("liked")).parameters["rank"] == 16
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("finetune_settings")
 def test_people_are_told_what_to_do_next(taught: Any) -> None:
     shown = taught()("finetune", DOMAIN, "--model", "small", "--out", "Liked-1").stdout
     assert "First answers with a like" in shown and "scripted chat, which is not a language model" in shown
@@ -138,7 +138,7 @@ def test_people_are_told_what_to_do_next(taught: Any) -> None:
     assert tomllib.loads(lines)["models"]["liked_1"]["kind"] == "vllm"
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("finetune_settings")
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [

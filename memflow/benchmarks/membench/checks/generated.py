@@ -11,10 +11,10 @@ from datetime import datetime
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import generated, parameters_of
-from memflow.benchmarks.membench.generation.clock import read
 from memflow.benchmarks.membench.generation.planning import wanted
+from memflow.benchmarks.membench.generation.timeline import read
 from memflow.benchmarks.membench.kinds import kind
-from memflow.benchmarks.membench.trajectories import is_noise, scenario_of
+from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.checks.rules import (
     AcrossTables,
     EachRow,

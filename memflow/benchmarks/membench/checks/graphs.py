@@ -11,10 +11,11 @@ from datetime import datetime
 
 from memflow.benchmarks.membench.checks.generated import where_generated
 from memflow.benchmarks.membench.config import Parameters, parameters_of
-from memflow.benchmarks.membench.generation.lives import personal, told
-from memflow.benchmarks.membench.generation.lives.graphs import EVENT, ITEM, PLACE, ROLE
-from memflow.benchmarks.membench.generation.lives.preferences import TOPICS
-from memflow.benchmarks.membench.generation.lives.vocabulary import THINGS, Relation, shipped
+from memflow.benchmarks.membench.generation import personal_data as personal
+from memflow.benchmarks.membench.generation import values as told
+from memflow.benchmarks.membench.generation.graphs import EVENT, ITEM, PLACE, ROLE
+from memflow.benchmarks.membench.generation.preferences import TOPICS
+from memflow.benchmarks.membench.generation.vocabulary import THINGS, Relation, shipped
 from memflow.checks.rules import Expectation, PerDomain, Rule, WholeTable, each_valid_row
 from memflow.errors import BadInput
 from memflow.records import Entity

@@ -14,7 +14,7 @@ from itertools import groupby
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
-from memflow.benchmarks.membench.trajectories import is_noise, session_of
+from memflow.benchmarks.membench.turns import is_noise, session_of
 from memflow.checks.rules import AcrossTables, EachRow, Expectation, PerDomain, Rule, WholeTable
 from memflow.records import Entity, Probe, Turn
 from memflow.tokens import estimate

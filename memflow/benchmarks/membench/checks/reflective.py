@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from memflow.benchmarks.membench.checks.generated import where_generated
-from memflow.benchmarks.membench.generation.emotions import moods
-from memflow.benchmarks.membench.generation.lives.vocabulary import Language
-from memflow.benchmarks.membench.generation.sayings import sayings
+from memflow.benchmarks.membench.generation.emotion_plans import moods
+from memflow.benchmarks.membench.generation.templates import preference_templates
+from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import EMOTION, KINDS
-from memflow.benchmarks.membench.trajectories import is_noise, scenario_of
+from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.benchmarks.membench.wording import says, unstamped
 from memflow.checks.rules import AcrossTables, Expectation, Rule
 from memflow.records import Entity, Probe, Turn
@@ -88,7 +88,7 @@ def without_all_that_was_recommended(probes: Sequence[Probe], turns: Sequence[Tu
         for items in [[item for _, item in told]]
         if [message for message, _ in told] != probe.evidence
         or len(set(items)) < len(items)
-        or sayings(_language(probe)).comma.join(items) != probe.revealed
+        or preference_templates(_language(probe)).comma.join(items) != probe.revealed
     ]
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from memflow.benchmarks.membench.kinds import KINDS, SCENES
 from memflow.benchmarks.membench.published.questions import OPTIONS
-from memflow.benchmarks.membench.trajectories import is_noise, scenario_of
+from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.benchmarks.membench.wording import moment_of
 from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable, each_valid_row
 from memflow.records import Probe, Turn

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memflow.benchmarks.membench.generation.clock import times
 from memflow.benchmarks.membench.generation.plans import Plan, Talk
-from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory
+from memflow.benchmarks.membench.generation.timeline import times
+from memflow.benchmarks.membench.turns import Asked, Step, Trajectory
 from memflow.benchmarks.membench.wording import written
 from memflow.fingerprint import seeded
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import Parameters, parameters_of
-from memflow.benchmarks.membench.generation import computing, factual, preferring, recommending
-from memflow.benchmarks.membench.generation.lives.graphs import graphs_of
-from memflow.benchmarks.membench.generation.lives.sources import likes_of, words_of
-from memflow.benchmarks.membench.generation.plans import Plan
-from memflow.benchmarks.membench.generation.tasks import Planner, Task
+from memflow.benchmarks.membench.generation import computed_plans as computing
+from memflow.benchmarks.membench.generation import factual_plans as factual
+from memflow.benchmarks.membench.generation import preference_plans as preferring
+from memflow.benchmarks.membench.generation import recommendation_plans as recommending
+from memflow.benchmarks.membench.generation.graphs import graphs_of
+from memflow.benchmarks.membench.generation.plans import Plan, Planner, Task
+from memflow.benchmarks.membench.generation.user_sources import likes_of, words_of
 from memflow.benchmarks.membench.kinds import KINDS, Kind
 from memflow.fingerprint import seeded
 from memflow.records import Record

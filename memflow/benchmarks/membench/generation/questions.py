@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memflow.benchmarks.membench.answers import Distractors, ToldMessage, distractors_of, told_of
-from memflow.benchmarks.membench.generation import clock
+from memflow.benchmarks.membench.generation import timeline as clock
+from memflow.benchmarks.membench.generation.dialogues import lost
 from memflow.benchmarks.membench.generation.layout import Frame
-from memflow.benchmarks.membench.generation.lives.told import moment_of
 from memflow.benchmarks.membench.generation.plans import Plan, Query
-from memflow.benchmarks.membench.generation.sessions import lost
-from memflow.benchmarks.membench.trajectories import Asked
+from memflow.benchmarks.membench.generation.values import moment_of
+from memflow.benchmarks.membench.turns import Asked
 from memflow.benchmarks.membench.wording import listed, prompt, written
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import Prompt

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from memflow.benchmarks.membench.trajectories import scenario_of
+from memflow.benchmarks.membench.turns import scenario_of
 from memflow.records import Entity, Probe, Turn
 from memflow.words import HAN
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.noise import grammar as noise_grammar
+from memflow.benchmarks.membench.noise import synthetic as noise_grammar
 from memflow.benchmarks.membench.noise.conflicts import forbidden
-from memflow.benchmarks.membench.noise.weaving import Unit, woven
+from memflow.benchmarks.membench.noise.insertion import Unit, woven
 from memflow.benchmarks.membench.published import noise as noise_files
 from memflow.records import Entity, Probe, Record, Turn
 

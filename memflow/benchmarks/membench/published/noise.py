@@ -11,7 +11,7 @@ from pydantic import Field
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.published.questions import Shape
 from memflow.benchmarks.membench.published.release import Spoken
-from memflow.benchmarks.membench.trajectories import NOISE, Step
+from memflow.benchmarks.membench.turns import NOISE, Step
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 

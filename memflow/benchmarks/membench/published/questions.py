@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from memflow.benchmarks.membench.trajectories import Asked, Trajectory, is_noise
+from memflow.benchmarks.membench.turns import Asked, Trajectory, is_noise
 from memflow.benchmarks.multiple_choice import LETTERS
 from memflow.benchmarks.published_file import Said
 

@@ -20,7 +20,7 @@ from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 
 from memflow.benchmarks.membench.kinds import Kind, Scene, kind
 from memflow.benchmarks.membench.published.questions import Question, Shape, asked
-from memflow.benchmarks.membench.trajectories import Step, Trajectory
+from memflow.benchmarks.membench.turns import Step, Trajectory
 from memflow.benchmarks.membench.wording import stamped
 from memflow.benchmarks.published_file import File, Said
 from memflow.errors import BadInput

@@ -25,7 +25,7 @@ from memflow.benchmarks.membench.capacity import (
 )
 from memflow.benchmarks.membench.kinds import kind
 from memflow.benchmarks.membench.plots import capacity_charts
-from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory, probes_of, turns_of
+from memflow.benchmarks.membench.turns import Asked, Step, Trajectory, probes_of, turns_of
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Memory, Recall, Tools, parameter
 from memflow.memories.registry import find
@@ -103,7 +103,7 @@ async def figures(name, remember, trajectories):
     assert not [reply.reason for reply in replies if reply.reason]
     verdicts = await BENCH.verdicts(DOMAIN, probes, replies, MetricBackends())
     measured = AssistantResults("d", name, name, "scripted", probes, verdicts, [], [], "", True)
-    return BENCH.figures(DOMAIN, measured)
+    return BENCH.scores(DOMAIN, measured)
 
 
 def one(found, metric, name="all", variant="standard"):

@@ -8,8 +8,8 @@ from weaving import domain, said, units
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.checks.noise import EXPECTED
-from memflow.benchmarks.membench.noise.weaving import woven
-from memflow.benchmarks.membench.trajectories import is_noise
+from memflow.benchmarks.membench.noise.insertion import woven
+from memflow.benchmarks.membench.turns import is_noise
 from memflow.checks.evaluation import RuleResult, check_rows
 from memflow.checks.expectations import EXPECTATIONS
 from memflow.checks.rules import of_benchmark

@@ -15,13 +15,13 @@ import pytest
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.checks.reflective import EXPECTED
-from memflow.benchmarks.membench.generated import make_probes, make_turns
-from memflow.benchmarks.membench.generation.lives.states import make_states
+from memflow.benchmarks.membench.generation.graph_sampling import make_states
+from memflow.benchmarks.membench.generation.trajectories import make_probes, make_turns
 from memflow.benchmarks.membench.kinds import KINDS
 from memflow.benchmarks.membench.load import read
 from memflow.benchmarks.membench.question import put
 from memflow.benchmarks.membench.scripted import HANDLERS
-from memflow.benchmarks.membench.trajectories import scenario_of
+from memflow.benchmarks.membench.turns import scenario_of
 from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.chat.asking import ask
 from memflow.chat.requests import ChatMessage

@@ -11,7 +11,7 @@ from telling import read, split, time
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.checks.rows import EXPECTED, times_back
 from memflow.benchmarks.membench.selection import taken
-from memflow.benchmarks.membench.trajectories import is_noise, probes_of, turns_of
+from memflow.benchmarks.membench.turns import is_noise, probes_of, turns_of
 from memflow.checks.evaluation import check_rows
 from memflow.checks.rules import of_benchmark
 from memflow.records import Probe, Turn

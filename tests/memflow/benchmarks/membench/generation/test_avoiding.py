@@ -6,8 +6,8 @@ import pytest
 
 from memflow.benchmarks.membench.answers import ToldMessage, ToldRound
 from memflow.benchmarks.membench.config import Parameters
+from memflow.benchmarks.membench.generation.dialogues import named, tell
 from memflow.benchmarks.membench.generation.layout import framed
-from memflow.benchmarks.membench.generation.sessions import named, tell
 from memflow.benchmarks.membench.wording import says, stamped, unstamped
 
 START = Parameters().start

@@ -5,9 +5,9 @@ from datetime import datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.membench.generation.clock import read
 from memflow.benchmarks.membench.generation.layout import Slot, framed
 from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk
+from memflow.benchmarks.membench.generation.timeline import read
 from memflow.benchmarks.membench.kinds import KINDS
 
 START = datetime(2024, 10, 1, 8, 0)

@@ -6,11 +6,11 @@ from datetime import datetime
 
 import pytest
 
-from memflow.benchmarks.membench.generation.clock import read
+from memflow.benchmarks.membench.generation.dialogues import tell
 from memflow.benchmarks.membench.generation.layout import framed
 from memflow.benchmarks.membench.generation.questions import put
-from memflow.benchmarks.membench.generation.sessions import tell
-from memflow.benchmarks.membench.trajectories import turns_of
+from memflow.benchmarks.membench.generation.timeline import read
+from memflow.benchmarks.membench.turns import turns_of
 from memflow.errors import BadInput
 
 START = datetime(2024, 10, 1, 8, 0)

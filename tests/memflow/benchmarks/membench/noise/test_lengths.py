@@ -11,7 +11,7 @@ from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.checks.noise import EXPECTED
 from memflow.benchmarks.membench.noise.lengths import pool_of
-from memflow.benchmarks.membench.trajectories import is_noise
+from memflow.benchmarks.membench.turns import is_noise
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
 from memflow.records import Probe, Record, Turn

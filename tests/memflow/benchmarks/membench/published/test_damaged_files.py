@@ -11,7 +11,7 @@ from telling import messages, sampled, sessions
 
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.membench.published import release as published
-from memflow.benchmarks.membench.trajectories import probes_of, turns_of
+from memflow.benchmarks.membench.turns import probes_of, turns_of
 from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
 from memflow.records import Record

@@ -15,7 +15,7 @@ from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.load import trajectory
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.selection import taken
-from memflow.benchmarks.membench.trajectories import probes_of, turns_of
+from memflow.benchmarks.membench.turns import probes_of, turns_of
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import EXPECTATIONS
 from memflow.errors import BadInput

@@ -9,7 +9,7 @@ from telling import question
 
 from memflow.benchmarks.membench.kinds import kind
 from memflow.benchmarks.membench.published.questions import Question, asked, joined
-from memflow.benchmarks.membench.trajectories import Asked, Step, Trajectory
+from memflow.benchmarks.membench.turns import Asked, Step, Trajectory
 
 STEPS = Trajectory(
     trajectory_id="participation/simple/roles/0",

@@ -13,7 +13,7 @@ from telling import TOLD, ids, message_of, messages, question, read, round_of, s
 
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench.load import trajectory
-from memflow.benchmarks.membench.trajectories import Trajectory, is_noise, turns_of
+from memflow.benchmarks.membench.turns import Trajectory, is_noise, turns_of
 from memflow.benchmarks.membench.wording import moment_of, written
 from memflow.errors import BadInput
 

@@ -116,7 +116,7 @@ async def test_without_a_judge_what_is_computed_has_its_value(asked) -> None:
 
 
 async def test_nonsense_of_the_judge_is_a_reason_and_never_a_score(asked, judge, encoders, synonyms) -> None:
-    mad = judge(**{prompt.name.partition("/")[2]: "42" for prompt in all_prompts(f"{BENCH_PACKAGE}.scores")})
+    mad = judge(**{prompt.name.partition("/")[2]: "42" for prompt in all_prompts(f"{BENCH_PACKAGE}.scorers")})
     instruments = MetricBackends(mad, encoders, synonyms, {})
     verdicts = await BENCH.verdicts(DOMAIN, asked, replies(asked), instruments)
     judged = [verdict for verdict in verdicts if verdict.value is None]
@@ -191,7 +191,7 @@ def test_a_domains_judge_is_asked_its_tasks_prompts_and_no_other() -> None:
     assert stems("writingbench_law", variants=["published_code"]) == {"criterion", "criteria"}
     assert stems("scitechnews") == {"merge_article"}
     assert stems("memorybench_sample") == {"checklist", "quality"}
-    every = {prompt.name.partition("/")[2] for prompt in all_prompts(f"{BENCH_PACKAGE}.scores")}
+    every = {prompt.name.partition("/")[2] for prompt in all_prompts(f"{BENCH_PACKAGE}.scorers")}
     assert stems(*DOMAIN.datasets, variants=["published_code"]) == every
     assert BENCH.judge_prompts(DOMAIN, "score.claims") == []
 
@@ -210,7 +210,7 @@ async def test_the_prompts_named_are_those_asked(asked, judge) -> None:
 
 
 def test_every_answer_of_a_judge_is_bounded() -> None:
-    found = all_prompts(f"{BENCH_PACKAGE}.scores")
+    found = all_prompts(f"{BENCH_PACKAGE}.scorers")
     assert len(found) == 14
     for prompt in found:
         assert (

@@ -1,0 +1,116 @@
+"""What lives are drawn from, as raw records and back: words, what people like, and ratings that tell of it.
+
+A file of words or likes is YAML, ours or a user's own: one that says its `language` holds words, another lists of items
+by topic and category. Rating data are read by rated.py. A category is a record, and so are all words of a file.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.config import parameters_of
+from memflow.benchmarks.membench.generation import rating_datasets as rated
+from memflow.benchmarks.membench.generation.preferences import (
+    TOPICS,
+    Category,
+    Preferences,
+    categories_of,
+    preferences_of,
+)
+from memflow.benchmarks.membench.generation.streamed_file import Stream
+from memflow.benchmarks.membench.generation.vocabulary import Vocabulary
+from memflow.benchmarks.published_file import File
+from memflow.errors import BadInput
+from memflow.records import Record
+
+_LISTS = (".yaml", ".yml")
+_WORDS = "words/"
+_LIKES = "likes/"
+
+
+def serves(dataset: Dataset) -> bool:
+    """Whether a data set is one that lives are drawn from."""
+    return dataset.name in rated.READERS or all(name.endswith(_LISTS) for name in dataset.files)
+
+
+def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+    """The records of such a data set. Raises BadInput."""
+    streams = [Stream(dataset, source, path) for source, path in files.items()]
+    found: list[tuple[str, Any, Stream]] = []
+    if dataset.name in rated.READERS:
+        made = rated.READERS[dataset.name](rated.by_name(streams))
+        found += [(_like(each), each, streams[0]) for each in made]
+    else:
+        found += [(name, each, stream) for stream in streams for name, each in _lists(stream)]
+    sums = {stream.source: stream.sha256() for stream in streams}
+    return [
+        Record(
+            dataset=dataset.name,
+            record_id=record_id,
+            position=position,
+            source=stream.source,
+            sha256=sums[stream.source],
+            licence=dataset.licence,
+            origin=dataset.origin,
+            content=json.dumps(each.model_dump(mode="json"), ensure_ascii=False),
+        )
+        for position, (record_id, each, stream) in enumerate(found)
+    ]
+
+
+def words_of(domain: Domain, records: Sequence[Record]) -> Vocabulary:
+    """The words of the domain's language; the last, where several of its data sets have some. Raises BadInput."""
+    language = parameters_of(domain).language
+    for record in reversed(records):
+        if record.record_id == _WORDS + language:
+            return Vocabulary.model_validate_json(record.content)
+    raise BadInput(
+        f"domain {domain.name} is generated, and none of its data sets has words in its language; "
+        f"name lives_{language} among them"
+    )
+
+
+def likes_of(domain: Domain, records: Sequence[Record]) -> Preferences:
+    """What people like, of every topic; of the last of the domain's data sets that has the topic. Raises BadInput."""
+    found = Preferences(())
+    for name in dict.fromkeys(record.dataset for record in records):
+        held = [
+            Category.model_validate_json(record.content)
+            for record in records
+            if record.dataset == name and record.record_id.startswith(_LIKES)
+        ]
+        found = found.but(preferences_of(held))
+    if lacking := [topic for topic in TOPICS if not found.of(topic)]:
+        raise BadInput(
+            f"domain {domain.name} is generated, and none of its data sets says what people like of "
+            f"{', '.join(lacking)}; name lives_{parameters_of(domain).language} among them"
+        )
+    return found
+
+
+def _like(category: Category) -> str:
+    return f"{_LIKES}{category.topic}/{category.name}"
+
+
+def _lists(stream: Stream) -> Iterator[tuple[str, Vocabulary | Category]]:
+    """The words of a file, or the categories of its likes, with their ids."""
+    try:
+        held = yaml.safe_load("".join(stream.lines()))
+        if isinstance(held, dict) and "language" in held:
+            words = Vocabulary.model_validate(held)
+            yield _WORDS + words.language, words
+            return
+        if not isinstance(held, dict) or not all(isinstance(each, dict) for each in held.values()):
+            raise stream.bad("it holds neither words with their language nor items by topic and category")
+        for category in preferences_of(categories_of(held)).categories:
+            yield _like(category), category
+    except yaml.YAMLError as wrong:
+        raise stream.bad(f"it is not YAML ({' '.join(str(wrong).split())})") from wrong
+    except ValidationError as wrong:
+        raise stream.bad(File.first(wrong)) from wrong

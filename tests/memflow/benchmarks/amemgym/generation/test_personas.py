@@ -1,0 +1,209 @@
+"""Which personas a domain takes, what published columns become, and people who are invented."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import memflow
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.generation.personas import people, persona_of
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.domains import Domain
+from memflow.chat.requests import Completion
+from memflow.chat.scripted import ScriptedChat
+from memflow.errors import BadInput
+from memflow.records import Record
+
+ROW = {
+    "uuid": "0b1f",
+    "professional_persona": "Ingrid Sol runs a print shop and trains apprentices.",
+    "sports_persona": "Ingrid rows twice a week.",
+    "persona": "A printer who rows.",
+    "cultural_background": "Ingrid grew up on an island.",
+    "skills_and_expertise": "She can mend any press.",
+    "skills_and_expertise_list": "['letterpress', \"bookbinder's knots\"]",
+    "hobbies_and_interests": "She rows and cooks.",
+    "hobbies_and_interests_list": "['rowing', 'cooking']",
+    "career_goals_and_ambitions": "She would like to open a second shop.",
+    "sex": "Female",
+    "age": 51,
+    "marital_status": "divorced",
+    "education_level": "bachelors",
+    "bachelors_field": "business",
+    "occupation": "printer",
+    "city": "Bergen",
+    "state": "NO",
+    "zipcode": "5003",
+    "country": "NO",
+}
+
+
+def domain(**parameters) -> Domain:
+    return Domain(
+        "mine", "amemgym", ("mine",), "Mine", {"users": 3, "periods": 2, "questions": 2, **parameters}
+    )
+
+
+def record(record_id: str, content: dict, source: str = "mine.jsonl", dataset: str = "mine") -> Record:
+    return Record(
+        dataset=dataset,
+        record_id=record_id,
+        position=0,
+        source=source,
+        sha256="0" * 64,
+        licence="own",
+        origin="own",
+        content=json.dumps(content),
+    )
+
+
+def named(*ids: str) -> list[Record]:
+    return [record(each, {"id": each, "name": each.upper(), "about": "Somebody."}) for each in ids]
+
+
+def invented(language: str) -> list[Record]:
+    sample = dataset(f"personas_{language}")
+    return AMemGym().records(sample, {name: Path(memflow.__file__).parent / name for name in sample.files})
+
+
+def taken(domain: Domain, records: list[Record]) -> list[str]:
+    return [person.persona.id for person in people(domain, records)]
+
+
+IDS = [f"u{number}" for number in range(12)]
+
+
+@given(st.permutations(IDS), st.integers(0, 2**32))
+def test_who_is_taken_depends_on_the_seed_and_not_on_the_order_of_the_file(ids, seed):
+    seeded = replace(domain(), seed=seed)
+    assert taken(seeded, named(*ids)) == taken(seeded, named(*IDS))
+
+
+@given(st.integers(1, 12), st.integers(0, 2**32))
+def test_fewer_users_are_the_first_of_more(users, seed):
+    every = taken(replace(domain(users=12), seed=seed), named(*IDS))
+    assert sorted(every) == sorted(IDS)
+    assert taken(replace(domain(users=users), seed=seed), named(*IDS)) == every[:users]
+    assert taken(replace(domain(users=12), seed=seed, limit=users), named(*IDS)) == every[:users]
+
+
+def test_another_seed_takes_others_and_the_order_of_the_file_can_be_asked_for():
+    drawn = {tuple(taken(replace(domain(), seed=seed), named(*IDS))) for seed in range(5)}
+    assert len(drawn) == 5
+    assert taken(domain(draw="file"), named(*IDS)) == ["u0", "u1", "u2"]
+    assert taken(domain(draw="file", leave_out=("u1",)), named(*IDS)) == ["u0", "u2", "u3"]
+
+
+def test_one_persona_of_two_data_sets_is_refused():
+    again = [replace(row, dataset="other") for row in named("u1")]
+    with pytest.raises(BadInput, match="two of its data sets have a persona 'u1'"):
+        people(domain(users=2), named("u1") + again)
+
+
+def test_published_users_are_no_personas():
+    user = record("u1", {"id": "u1", "state_schema": {}}, source="data.json")
+    with pytest.raises(BadInput, match=r"data\.json holds users with their states, no personas"):
+        people(domain(), [user])
+
+
+def test_published_columns_become_what_a_published_profile_shows():
+    persona = persona_of("0b1f", ROW)
+    assert persona.basics().split("\n") == [
+        "age: 51",
+        "gender: Female",
+        "marital status: divorced",
+        "education level: bachelors (business)",
+        "occupation: printer",
+        "hobbies and interests: rowing, cooking",
+        "skills and expertise: letterpress, bookbinder's knots",
+    ]
+    told = persona.told()
+    assert told.startswith("A printer who rows.\n\nIngrid Sol runs a print shop")
+    assert "Bergen" not in told and "second shop" in told
+    assert persona_of("x", {**ROW, "bachelors_field": "no_degree"}).education_level == "bachelors"
+    assert persona_of("x", {**ROW, "hobbies_and_interests_list": ["a", "b"]}).hobbies_and_interests == "a, b"
+
+
+class Counting(ScriptedChat):
+    """Scripted, and keeps what it was asked; a portrait may be set."""
+
+    def __init__(self, portrait: str | None = None) -> None:
+        super().__init__(AMemGym().handlers())
+        self.portrait, self.asked = portrait, []
+
+    async def complete(self, request):
+        self.asked.append(request.prompt)
+        if self.portrait is not None and request.prompt == "amemgym/portrait":
+            return Completion(self.portrait)
+        return await super().complete(request)
+
+
+async def test_a_persona_without_a_name_gets_one_by_one_request():
+    chat = Counting()
+    states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], chat)
+    assert chat.asked.count("amemgym/portrait") == 1
+    [profile] = states.profiles
+    assert profile.reason is None
+    # The scripted chat takes the first two words in capitals for the name.
+    assert profile.name == "Ingrid Sol"
+    lines = profile.profile.split("\n")
+    assert (
+        lines[0] == "name: Ingrid Sol"
+        and lines[1] == "age: 51"
+        and lines[-1].startswith("about: A printer who rows.")
+    )
+
+
+async def test_a_name_that_is_given_stays():
+    only = record("u1", {"id": "u1", "name": "Ida", "about": None, "age": 30})
+    portrait = json.dumps({"name": "Somebody Else", "about": "She rows."})
+    states = await AMemGym().states(domain(users=1), [only], Counting(portrait))
+    assert states.profiles[0].profile == "name: Ida\nage: 30\nabout: She rows."
+
+
+async def test_a_persona_that_has_both_is_asked_nothing_for():
+    chat = Counting()
+    await AMemGym().states(domain(users=2), named("a", "b"), chat)
+    assert "amemgym/portrait" not in chat.asked
+
+
+async def test_a_portrait_that_fails_is_a_profile_with_its_reason():
+    states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], Counting("no idea"))
+    [profile] = states.profiles
+    assert profile.reason.startswith("amemgym/portrait: no usable answer in 3 attempts")
+    assert (profile.name, states.variables, states.changes) == ("0b1f", [], [])
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_two_hundred_people_are_invented_each_with_a_name_of_their_own(language):
+    found = [person.persona for person in people(domain(users=200), invented(language))]
+    assert len({persona.id for persona in found}) == len({persona.name for persona in found}) == 200
+    assert len({persona.profile() for persona in found}) == 200
+    for persona in found:
+        assert 18 <= persona.age <= 90
+        assert "$" not in persona.profile()
+        assert len(persona.hobbies_and_interests.split(", " if language == "en" else "、")) == 3
+    statuses = {persona.marital_status for persona in found if persona.age < 24}
+    assert not statuses & {"widowed", "divorced", "丧偶", "离异", "已婚"}
+
+
+def test_invented_people_depend_on_the_seed_alone():
+    rows = invented("en")
+    few, many = people(domain(users=5), rows), people(domain(users=50), rows)
+    assert many[:5] == few
+    assert people(replace(domain(users=5), seed=7), rows) != few
+
+
+def test_where_a_file_has_too_few_the_rest_is_invented():
+    found = people(domain(users=5), named("a", "b") + invented("en"))
+    assert sorted(person.persona.id for person in found[:2]) == ["a", "b"]
+    assert [person.dataset for person in found] == ["mine"] * 2 + ["personas_en"] * 3
+
+
+def test_there_are_only_so_many_names():
+    with pytest.raises(BadInput, match="is to have 99999 users, but there are 1152 personas"):
+        people(domain(users=99999), invented("en"))

@@ -1,0 +1,379 @@
+"""Off-policy: recorded dialogues given to a memory, and the runs that are not those of these users."""
+
+import asyncio
+import copy
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.amemgym.verdicts import make_verdicts
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain, find
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import ScriptedChat
+from memflow.errors import BadInput, RequestRefused
+from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.memories.memory import Tools
+from memflow.memories.registry import remember
+from memflow.records import Entry, Probe, Record, Reply, TranscriptMessage, Turn
+from memflow.run.answer import answer_all
+from memflow.run.handlers import handlers
+from memflow.run.play import Played, play_all
+from memflow.run.recording import Made, Source, file_of
+from memflow.run.transcripts import entries_of, pasts_of, said_of
+
+RUN = Dataset("my_run", "A run", "amemgym", ("run.jsonl",), "ours", "memflow", "Record it.")
+MEMORIES = ("bm25_message", "bm25_session", "rag_2_4_30", "embed_message", "full", "recent")
+"""Systems without a model of their own: what they hold is what they were given."""
+CHAT = ScriptedChat(handlers())
+TOOLS = Tools(CHAT, HashingEmbedder())
+BENCHMARK = AMemGym()
+
+
+@dataclass(frozen=True)
+class Lived:
+    """A domain played with one memory, and its probes asked."""
+
+    said: list[TranscriptMessage]
+    entries: list[Entry]
+    replies: list[Reply]
+
+    def values(self, domain: Domain, probes: Sequence[Probe]) -> dict[tuple[str, str], float | None]:
+        rows = make_verdicts(domain, probes, self.replies)
+        return {(row.probe_id, row.metric): row.value for row in rows}
+
+
+def live(made, domain: Domain, turns: Sequence[Turn], memory: str, chat: Chat = CHAT) -> Lived:
+    factory = remember(memory, TOOLS)
+
+    async def walk() -> tuple[list[Played], list[Reply]]:
+        episodes = BENCHMARK.episodes(domain, made.states, turns, [], chat)
+        played = await play_all(episodes, factory, BENCHMARK.replier(domain, chat))
+        rows = entries_of("d", memory, played), said_of("d", memory, played)
+        pasts = pasts_of(*rows, made.probes)
+        return played, await answer_all(BENCHMARK, domain, memory, made.probes, pasts, factory, CHAT)
+
+    played, replies = asyncio.run(walk())
+    return Lived(said_of("d", memory, played), entries_of("d", memory, played), replies)
+
+
+def recorded(said: Sequence[TranscriptMessage], **made: Any) -> str:
+    about = {
+        "benchmark": "amemgym",
+        "domain": "amemgym_demo",
+        "assistant": "full",
+        "model": "scripted",
+        "fingerprint": "f",
+        "simulator": "s",
+        "scripted": True,
+        "run": "r",
+        "sources": [Source(dataset="personas_sample", sha256=["0"], licence="ours", origin="memflow")],
+    }
+    return file_of(Made(**{**about, **made}), said)
+
+
+def off(made) -> Domain:
+    return replace(
+        made.domain,
+        datasets=(*made.domain.datasets, RUN.name),
+        parameters={**made.domain.parameters, "policy": "off"},
+    )
+
+
+def as_records(folder: Path, text: str) -> list[Record]:
+    (folder / "run.jsonl").write_text(text, encoding="utf-8", newline="\n")
+    return BENCHMARK.records(RUN, {"run.jsonl": folder / "run.jsonl"})
+
+
+def given(made, run: Sequence[Record], domain: Domain | None = None) -> list[Turn]:
+    records = [*made.records, *run]
+    return asyncio.run(BENCHMARK.turns(domain or off(made), records, made.states, CHAT))
+
+
+@pytest.fixture(scope="module")
+def on(demo) -> Callable[[str], Lived]:
+    """The demo played on-policy, by memory."""
+    kept: dict[str, Lived] = {}
+
+    def lived(memory: str) -> Lived:
+        return kept.setdefault(memory, live(demo, demo.domain, demo.turns, memory))
+
+    return lived
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_the_memory_that_was_recorded_holds_off_policy_what_it_held_and_scores_as_it_did(
+    demo, on, tmp_path, memory
+):
+    played = on(memory)
+    domain = off(demo)
+    again = live(demo, domain, given(demo, as_records(tmp_path, recorded(played.said))), memory)
+    assert again.entries == played.entries
+    assert again.values(domain, demo.probes) == played.values(demo.domain, demo.probes)
+    assert {row.origin for row in again.said} == {"given"}
+    made_by = {"origin": "given", "completion": None}
+    assert again.said == [replace(row, **made_by) for row in played.said]
+    assert recorded(again.said) == recorded(played.said)
+
+
+def test_every_memory_is_given_the_same_dialogues(demo, on, tmp_path):
+    turns = given(demo, as_records(tmp_path, recorded(on("full").said)))
+    files = {recorded(live(demo, off(demo), turns, memory).said) for memory in ("awi", "mem0", "recent")}
+    assert files == {recorded(on("full").said)}
+
+
+def test_off_policy_the_probes_are_the_same_and_nobody_is_asked_for_words(demo, on, tmp_path):
+    run = as_records(tmp_path, recorded(on("full").said))
+    domain, turns = off(demo), given(demo, run)
+    probes = asyncio.run(
+        BENCHMARK.probes(domain, [*demo.records, *run], demo.states, turns, CHAT),
+    )
+    assert probes == demo.probes
+    assert BENCHMARK.replier(domain, CHAT) is None
+    assert BENCHMARK.simulator_stages(domain) == {"state", "utterance", "question"}
+    assert BENCHMARK.simulator_stages(find("amemgym_base_offpolicy")) == frozenset()
+    assert BENCHMARK.simulator_stages(demo.domain) - BENCHMARK.simulator_stages(domain) == {"memory"}
+
+    class Nobody(ScriptedChat):
+        async def complete(self, request):
+            raise AssertionError(f"{request.prompt} was asked")
+
+    live(demo, domain, turns, "bm25_message", Nobody({}))
+
+
+def test_what_is_exposed_stays_with_the_first_message(demo, on, tmp_path):
+    turns = given(demo, as_records(tmp_path, recorded(on("full").said)))
+    firsts = [turn for turn in turns if turn.position == 0]
+    assert [(turn.message_id, turn.text, turn.exposes) for turn in firsts] == [
+        (turn.message_id, turn.text, turn.exposes) for turn in demo.turns
+    ]
+    later = [turn for turn in turns if turn.position > 0]
+    assert later and not any(turn.exposes for turn in later)
+    assert {turn.kind for turn in turns} == {"given"} and not any(turn.follow_ups for turn in turns)
+    assert len({turn.message_id for turn in turns}) == len(turns)
+
+
+def test_a_session_that_a_lost_reply_cut_short_is_given_as_it_was(demo, tmp_path):
+    class Refusing(ScriptedChat):
+        count = 0
+
+        async def complete(self, request):
+            if "reply" in request.prompt:
+                self.count += 1
+                if self.count % 4 == 0:
+                    raise RequestRefused("too long")
+            return await super().complete(request)
+
+    played = live(demo, demo.domain, demo.turns, "bm25_message", Refusing(handlers()))
+    lost = [row for row in played.said if row.reason is not None]
+    assert {row.position for row in lost} == {1, 3}
+    again = live(demo, off(demo), given(demo, as_records(tmp_path, recorded(played.said))), "bm25_message")
+    assert again.entries == played.entries
+    assert [row.message_id for row in again.said] == [
+        row.message_id for row in played.said if row.reason is None
+    ]
+
+
+def test_a_first_message_that_is_quarantined_stays_so_alone(demo, on, tmp_path):
+    """It was not played, so no run has a dialogue that begins with it."""
+    from memflow.benchmarks.amemgym.config import sizes_of
+    from memflow.benchmarks.amemgym.off_policy import replayed
+
+    lost, *rest = demo.turns
+    said = [row for row in on("full").said if (row.episode_id, row.event) != (lost.episode_id, lost.event)]
+    openings = [replace(lost, reason="not understood"), *rest]
+    run = as_records(tmp_path, recorded(said))
+    turns = replayed(off(demo), sizes_of(off(demo)), openings, [*demo.records, *run])
+    (kept,) = [turn for turn in turns if turn.event == 0 and turn.episode_id == lost.episode_id]
+    assert kept.reason == "not understood" and kept.follow_ups == 0
+
+
+def changed(
+    said: Sequence[TranscriptMessage], **of: Callable[[TranscriptMessage], Any]
+) -> list[TranscriptMessage]:
+    return [replace(row, **{name: make(row) for name, make in of.items()}) for row in said]
+
+
+def test_a_run_of_other_users_is_refused(demo, on, tmp_path):
+    said = changed(on("full").said, episode_id=lambda row: f"x{row.episode_id}")
+    with pytest.raises(
+        BadInput, match=r"my_run: run.jsonl: it is a run of other users: x.* is not among the"
+    ):
+        given(demo, as_records(tmp_path, recorded(said)))
+
+
+def test_a_run_of_the_same_names_with_other_words_is_refused(demo, on, tmp_path):
+    said = changed(on("full").said, text=lambda row: row.text.replace("my", "our"))
+    wrong = r"user .*, period 0, session \d+: it begins with .*where this user's begins with"
+    with pytest.raises(BadInput, match=wrong):
+        given(demo, as_records(tmp_path, recorded(said)))
+
+
+@pytest.mark.parametrize(
+    ("keep", "wrong"),
+    [
+        (lambda row, user: row.episode_id != user, "it has nothing of user .*; it is a run of 2 users"),
+        (lambda row, user: row.checkpoint != 2, "it has nothing of user .* in period 2"),
+        (lambda row, user: row.event != 0, r"period 0: it has \d+ sessions, where this user has \d+"),
+        (
+            lambda row, user: not (row.checkpoint == 1 and row.position == 3),
+            "period 1, session 0: it has 3 messages, where the domain's rounds make 4",
+        ),
+        (
+            lambda row, user: not (row.checkpoint == 1 and row.position == 1),
+            "period 1, session 0: message 1 is the user's, where it is the assistant's turn",
+        ),
+    ],
+)
+def test_a_run_that_is_not_whole_is_named_by_user_period_and_session(demo, on, tmp_path, keep, wrong):
+    user = on("full").said[0].episode_id
+    said = [row for row in on("full").said if keep(row, user)]
+    with pytest.raises(BadInput, match=wrong):
+        given(demo, as_records(tmp_path, recorded(said)))
+
+
+def test_a_run_of_other_rounds_is_refused(demo, on, tmp_path):
+    domain = off(demo)
+    longer = replace(domain, parameters={**domain.parameters, "rounds_update": 5})
+    run = as_records(tmp_path, recorded(on("full").said))
+    with pytest.raises(BadInput, match="it has 4 messages, where the domain's rounds make 10"):
+        given(demo, run, longer)
+
+
+def test_a_run_of_more_users_serves_a_domain_that_takes_fewer(demo, on, tmp_path):
+    few = off(demo).limited(1)
+    records = [*demo.records, *as_records(tmp_path, recorded(on("full").said))]
+    states = asyncio.run(BENCHMARK.states(few, records, CHAT))
+    turns = asyncio.run(BENCHMARK.turns(few, records, states, CHAT))
+    assert {turn.episode_id for turn in turns} == {demo.records[0].record_id}
+
+
+def test_policy_and_data_sets_have_to_agree(demo, on, tmp_path):
+    run = as_records(tmp_path, recorded(on("full").said))
+    other = [replace(record, dataset="another_run") for record in run]
+    with pytest.raises(BadInput, match="played on-policy, but its data set my_run is a recorded run"):
+        asyncio.run(BENCHMARK.states(demo.domain, [*demo.records, *run], CHAT))
+    with pytest.raises(BadInput, match="no recorded run was found among its data sets"):
+        given(demo, [])
+    with pytest.raises(BadInput, match=r"has 2 recorded runs \(my_run, another_run\)"):
+        given(demo, [*run, *other])
+    with pytest.raises(BadInput, match=r"none of its data sets .* has users"):
+        asyncio.run(BENCHMARK.states(off(demo), run, CHAT))
+
+
+def test_a_run_of_another_benchmark_is_refused(on, tmp_path):
+    text = recorded(on("full").said, benchmark="memorybench")
+    with pytest.raises(BadInput, match="it is a run of the benchmark memorybench, not of amemgym"):
+        as_records(tmp_path, text)
+
+
+def test_a_file_that_was_cut_off_is_named(on, tmp_path):
+    text = recorded(on("full").said)
+    with pytest.raises(BadInput, match=r"my_run: run.jsonl: it has \d+ messages where its header counts \d+"):
+        as_records(tmp_path, text[: text.rindex("\n", 0, -1) + 1])
+
+
+# The published code's form: <user>/interactions/period_XX.json, a list of sessions of {role, content}.
+
+
+def published(said: Sequence[TranscriptMessage]) -> dict[str, list[list[dict[str, str]]]]:
+    """The files that the published code would have written, by name."""
+    files: dict[str, dict[int, list[dict[str, str]]]] = {}
+    for row in said:
+        name = f"runs/{row.episode_id}/interactions/period_{row.checkpoint:02d}.json"
+        sessions = files.setdefault(name, {})
+        sessions.setdefault(row.event, []).append({"role": row.role, "content": row.text})
+    return {name: [*sessions.values()] for name, sessions in files.items()}
+
+
+def published_records(folder: Path, files: dict[str, Any]) -> list[Record]:
+    paths = {}
+    for name, content in files.items():
+        path = paths[name] = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    return read_records(replace(RUN, files=tuple(files)), paths)
+
+
+def test_the_published_codes_files_are_the_same_dialogues(demo, on, tmp_path):
+    said = on("rag_2_4_30").said
+    theirs = given(demo, published_records(tmp_path, published(said)))
+    assert theirs == given(demo, as_records(tmp_path, recorded(said)))
+    assert live(demo, off(demo), theirs, "rag_2_4_30").entries == on("rag_2_4_30").entries
+
+
+def put(*way: Any, value: Any) -> Callable[[Any], None]:
+    def spoil(content: Any) -> None:
+        *before, last = way
+        for step in before:
+            content = content[step]
+        if value is None:
+            del content[last]
+        else:
+            content[last] = value
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "wrong"),
+    [
+        (put(1, 1, "content", value=None), "period_01.json: session 1, message 1, content: Field required"),
+        (
+            put(0, 2, "role", value="system"),
+            "session 0, message 2, role: Input should be 'user' or 'assistant'",
+        ),
+        (put(0, 1, "content", value=""), "session 0, message 1, content: String should have at least 1"),
+        (put(0, 3, value=None), "period_01.json: user .*, period 1, session 0: it has 3 messages, .* make 4"),
+        (put(0, 0, "content", value="Hello."), 'period 1, session 0: it begins with "Hello.", where'),
+        (put(0, value=None), r"period 1: it has \d sessions, where this user has \d"),
+        (put(0, value=[]), 'period 1, session 0: it begins with ""'),
+    ],
+)
+def test_a_damaged_published_file_is_named_by_place_and_fault(demo, on, tmp_path, spoil, wrong):
+    files = copy.deepcopy(published(on("full").said))
+    spoil(next(content for name, content in files.items() if name.endswith("period_01.json")))
+    with pytest.raises(BadInput, match=wrong):
+        given(demo, published_records(tmp_path, files))
+
+
+def test_a_published_file_that_is_no_list_of_sessions(demo, tmp_path):
+    with pytest.raises(BadInput, match=r"period_00.json: the whole: Input should be a valid (list|array)"):
+        published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})
+
+
+def test_a_query_without_its_time_is_not_the_users(demo, on, tmp_path):
+    """The published code asserts that a session begins with the query and its time before it."""
+    files = copy.deepcopy(published(on("full").said))
+    first = next(iter(files.values()))[0][0]
+    first["content"] = first["content"].partition("\n")[2]
+    with pytest.raises(BadInput, match="session 0: it begins with"):
+        given(demo, published_records(tmp_path, files))
+
+
+def test_published_users_are_given_a_run_of_theirs(base, tmp_path):
+    """Two of the real users, off-policy with what the scripted chat said to them."""
+    few = base.domain.limited(2)
+    known = {record.record_id for record in base.records[:2]}
+    made = replace(
+        base,
+        domain=few,
+        turns=[turn for turn in base.turns if turn.episode_id in known],
+        probes=[probe for probe in base.probes if probe.episode_id in known and probe.checkpoint in (0, 10)],
+        states=asyncio.run(BENCHMARK.states(few, base.records, CHAT)),
+    )
+    played = live(made, few, made.turns, "bm25_message")
+    run = as_records(tmp_path, recorded(played.said))
+    domain = replace(
+        find("amemgym_base_offpolicy").limited(2), datasets=("amemgym_v1_base", RUN.name), limit=2
+    )
+    again = live(made, domain, given(made, run, domain), "bm25_message")
+    assert len(played.said) > 300
+    assert again.entries == played.entries
+    assert again.values(domain, made.probes) == played.values(few, made.probes)

@@ -1,0 +1,319 @@
+"""Two rounds of annotation: exactly what the two disagree on is dropped, and nothing is asked twice."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memflow.benchmarks.api import Annotators, States
+from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.annotation import rounds
+from memflow.benchmarks.comem.annotation.rounds import annotated, annotation_prompts
+from memflow.benchmarks.comem.answers import UNTOLD, Finding, Review, narrowed
+from memflow.benchmarks.comem.config import Parameters
+from memflow.benchmarks.comem.contexts import Asked, Context, Line
+from memflow.benchmarks.comem.probes import probes_of
+from memflow.benchmarks.domains import Domain, find
+from memflow.chat.bounds import assert_bounded
+from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_of
+from memflow.chat.scripted import ScriptedChat
+from memflow.errors import BadSettings, BudgetSpent
+from memflow.records import GoldLabel, Probe, Record
+from resources.ledger import SqlLedger
+
+Made = Callable[..., Context]
+DOMAIN = Domain("d", "comem", (), "")
+OPTIONS = ("a", "b", "c", "I don't know.")
+NOT_JSON = "no JSON"
+
+
+@dataclass
+class Planted:
+    """A model that says what is planted: by question and number of messages shown, a letter or UNKNOWN; `other` where
+    nothing is. It keeps what it was asked, and has spent its budget after `lasts` answers."""
+
+    fingerprint: str
+    says: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    other: str = "A"
+    lasts: int = 1_000_000
+    asked: list[ChatRequest] = field(default_factory=list)
+    scripted: bool = False
+    sampling: Sampling = field(default_factory=Sampling)
+    at_once: int = 0
+    most_at_once: int = 0
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        if len(self.asked) >= self.lasts:
+            raise BudgetSpent("the budget is spent")
+        self.asked.append(request)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        await asyncio.sleep(0)
+        self.at_once -= 1
+        shown = len(request.fields["said"].split("\n")) if request.fields["said"] else 0
+        choice = self.says.get((request.fields["question"], shown), self.other)
+        if choice == NOT_JSON:
+            return Completion(NOT_JSON)
+        told = request.fields.get("told")
+        if told is None:
+            return Completion(Finding(why="so", choice=choice).model_dump_json())
+        right = told.partition(". ")[0] == choice
+        return Completion(Review(why="so", choice=choice, right=right).model_dump_json())
+
+
+def asked(name: str, options: Sequence[str] = OPTIONS, **more: object) -> Asked:
+    return replace(Asked(name, name, tuple(options)), **more)
+
+
+def keys_of(context: Context, first: Planted, second: Planted, **settled: object) -> list[GoldLabel]:
+    parameters = Parameters.model_validate(settled)
+    return asyncio.run(annotated(DOMAIN, [context], parameters, Annotators(first, second)))
+
+
+def probes_from(context: Context, keys: Sequence[GoldLabel], **settled: object) -> list[Probe]:
+    return list(probes_of("d", [context], keys, Parameters.model_validate(settled)))
+
+
+def dropped(keys: Sequence[GoldLabel]) -> dict[str, str]:
+    return {key.question_id: key.dropped for key in keys if key.dropped is not None}
+
+
+def test_exactly_the_planted_disagreements_are_dropped(context: Made):
+    made = context(8, [asked(name) for name in ("same", "early", "often", "moves")])
+    moving = {("moves", 6): "B", ("moves", 8): "C"}
+    first = Planted("1", {("early", 2): "B", ("often", 4): "C", ("often", 6): "C", **moving})
+    keys = keys_of(made, first, Planted("2", moving))
+    assert dropped(keys) == {
+        "c/early": "annotator and verifier disagree at checkpoint 1",
+        "c/often": "annotator and verifier disagree at checkpoint 2, 3",
+    }
+    assert all(
+        len({key.dropped for key in keys if key.question_id == name}) == 1
+        for name in {key.question_id for key in keys}
+    )
+    assert {probe.question_id for probe in probes_from(made, keys)} == {"c/same", "c/moves"}
+    moved = [probe.gold for probe in probes_from(made, keys) if probe.question_id == "c/moves"]
+    assert moved == ["1", "1", "1", "2", "3"]
+
+
+def test_a_row_says_who_said_what_of_how_much_and_why(context: Made):
+    made = context(8, [asked("q", answer=2)])
+    first, second = Planted("1", {("q", 8): "B"}), Planted("2", {("q", 8): "B"})
+    keys = keys_of(made, first, second)
+    assert [(key.checkpoint, key.made_by, key.visible, key.answer, key.agrees, key.model) for key in keys] == [
+        (1, "annotator", 2, "1", False, "1"), (1, "verifier", 2, "1", True, "2"),
+        (2, "annotator", 4, "1", False, "1"), (2, "verifier", 4, "1", True, "2"),
+        (3, "annotator", 6, "1", False, "1"), (3, "verifier", 6, "1", True, "2"),
+        (4, "annotator", 8, "2", True, "1"), (4, "verifier", 8, "2", True, "2"),
+    ]  # fmt: skip
+    assert {key.why for key in keys} == {"so"} and not dropped(keys)
+    assert {request.prompt for request in first.asked} == {"comem/annotate_told"}
+    assert {request.fields["told"] for request in first.asked} == {"B. b"}
+    assert [request.fields["told"] for request in second.asked] == ["A. a", "A. a", "A. a", "B. b"]
+
+
+def test_without_a_published_answer_the_first_is_told_none(context: Made):
+    first = Planted("1")
+    keys = keys_of(context(8, [asked("q")]), first, Planted("2"))
+    assert {request.prompt for request in first.asked} == {"comem/annotate"}
+    assert {key.agrees for key in keys if key.made_by == "annotator"} == {None}
+    assert {key.agrees for key in keys if key.made_by == "verifier"} == {True}
+
+
+def test_what_the_first_cannot_say_is_not_verified_and_the_probes_say_why(context: Made):
+    made = context(8, [asked("broken"), asked("late"), asked("sound")])
+    first = Planted("1", {("broken", 4): NOT_JSON})
+    second = Planted("2", {("late", 8): NOT_JSON})
+    keys = keys_of(made, first, second)
+    failed = {(key.question_id, key.checkpoint, key.made_by) for key in keys if key.reason is not None}
+    assert failed == {("c/broken", 2, "annotator"), ("c/late", 4, "verifier")}
+    assert ("broken", 4) not in {
+        (each.fields["question"], len(each.fields["said"].split("\n"))) for each in second.asked
+    }
+    assert not dropped(keys)
+    reasons = {probe.question_id: probe.reason for probe in probes_from(made, keys)}
+    assert reasons["c/sound"] is None
+    assert reasons["c/broken"].startswith("comem/annotate: no usable answer in 3 attempts")
+    assert reasons["c/late"].startswith("comem/verify: no usable answer in 3 attempts")
+
+
+def test_a_question_that_failed_is_not_dropped_for_a_disagreement_elsewhere(context: Made):
+    first = Planted("1", {("q", 2): "B", ("q", 8): NOT_JSON})
+    keys = keys_of(context(8, [asked("q")]), first, Planted("2"))
+    assert not dropped(keys) and [key.checkpoint for key in keys if key.reason] == [4]
+
+
+def test_unknown_and_the_option_that_says_so_are_one_key(context: Made):
+    first, second = Planted("1", other=UNTOLD), Planted("2", other="D")
+    keys = keys_of(context(8, [asked("q")]), first, second)
+    assert {key.answer for key in keys} == {"4"} and not dropped(keys)
+    assert {request.fields["told"] for request in second.asked} == {"D. I don't know."}
+
+
+def test_where_both_cannot_tell_a_question_is_dropped_or_gets_an_option_that_says_so(context: Made):
+    made = context(8, [asked("q", ("a", "b"))])
+    early = {("q", 2): UNTOLD}
+    keys = keys_of(made, Planted("1", early), Planted("2", early))
+    assert dropped(keys) == {"c/q": "no option is right at checkpoint 1, where there is no telling"}
+    assert probes_from(made, keys) == []
+    keys = keys_of(made, Planted("1", early), Planted("2", early), unknown="option")
+    assert [probe.gold for probe in probes_from(made, keys, unknown="option")] == ["3", "3", "1", "1", "1"]
+
+
+letters = st.sampled_from(["A", "B", "C", "D", UNTOLD])
+planted = st.dictionaries(st.tuples(st.sampled_from(["p", "q", "r"]), st.sampled_from([2, 4, 6, 8])), letters)
+
+
+@given(first=planted, second=planted)
+def test_what_is_kept_is_what_both_say_alike_at_all_checkpoints(first, second):
+    lines = tuple(Line(f"m{place}") for place in range(8))
+    made = Context("c", "d", lines, tuple(asked(name) for name in "pqr"))
+    keys = keys_of(made, Planted("1", first), Planted("2", second))
+
+    def said(of: Mapping[tuple[str, int], str], name: str, shown: int) -> str:
+        return of.get((name, shown), "A").replace(UNTOLD, "D")
+
+    alike = {
+        f"c/{name}"
+        for name in "pqr"
+        if all(said(first, name, shown) == said(second, name, shown) for shown in (2, 4, 6, 8))
+    }
+    assert {key.question_id for key in keys if key.dropped is None} == alike
+    assert {probe.question_id for probe in probes_from(made, keys)} == alike
+
+
+def test_requests_that_begin_alike_stand_together(context: Made):
+    first = Planted("1")
+    keys_of(context(8, [asked("p"), asked("q")]), first, Planted("2"))
+    order = [(len(each.fields["said"].split("\n")), each.fields["question"]) for each in first.asked]
+    assert order == [(shown, name) for shown in (2, 4, 6, 8) for name in ("p", "q")]
+    texts = [each.messages[1].content for each in first.asked]
+    shared = texts[0].index("\n>>>")
+    assert all(text[:shared] == texts[0][:shared] for text in texts)
+
+
+def test_lines_say_who_spoke_and_when_and_those_that_cannot_be_played_are_left_out():
+    lines = (
+        Line("Hi.", speaker="Ross", sent_at="May"),
+        Line("Hello.", speaker="Joey", sent_at="May"),
+        Line("", reason="it is empty"),
+        Line("Well?", role="assistant", sent_at="June"),
+    )
+    first = Planted("1")
+    keys_of(Context("c", "d", lines, (asked("q"),)), first, Planted("2"), checkpoints=(1.0,))
+    assert first.asked[0].fields["said"] == "[May]\nRoss: Hi.\nJoey: Hello.\n[June]\nassistant: Well?"
+
+
+def test_the_same_part_of_a_dialogue_is_asked_about_once(context: Made, tmp_path: Path):
+    made = context(8, [asked("q", end=5)])  # 2, 4, 5 and 5 messages
+    first, second = Planted("1"), Planted("2")
+    with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
+        chats = [
+            LedgeredChat(each, ledger, RequestContext(role=each.fingerprint)) for each in (first, second)
+        ]
+        keys = asyncio.run(annotated(DOMAIN, [made], Parameters(), Annotators(*chats)))
+    assert [key.visible for key in keys if key.made_by == "verifier"] == [2, 4, 5, 5]
+    assert len(first.asked) == len(second.asked) == 3
+
+
+def test_no_more_contexts_are_written_out_than_are_in_hand(context: Made, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(rounds, "IN_HAND", 3)
+    first, second = Planted("1"), Planted("2")
+    keys = keys_of(context(8, [asked(f"q{number}") for number in range(10)]), first, second)
+    assert len(keys) == 80 and first.most_at_once + second.most_at_once <= 6
+    assert max(first.most_at_once, second.most_at_once) == 3
+
+
+def test_a_model_does_not_verify_itself(context: Made):
+    first = Planted("1")
+    with pytest.raises(BadSettings, match="domain d: annotator and verifier are the same model"):
+        keys_of(context(8, [asked("q")]), first, Planted("1"))
+    assert not first.asked
+
+
+def test_a_budget_keeps_what_is_done_and_the_next_run_goes_on(context: Made, tmp_path: Path):
+    made = context(8, [asked(f"q{number}") for number in range(20)])
+    accounts: list[list[tuple[str, int, int]]] = []
+    requests: list[ChatRequest] = []
+    ticks: list[int] = []
+
+    def run(lasts: int) -> list[GoldLabel]:
+        first, second = Planted("1", lasts=lasts), Planted("2")
+        with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
+            chats = [
+                LedgeredChat(each, ledger, RequestContext(run=str(len(accounts)), role=role))
+                for each, role in ((first, "annotator"), (second, "verifier"))
+            ]
+
+            def expect(total: int) -> Callable[[], None]:
+                ticks.append(0)
+
+                def tick() -> None:
+                    ticks[-1] += 1
+                    assert ticks[-1] <= total == 80
+
+                return tick
+
+            try:
+                return asyncio.run(annotated(DOMAIN, [made], Parameters(), Annotators(*chats, expect)))
+            finally:
+                requests.extend((*first.asked, *second.asked))
+                rows = ledger.accounts(("role",), run=str(len(accounts)))
+                accounts.append([(row.by["role"], row.asked, row.kept) for row in rows])
+
+    with pytest.raises(BudgetSpent):
+        run(30)
+    assert accounts == [
+        [("annotator", 30, 0), ("verifier", 30, 0)]
+    ]  # who was first is verified: it was in flight
+    keys = run(1_000_000)
+    assert accounts[1] == [("annotator", 50, 30), ("verifier", 50, 30)]
+    assert ticks == [30, 80] and len(keys) == 160
+    assert len({request.digest("") for request in requests}) == len(requests) == 160
+
+
+def test_answers_are_bounded_and_reasons_come_before_the_choice():
+    for shape in (Finding, Review):
+        assert_bounded(shape)
+        assert_bounded(narrowed(shape, 3))
+    assert list(schema_of(narrowed(Review, 3))["properties"]) == ["why", "choice", "right"]
+    assert schema_of(narrowed(Finding, 3))["properties"]["choice"]["enum"] == ["A", "B", "C", UNTOLD]
+
+
+def test_every_prompt_has_a_twin_with_its_fields(bench: CoMem, demo: Domain):
+    names = {prompt.name: prompt for prompt in annotation_prompts()}
+    assert len(names) == 6
+    for stem in ("comem/annotate", "comem/annotate_told", "comem/verify"):
+        assert names[stem].fields == names[f"{stem}_zh"].fields and names[f"{stem}_zh"].language == "zh"
+    assert bench.annotation_prompts(demo) == []
+    assert bench.annotation_prompts(find("comem_demo_annotated")) == annotation_prompts()
+
+
+def test_the_scripted_two_do_not_agree_on_all_of_the_demo(bench: CoMem, records: list[Record]):
+    domain, chat = find("comem_demo_annotated"), ScriptedChat(CoMem().handlers())
+
+    async def build() -> tuple[list[GoldLabel], list[Probe]]:
+        keys = await bench.keys(domain, records, [], Annotators(chat, chat))
+        return keys, await bench.probes(domain, records, States(), [], chat, keys)
+
+    keys, probes = asyncio.run(build())
+    assert len(keys) == 2 * 4 * 22 and not [key for key in keys if key.reason]
+    assert dropped(keys) == {
+        "tom/travel": "annotator and verifier disagree at checkpoint 2, 3",
+        "house/mirawork": "annotator and verifier disagree at checkpoint 1, 2",
+        "house/lyon": "annotator and verifier disagree at checkpoint 1, 2, 3",
+        "lin/trip": "annotator and verifier disagree at checkpoint 1, 2, 3",
+    }
+    assert len(probes) == 5 * 18 and not [probe for probe in probes if probe.reason]
+    assert [probe.gold for probe in probes if probe.question_id == "ana/work"] == ["1", "1", "3", "2", "2"]
+    assert [probe.gold for probe in probes if probe.question_id == "lin/work"] == ["1", "1", "1", "2", "2"]
+
+
+def test_annotated_keys_without_annotators_are_refused(bench: CoMem, records: list[Record]):
+    with pytest.raises(BadSettings, match="nobody is there to do it"):
+        asyncio.run(bench.keys(find("comem_demo_annotated"), records, [], None))

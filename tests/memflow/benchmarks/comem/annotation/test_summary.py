@@ -1,0 +1,82 @@
+"""What curation came to, counted by hand."""
+
+from dataclasses import replace
+
+from memflow.benchmarks.comem.annotation.summary import Survey, surveys
+from memflow.benchmarks.comem.contexts import Asked, Context, Line
+from memflow.records import GoldLabel
+
+OPTIONS = ("a", "b", "I don't know.")
+ASKED = (
+    Asked("moves", "?", OPTIONS, 2, "changing"),
+    Asked("stays", "?", OPTIONS, 1, "lasting"),
+    Asked("open", "?", OPTIONS, None, "lasting"),
+    Asked("apart", "?", OPTIONS, 1, "lasting"),
+    Asked("broken", "?", OPTIONS, 1),
+    Asked("unsound", "?", OPTIONS, 1, reason="it has no options"),
+)
+CONTEXT = Context("c", "d", (Line("m"), Line("n")), ASKED)
+
+
+def pair(
+    name: str, checkpoint: int, first: str | None, second: str | None, **more: object
+) -> list[GoldLabel]:
+    """What both say at a checkpoint: `agrees` is true to it, of the first as if told option 1."""
+    key = GoldLabel(
+        domain="d",
+        question_id=f"c/{name}",
+        episode_id="c",
+        checkpoint=checkpoint,
+        made_by="annotator",
+        visible=checkpoint,
+        answer=first,
+        **more,  # type: ignore[arg-type]
+    )
+    return [key, replace(key, made_by="verifier", answer=second, agrees=first == second)]
+
+
+def whole() -> dict[str, Survey]:
+    apart, late = "they disagree at checkpoint 2", "it is no JSON"
+    keys = [
+        *(*pair("moves", 1, "3", "3"), *pair("moves", 2, "2", "2")),
+        *(*pair("stays", 1, "1", "1"), *pair("stays", 2, "1", "1")),
+        *(*pair("open", 1, "unknown", "unknown"), *pair("open", 2, "1", "1")),
+        *(*pair("apart", 1, "1", "1", dropped=apart), *pair("apart", 2, "1", "2", dropped=apart)),
+        *(*pair("broken", 1, "1", "1"), replace(pair("broken", 2, None, None)[0], reason=late)),
+    ]
+    return {each.slice: each for each in surveys([CONTEXT], keys)}
+
+
+def test_questions_are_kept_dropped_or_failed_and_those_without_keys_not_counted():
+    found = whole()
+    counts = {name: (each.questions, each.kept, each.dropped, each.failed) for name, each in found.items()}
+    assert counts == {
+        "all": (5, 3, 1, 1),
+        "category changing": (1, 1, 0, 0),
+        "category lasting": (3, 2, 1, 0),
+    }
+    assert found["all"].dropped_for == {"they disagree at checkpoint 2": 1}
+    assert found["all"].failed_for == {"it is no JSON": 1}
+
+
+def test_agreement_is_over_what_both_answered_and_the_rest_over_what_is_kept():
+    first, second = whole()["all"].checkpoints
+    assert (first.both, first.agreed, second.both, second.agreed) == (5, 5, 4, 3)
+    assert (first.untold, second.untold) == (2, 0)
+    assert (first.changed, second.changed) == (0, 2)
+    assert (first.published, first.as_published, second.as_published) == (2, 1, 2)
+    assert whole()["all"].changes == (1, 2)
+
+
+def test_a_hand_that_calls_right_what_it_does_not_choose_contradicts_itself():
+    told_one = pair("stays", 1, "1", "2")
+    keys = [replace(told_one[0], agrees=True), replace(told_one[1], agrees=True)]
+    assert surveys([CONTEXT], keys)[0].checkpoints[0].contradicted == 1
+    assert surveys([CONTEXT], told_one)[0].checkpoints[0].contradicted == 0
+
+
+def test_keys_of_one_hand_agree_with_nobody():
+    keys = [each for each in pair("stays", 1, "1", "1") if each.made_by == "annotator"]
+    [all_, lasting] = surveys([CONTEXT], [replace(key, made_by="rule") for key in keys])
+    assert (all_.checkpoints[0].both, all_.checkpoints[0].as_published, lasting.kept) == (0, 1, 1)
+    assert surveys([CONTEXT], []) == []

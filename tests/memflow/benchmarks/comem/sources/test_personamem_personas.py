@@ -1,0 +1,135 @@
+"""PersonaMem: whatever its tables hold comes through, and no memory ever sees what came after a question."""
+
+import ast
+import asyncio
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from confiding import read, row, shared, table
+from hypothesis import given
+from hypothesis import strategies as st
+from profiles import examples
+
+from memflow.benchmarks.api import States
+from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.domains import Domain, find
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Tools
+from memflow.memories.registry import remember
+from memflow.records import Probe, Record
+from memflow.run.answer import Past
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
+
+DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
+SHARES = (0, 0.25, 0.5, 0.75, 1.0)
+
+# Not what File.text takes for a mark of UTF-8, nor what no file can hold.
+texts = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\ufeff\r\0"), min_size=1, max_size=40
+).filter(lambda text: text.strip() != "")
+options = st.lists(
+    texts.map(lambda text: " ".join(text.split())), min_size=4, max_size=4, unique_by=lambda text: text
+)
+
+
+@st.composite
+def published(draw: st.DrawFn) -> tuple[list[dict[str, Any]], dict[str, list[tuple[str, str]]]]:
+    """Rows and contexts, whose messages say which they are, and start with a persona or not."""
+    roles = st.lists(st.sampled_from(("system", "user", "assistant")), min_size=1, max_size=30)
+    contexts, rows, number = {}, [], count()
+    for name in ("c1", "c2")[: draw(st.integers(1, 2))]:
+        contexts[name] = [(role, f"{name} message {place}") for place, role in enumerate(draw(roles))]
+        for end in draw(st.lists(st.integers(1, len(contexts[name])), min_size=1, max_size=4)):
+            rows.append(
+                row(
+                    f"q{next(number)}",
+                    draw(options),
+                    user_question_or_message="Asked: " + draw(texts),
+                    correct_answer=f"({draw(st.sampled_from('abcd'))})",
+                    shared_context_id=name,
+                    end_index_in_shared_context=end,
+                )
+            )
+    return rows, contexts
+
+
+Published = tuple[list[dict[str, Any]], dict[str, list[tuple[str, str]]]]
+
+
+def recorded(files: Published) -> list[Record]:
+    rows, contexts = files
+    with TemporaryDirectory() as folder:
+        return read(Path(folder), table(rows), shared(contexts))
+
+
+@given(published())
+def test_any_table_of_questions_comes_through_as_it_was_written(files: Published):
+    rows, contexts = files
+    found = {context.context_id: context for context in contexts_of(DOMAIN, recorded(files))}
+    assert {name: [line.text for line in context.lines] for name, context in found.items()} == {
+        name: [content for _, content in said] for name, said in contexts.items()
+    }
+    asked = {asked.question_id: asked for context in found.values() for asked in context.asked}
+    for each in rows:
+        question = asked[each["question_id"]]
+        assert question.question == each["user_question_or_message"]
+        assert question.end == each["end_index_in_shared_context"]
+        assert [f"({letter}) {option}" for letter, option in zip("abcd", question.options, strict=True)] == [
+            *ast.literal_eval(each["all_options"])
+        ]
+        assert f"({'abcd'[question.answer - 1]})" == each["correct_answer"]
+
+
+@given(
+    files=published(),
+    arrivals=st.sampled_from(("message", "pair", "tokens", "session")),
+    persona=st.sampled_from(("interleaved", "left_out")),
+)
+@examples(60)
+def test_every_probe_sees_the_first_messages_up_to_its_checkpoint_and_its_end_and_none_after(
+    files: Published, arrivals: str, persona: str
+):
+    rows, contexts = files
+    ends = {f"{each['shared_context_id']}/{each['question_id']}": each for each in rows}
+    domain = replace(DOMAIN, parameters={"keys": "published", "arrivals": arrivals, "persona": persona})
+    seen = asyncio.run(_seen(domain, recorded(files)))
+    assert len(seen) == 5 * len(rows)
+    for probe, remembered in seen:
+        each = ends[probe.question_id or ""]
+        said = [
+            (role, content)
+            for role, content in contexts[probe.episode_id]
+            if persona == "interleaved" or role != "system"
+        ]
+        before = contexts[probe.episode_id][: each["end_index_in_shared_context"]]
+        end = len([role for role, _ in before if persona == "interleaved" or role != "system"])
+        assert (probe.reason is None) == (end > 0)
+        if probe.reason is not None:
+            continue
+        reached = math.floor(SHARES[probe.checkpoint] * len(said))
+        assert remembered == [content for _, content in said[: min(reached, end)]]
+
+
+async def _seen(domain: Domain, records: list[Record]) -> list[tuple[Probe, Sequence[str]]]:
+    """Every probe, and what a memory that keeps everything holds when it is asked."""
+    bench = CoMem()
+    turns = await bench.turns(domain, records, States(), None)  # type: ignore[arg-type]
+    keys = await bench.keys(domain, records, turns, None)
+    probes = await bench.probes(domain, records, States(), turns, None, keys)  # type: ignore[arg-type]
+    episodes = bench.episodes(domain, States(), turns, [], None, probes)  # type: ignore[arg-type]
+    make = remember("full", Tools())
+    played = await play_all(episodes, make, None)
+    pasts = pasts_of(entries_of(domain.name, "full", played), said_of(domain.name, "full", played), probes)
+    found = []
+    for probe in probes:
+        past = pasts.get(probe.episode_id, Past((), {probe.checkpoint: 0}))
+        held = EntryStore.restored(past.items, past.sequence(probe)).live("message")
+        found.append((probe, [item.text.partition(": ")[2] for item in held]))
+    return found

@@ -1,0 +1,160 @@
+"""What is computed from what was told: by hand, of three people and two events; and in every life, counted again."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from living import life, task_of
+from profiles import examples
+
+from memflow.benchmarks.membench.generation.computed_plans import aggregative, comparative, post_processing
+from memflow.benchmarks.membench.generation.derived_values import process, season_of
+from memflow.benchmarks.membench.generation.graphs import Graph, Node
+
+SEEDS = st.integers(0, 10**9)
+
+
+REST = dict.fromkeys(("occupation", "position", "company", "hobby", "phone", "email"), "-")
+"""Attributes that nothing here follows from."""
+
+
+def person(entity_id, name, relationship, **attributes):
+    return Node(entity_id, "relative", name, relationship, {**REST, **attributes})
+
+
+def event(entity_id, name, **attributes):
+    rest = {"event_type": name, "content": "-", "time": "2024-10-12 19:00"}
+    return Node(entity_id, "rest_event", name, "attends", {**rest, **attributes})
+
+
+ALIKE = {"hometown": "Boston, MA", "work_location": "Denver, CO", "education": "Doctorate"}
+ANN = person("r0", "Ann Lee", "aunt", age="50 years old", height="160 cm", birthday="March 3", **ALIKE)
+BEN = person("r1", "Ben Ray", "nephew", age="30 years old", height="180 cm", birthday="December 24", **ALIKE)
+CAL = person(
+    "r2",
+    "Cal Fox",
+    "uncle",
+    age="30 years old",
+    height="170 cm",
+    birthday="July 1",
+    **{**ALIKE, "hometown": "Miami, FL", "education": "High School"},
+)
+FAIR = event("e0", "Street Fair", location="Boston, MA", scale="ninety people", duration="nine days")
+CAMP = event("e1", "Camp", location="Miami, FL", scale="one hundred people", duration="two weeks")
+GRAPH = Graph("u1", (Node("self", "self", "Me", "self", {}), ANN, BEN, CAL, FAIR, CAMP))
+
+
+def asked(planner, kind, scenario, seeds=range(200), **parameters):
+    """Question to answer, of many seeds."""
+    plans = [planner(task_of(kind, scenario, GRAPH, seed, **parameters)) for seed in seeds]
+    return {plan.query.question: plan.query.answer for plan in plans}
+
+
+def test_which_of_two_people_has_more():
+    found = asked(comparative, "comparative", "roles")
+    assert found["Who is older, Ann Lee or Ben Ray?"] == "Ann Lee"
+    assert found["Who is older, Cal Fox or Ben Ray?"] == "both alike"
+    assert found["Who is taller, Ann Lee or Cal Fox?"] == "Cal Fox"
+    first = "Whose birthday comes first in the year, that of {} or that of {}?"
+    assert found[first.format("Ben Ray", "Cal Fox")] == "Cal Fox"
+    assert found["Who has the higher education, Cal Fox or Ann Lee?"] == "Ann Lee"
+    assert found["Who has the higher education, Ben Ray or Ann Lee?"] == "both alike"
+
+
+def test_which_of_two_events_has_more():
+    found = asked(comparative, "comparative", "events")
+    assert found["At which are more people expected, Street Fair or Camp?"] == "Camp"
+    assert found["Which lasts longer, Street Fair or Camp?"] == "Camp"
+
+
+def test_whether_a_person_and_an_event_share_a_place():
+    found = asked(comparative, "comparative", "hybrid", scene="observation")
+    shared = "Is the place that {} comes from the place in which {} is held?"
+    assert found[shared.format("Ann Lee", "Street Fair")] == "Yes, both times it is Boston, MA"
+    assert (
+        found[shared.format("Ann Lee", "Camp")] == "No, for the one it is Boston, MA, for the other Miami, FL"
+    )
+
+
+def test_how_many_there_are():
+    people = asked(aggregative, "aggregative", "roles")
+    told = "How many of the people I told you about "
+    assert people[f"{told}are 30 years old or older?"] == "3 people"
+    assert people[f"{told}are 50 years old or older?"] == "1 person"
+    assert people[f"{told}are 170 cm tall or taller?"] == "2 people"
+    assert people[f"{told}have their birthday in July or later in the year?"] == "2 people"
+    assert people[f"{told}come from Boston, MA?"] == "2 people"
+    assert people[f"{told}have this as their highest education: High School?"] == "1 person"
+    events = asked(aggregative, "aggregative", "events")
+    assert events["How many of the events I told you about last nine days or longer?"] == "2 events"
+    assert (
+        events["At how many of the events I told you about are one hundred people or more expected?"]
+        == "1 event"
+    )
+    both = asked(aggregative, "aggregative", "hybrid", scene="observation")
+    assert [answer for question, answer in both.items() if "Boston" in question] == ["3 in all"]
+
+
+def test_all_that_are_counted_are_evidence():
+    plan = aggregative(task_of("aggregative", "hybrid", GRAPH, scene="observation"))
+    assert len(plan.query.evidence) == 5
+    assert {len(talk.beats) for talk in plan.talks} == {10}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "answer"),
+    [
+        ("email", "ann@firm.example", "firm.example"),
+        ("name", "Ann Lee", "6"),
+        ("name", "Nimbus X4", "8"),
+        ("birthday", "February 29", "winter"),
+        ("birthday", "August 31", "summer"),
+        ("scale", "nine hundred people", "450 people"),
+        ("scale", "ten people", "5 people"),
+        ("duration", "two weeks", "336 hours"),
+        ("hobby", "chess", "moving kings and pawns on a board of sixty-four squares"),
+        ("hometown", "Detroit, MI", "the old capital of the motor car"),
+        ("occupation", "teacher", "prepares lessons, holds classes and marks pupils' work"),
+    ],
+)
+def test_what_follows_from_a_value(name, value, answer):
+    node = Node("x", "relative", value if name == "name" else "X", "aunt", {name: value})
+    graph = life()
+    for seed in range(20):
+        made = process(task_of("post_processing", "roles", graph, seed), name, node)
+        assert made.answer == answer and answer not in made.wrong
+        assert len(set(made.wrong)) == len(made.wrong) and len(made.wrong) == 3
+
+
+def test_the_last_digits_are_summed():
+    node = Node("x", "relative", "X", "aunt", {"phone": "617-555-0142"})
+    sums = {"2": "6", "3": "7", "4": "7", "5": "12", "6": "17"}
+    graph = life()
+    made = [process(task_of("post_processing", "roles", graph, seed), "phone", node) for seed in range(60)]
+    assert {each.fields["digits"]: each.answer for each in made} == sums
+
+
+def test_seasons_begin_with_december():
+    assert [season_of(month) for month in range(1, 13)] == [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]
+
+
+@examples(40)
+@given(st.sampled_from(["en", "zh"]), SEEDS)
+def test_a_count_is_that_of_the_values_told(language, seed):
+    """Where a value is counted as it stands: of those who tell it, as many as the answer says."""
+    plan = aggregative(task_of("aggregative", "roles", seed=seed, language=language))
+    told = [plan.talks[talk].beats[beat].exposes for talk, beat in plan.query.evidence]
+    assert len(told) == 8
+    if told[0]["attribute"] in ("hometown", "work_location", "education"):
+        counted = [each["value"] for each in told].count(plan.query.keeps[0])
+        assert plan.query.answer.startswith(str(counted))
+
+
+@examples(40)
+@given(st.sampled_from(["en", "zh"]), SEEDS)
+def test_what_is_processed_rests_on_two_messages_about_one(language, seed):
+    for scene in ("participation", "observation"):
+        task = task_of("post_processing", "events", seed=seed, scene=scene, language=language)
+        plan = post_processing(task)
+        told = [plan.talks[talk].beats[beat].exposes for talk, beat in plan.query.evidence]
+        assert len(told) == 2 and told[0]["entity"] == told[1]["entity"]
+        assert told[0]["attribute"] != told[1]["attribute"]

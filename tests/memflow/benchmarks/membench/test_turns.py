@@ -1,0 +1,124 @@
+"""Trajectories as rows: ids, order, what is gold, and what a quarantine takes with it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from memflow.benchmarks.episodes import arrivals, given_episodes
+from memflow.benchmarks.membench.kinds import KINDS, kind
+from memflow.benchmarks.membench.turns import (
+    Asked,
+    Step,
+    Trajectory,
+    is_noise,
+    probes_of,
+    scenario_of,
+    session_of,
+    turns_of,
+)
+from memflow.errors import BadInput
+
+SIMPLE = Trajectory(
+    trajectory_id="participation/simple/roles/7",
+    dataset="d",
+    scene="participation",
+    kind=kind("simple"),
+    scenario="roles",
+    language="en",
+    steps=(
+        Step("Hello.", "Hello to you.", 0),
+        Step(
+            "My aunt is 61.", "I see.", 1, "'2024-10-02 08:00' Wednesday", {"attribute": "age", "value": "61"}
+        ),
+    ),
+    asked=(
+        Asked(
+            "How old is my aunt?",
+            "'2024-10-03 08:00' Thursday",
+            ("60", "61", "62", "63"),
+            2,
+            "61",
+            ("participation/simple/roles/7/1.1u",),
+        ),
+    ),
+)
+
+
+def test_a_step_is_an_event_of_two_messages_where_two_speak():
+    turns = list(turns_of("d", SIMPLE))
+    assert [(turn.message_id, turn.event, turn.position, turn.role) for turn in turns] == [
+        ("participation/simple/roles/7/0.0u", 0, 0, "user"),
+        ("participation/simple/roles/7/0.0a", 0, 1, "assistant"),
+        ("participation/simple/roles/7/1.1u", 1, 0, "user"),
+        ("participation/simple/roles/7/1.1a", 1, 1, "assistant"),
+    ]
+    assert [len(step) for step in arrivals(turns)] == [2, 2]
+    assert [len(event.messages) for event in given_episodes(turns)[0].events] == [2, 2]
+
+
+def test_an_observed_step_is_a_message():
+    observed = replace(SIMPLE, steps=tuple(replace(step, assistant=None) for step in SIMPLE.steps))
+    assert [turn.role for turn in turns_of("d", observed)] == ["user", "user"]
+
+
+def test_what_a_step_tells_is_gold_of_the_one_who_tells_it():
+    exposed = {turn.message_id[-2:]: turn.exposes for turn in turns_of("d", SIMPLE)}
+    assert exposed["1u"] is not None
+    assert json.loads(exposed["1u"]) == {"attribute": "age", "value": "61"}
+    assert exposed["1a"] is None
+    told = replace(SIMPLE, kind=kind("lowlevel_rec"))
+    assert [turn.message_id[-2:] for turn in turns_of("d", told) if turn.exposes] == ["1a"]
+    assert told.told_at(1).endswith("1.1a")
+
+
+def test_nothing_that_is_gold_reaches_a_memory():
+    (episode,) = given_episodes(list(turns_of("d", SIMPLE)))
+    shown = [message.text for event in episode.events for message in event.messages]
+    assert shown == ["Hello.", "Hello to you.", "My aunt is 61.", "I see."]
+
+
+def test_a_question_is_asked_at_the_end_by_number():
+    (probe,) = probes_of("d", SIMPLE)
+    assert (probe.gold, probe.revealed, probe.options[1]) == ("2", "61", "61")
+    assert probe.evidence == ["participation/simple/roles/7/1.1u"]
+    assert probe.category == "simple"
+
+
+def test_a_quarantined_trajectory_is_neither_played_nor_asked():
+    bad = replace(SIMPLE, reason="it is cut off")
+    turns, probes = list(turns_of("d", bad)), list(probes_of("d", bad))
+    assert {turn.reason for turn in turns} == {probe.reason for probe in probes} == {"it is cut off"}
+    assert given_episodes(turns) == []
+
+
+def test_ids_say_what_they_are_of():
+    assert scenario_of(SIMPLE.trajectory_id) == "roles"
+    assert session_of("participation/simple/roles/7/1.1u") == "participation/simple/roles/7/1"
+    assert is_noise("participation/simple/roles/7/noise/3.0u")
+    assert not is_noise("participation/simple/roles/7/1.1u")
+
+
+def test_a_kind_is_found_by_its_published_name_too():
+    assert kind("RecMultiSession") is KINDS["rec_multi_session"]
+    with pytest.raises(BadInput, match="no kind of question 'hard'"):
+        kind("hard")
+
+
+def test_kinds_and_scenarios_make_up_the_papers_sub_data_sets():
+    """28 pairs of 10 and 18 of 20 are its 280 and 360: with `noisy`, which its tables leave out."""
+    pairs = {
+        (scene, level): sum(
+            len([name for name in each.scenarios(scene) if name != "emotion"])
+            for each in KINDS.values()
+            if each.level == level
+        )
+        for scene in ("participation", "observation")
+        for level in ("factual", "reflective")
+    }
+    assert pairs == {
+        ("participation", "factual"): 18,
+        ("participation", "reflective"): 6,
+        ("observation", "factual"): 28,
+        ("observation", "reflective"): 3,
+    }
