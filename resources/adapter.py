@@ -1,7 +1,6 @@
-"""A trained adapter on disk: a folder with LoRA weights as safetensors, PEFT's configuration, and our manifest.
+"""A trained adapter on disk: a folder with LoRA weights (safetensors), PEFT's configuration and a manifest.
 
-The manifest says what it was trained on, and its digest is the adapter's revision. Training is trainer.py, serving
-vllm.py.
+trainer.py writes it, vllm.py serves it. Its revision is a digest of its weights.
 """
 
 import hashlib
@@ -23,21 +22,21 @@ class _StrictModel(BaseModel):
 
 
 class SkippedCase(_StrictModel):
-    """A case whose request alone fills the length."""
+    """A training case that was skipped because its request alone has more tokens than the maximum."""
 
     case_id: str
     reason: str
 
 
 class TrainingResult(_StrictModel):
-    """What came of a training, as the program says it. Losses are per token of the answers, in nats."""
+    """The result that the training program reports. Losses are per answer token, in nats."""
 
     examples: int
     too_long: list[SkippedCase]
     cut_short: list[str]
-    """Cases whose answer was cut off at the length."""
+    """Cases whose answer was truncated to the maximum length."""
     longest: int
-    """Tokens of the longest request with its answer."""
+    """Tokens of the longest request and answer together."""
     steps: int
     first_loss: float
     last_loss: float
@@ -53,69 +52,71 @@ class TrainingResult(_StrictModel):
 
 
 class Manifest(_StrictModel):
-    """What an adapter was made of."""
+    """The data, base model and parameters that an adapter was trained with, and the result."""
 
     format: Literal[1] = 1
     domain: str
     action: str
     backbone: str
-    """The model that gave the answers, by its name in the settings of the day."""
+    """The model that wrote the answers, by its name in the settings at that time."""
     scripted: bool
-    """The answers are of the scripted chat, which is not a language model."""
+    """Whether the answers come from the scripted chat, which is not a language model."""
     cases: list[str]
     data: str
-    """Digest of requests and answers."""
+    """Digest of the requests and answers."""
     base: str
     base_revision: str
     parameters: dict[str, int | float | str]
     trained: TrainingResult
     revision: str = ""
-    """Digest of the weights, their scale and the base's files; empty until they lie there."""
+    """Digest of weights, scale and base files; empty until the weights are written."""
 
     @property
     def recipe(self) -> str:
-        """Digest of what was asked for: the same data, base and parameters."""
+        """Digest of data, base model and parameters."""
         return recipe(self.data, self.base, self.base_revision, self.parameters)
 
 
 def recipe(data: str, base: str, base_revision: str, parameters: dict[str, int | float | str]) -> str:
-    """Digest of all that a training is asked for."""
+    """Return the digest of the inputs of a training."""
     return digest(data, base, base_revision, parameters)
 
 
 def compute_revision(folder: Path, manifest: Manifest) -> str:
-    """The digest of an adapter as it lies. Raises BadInput where a file is missing."""
+    """Return the digest of the adapter in a folder. Raises BadInput where a file is missing."""
     for name in (WEIGHTS, CONFIGURATION):
         if not (folder / name).is_file():
-            raise BadInput(f"{folder} is no adapter: it has no {name}")
+            raise BadInput(
+                f"{folder} is not an adapter: {name} is missing. Train it with `memflow finetune`."
+            )
     weights = hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
     scale = {name: manifest.parameters[name] for name in ("rank", "alpha")}
     return digest(weights, scale, manifest.trained.base_files)
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a folder. Raises BadInput where it is none of ours, or the weights are not those it is of."""
+    """Read the manifest of a folder. Raises BadInput where it is missing or invalid, or the weights have changed."""
     try:
         manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except OSError as wrong:
         raise BadInput(
-            f"{folder} is no adapter of `memflow finetune`: {MANIFEST}: {wrong.strerror}"
+            f"{folder} is not an adapter of `memflow finetune`: cannot read {MANIFEST} ({wrong.strerror})"
         ) from wrong
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise BadInput(f"{folder / MANIFEST}: at {place}: {first['msg']}") from wrong
+        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise BadInput(f"{folder / MANIFEST}: invalid {place}: {first['msg']}") from wrong
     if compute_revision(folder, manifest) != manifest.revision:
-        raise BadInput(f"the weights in {folder} are not those of its {MANIFEST}; train it again")
+        raise BadInput(f"the weights in {folder} differ from its {MANIFEST}. Train the adapter again.")
     return manifest
 
 
 def load_adapter(folder: Path, revision: str) -> Manifest:
-    """The manifest of the adapter that the settings name. Raises BadSettings where `revision` is of another."""
+    """Read the manifest of an adapter. Raises BadSettings where `revision` is not its revision."""
     manifest = read_manifest(folder)
     if manifest.revision != revision:
         raise BadSettings(
-            f"the adapter in {folder} is {manifest.revision}, and memflow.toml says revision = {revision!r}; mend "
-            "it: answers are kept under the revision"
+            f"the adapter in {folder} has the revision {manifest.revision}, but memflow.toml has revision = "
+            f"{revision!r}. Fix it in memflow.toml: answers are cached by revision."
         )
     return manifest

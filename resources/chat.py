@@ -1,7 +1,7 @@
-"""Chat over an OpenAI-compatible endpoint: vLLM, or any other.
+"""Chat over an OpenAI-compatible endpoint: builds request bodies and parses completions.
 
-It makes the body of a chat request and reads the answer. Tries and errors are endpoint.py; what keeps the
-answers is memflow.chat.ledger around it; asking again when an answer does not parse is memflow.chat.asking.
+Retries and errors are in endpoint.py, the cache of completions in memflow.chat.ledger, and the repeated request after
+an answer that does not parse in memflow.chat.asking.
 """
 
 import re
@@ -19,9 +19,9 @@ _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class OpenAIChat:
-    """A model at an endpoint, keeping memflow.chat.requests.Chat; an asynchronous context manager.
+    """A chat model at an endpoint: implements memflow.chat.requests.Chat as an asynchronous context manager.
 
-    `fingerprint` is that of model and sampling, from the settings. `prices` only matter to a budget of cost.
+    `fingerprint` identifies model and sampling. `prices` are used only with a budget that limits cost.
     """
 
     scripted = False
@@ -57,8 +57,10 @@ class OpenAIChat:
         await self.endpoint.__aexit__(*exit_)
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """The model's answer; its text is empty where the server gives none. Raises what Endpoint.post
-        raises, and BudgetSpent before anything is sent."""
+        """Return the model's answer; its text is empty where the server returns none.
+
+        Raises BudgetSpent before anything is sent, and the errors of Endpoint.post.
+        """
         async with self.budget.admit(self._most(request)) as took:
             key = request.digest(self.fingerprint)
             answer, latency = await self.endpoint.post(
@@ -79,7 +81,7 @@ class OpenAIChat:
 
 
 def request_body(model: str, request: ChatRequest) -> dict[str, Any]:
-    """What is sent. A parameter that is not set is left to the server."""
+    """Return the JSON body of a request, without the sampling parameters that are not set."""
     sampling = request.sampling
     sent: dict[str, Any] = {
         "model": model,
@@ -99,7 +101,7 @@ def request_body(model: str, request: ChatRequest) -> dict[str, Any]:
 
 
 def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
-    """A completion from the server's answer; of what it leaves out, none."""
+    """Parse a server's answer. Missing text is empty, missing token counts are 0."""
     choices = answer.get("choices") or [{}]
     usage = answer.get("usage") or {}
     return Completion(
@@ -113,7 +115,7 @@ def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
 
 
 def _printable(text: str) -> str:
-    """The text without halves of characters and NUL, which neither JSON servers nor PostgreSQL take."""
+    """Replace lone surrogates and NUL, which JSON servers and PostgreSQL reject."""
     return _UNWRITABLE.sub("\ufffd", text)
 
 

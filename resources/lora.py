@@ -1,12 +1,10 @@
-"""Trains one LoRA adapter. It is run as a program by the Python of the training environment, never imported.
+"""Train one LoRA adapter: a program for the Python of the training environment, never imported.
 
     python -I lora.py FOLDER
 
-FOLDER holds `job.json` and `examples.jsonl`, both by trainer.py, which also reads what is said here: a JSON object a
-line on standard output, of one `event`: step, done, or failed with its reason. All else goes to standard error. The
-adapter is left in FOLDER/adapter, as safetensors. Nothing is fetched: the base model is a folder or lies in the local
-cache. Nothing is unpickled, and no code that comes with a model is run. It needs trl, peft, transformers, torch and
-datasets, and nothing of memflow.
+FOLDER contains `job.json` and `examples.jsonl` from trainer.py. Events (step, done, failed) are JSON lines on standard
+output; the adapter is written to FOLDER/adapter. Nothing is downloaded or unpickled, no model code runs, and nothing of
+memflow is imported.
 """
 
 import hashlib
@@ -31,22 +29,22 @@ PACKAGES = ("trl", "peft", "transformers", "torch", "datasets", "accelerate", "t
 
 
 class TrainingError(Exception):
-    """What was asked for cannot be trained; the message says why."""
+    """The job cannot be trained; the message says why."""
 
 
 class EventStream:
-    """Says events on what was standard output; whatever libraries print there goes to standard error."""
+    """Writes events to the original standard output; what libraries print goes to standard error."""
 
     def __init__(self) -> None:
         self._out: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
 
-    def say(self, event: str, **facts: Any) -> None:
+    def emit(self, event: str, **facts: Any) -> None:
         print(json.dumps({"event": event, **facts}, ensure_ascii=False), file=self._out, flush=True)
 
 
-def train(folder: Path, voice: EventStream) -> dict[str, Any]:
-    """Train as FOLDER/job.json says; what came of it, for the manifest."""
+def train(folder: Path, events: EventStream) -> dict[str, Any]:
+    """Train the job in FOLDER/job.json; return the result for the manifest."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, set_seed
 
@@ -57,13 +55,15 @@ def train(folder: Path, voice: EventStream) -> dict[str, Any]:
     set_seed(wanted["seed"])
     tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
     if not tokenizer.chat_template:
-        raise TrainingError(f"the model {job['base']} has no chat template, so it cannot be asked in a chat")
+        raise TrainingError(
+            f"the model {job['base']} has no chat template. Choose an instruction-tuned model."
+        )
     examples, measured = select_examples(
         [json.loads(line) for line in lines if line], tokenizer, wanted["length"]
     )
     if not examples:
         raise TrainingError(
-            f"no request is shorter than {wanted['length']} tokens: nothing of an answer is left"
+            f"every request has {wanted['length']} tokens or more, so no answer token is left. Raise `length`."
         )
     on_gpu = torch.cuda.is_available()
     model = AutoModelForCausalLM.from_pretrained(
@@ -72,7 +72,7 @@ def train(folder: Path, voice: EventStream) -> dict[str, Any]:
         use_safetensors=True,
         trust_remote_code=False,
     )
-    trainer, losses = build_trainer(folder, model, tokenizer, examples, wanted, on_gpu, voice)
+    trainer, losses = build_trainer(folder, model, tokenizer, examples, wanted, on_gpu, events)
     started = time.monotonic()
     trainer.train()
     seconds = time.monotonic() - started
@@ -98,9 +98,9 @@ def build_trainer(
     examples: list[dict[str, Any]],
     wanted: dict[str, Any],
     on_gpu: bool,
-    voice: EventStream,
+    events: EventStream,
 ) -> tuple[Any, list[float]]:
-    """TRL's trainer, and the list that its losses will be in. What is not set here is TRL's default."""
+    """Build TRL's trainer and the list that collects its losses. Other arguments have TRL's defaults."""
     from datasets import Dataset
     from peft import LoraConfig
     from transformers import TrainerCallback
@@ -109,7 +109,7 @@ def build_trainer(
     losses: list[float] = []
 
     class Watch(TrainerCallback):
-        """Says each loss, and stops at one that is no number."""
+        """Emits each loss; stops the training at a loss that is not finite."""
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             loss = (logs or {}).get("loss")
@@ -117,10 +117,10 @@ def build_trainer(
                 return
             if not math.isfinite(loss):
                 raise TrainingError(
-                    f"the loss was {loss} at step {state.global_step}: a lower learning rate may help"
+                    f"the loss was {loss} at step {state.global_step}: lower the learning rate"
                 )
             losses.append(loss)
-            voice.say("step", step=state.global_step, of=state.max_steps, loss=loss)
+            events.emit("step", step=state.global_step, of=state.max_steps, loss=loss)
 
     targets = wanted["targets"]
     conversations = [{name: each[name] for name in ("prompt", "completion")} for each in examples]
@@ -156,29 +156,29 @@ def build_trainer(
         callbacks=[Watch()],
     )
     if len(trainer.train_dataset) != len(examples):
-        raise TrainingError(f"of {len(examples)} examples the trainer took {len(trainer.train_dataset)}")
+        raise TrainingError(f"the trainer took {len(trainer.train_dataset)} of {len(examples)} examples")
     return trainer, losses
 
 
 def training_facts(trainer: Any) -> dict[str, Any]:
-    """What the trainer did, of what was and what was not settled for it."""
-    settled = trainer.args
+    """Return the steps, adapted modules and schedule that the trainer used."""
+    arguments = trainer.args
     return {
         "steps": trainer.state.global_step,
         "trained_parameters": sum(each.numel() for each in trainer.model.parameters() if each.requires_grad),
         "adapted_modules": sorted(trainer.model.peft_config["default"].target_modules),
         "schedule": {
-            "optimiser": str(getattr(settled.optim, "value", settled.optim)),
-            "learning_rate": str(getattr(settled.lr_scheduler_type, "value", settled.lr_scheduler_type)),
-            "warm_up_steps": settled.warmup_steps,
-            "weight_decay": settled.weight_decay,
-            "largest_gradient": settled.max_grad_norm,
+            "optimiser": str(getattr(arguments.optim, "value", arguments.optim)),
+            "learning_rate": str(getattr(arguments.lr_scheduler_type, "value", arguments.lr_scheduler_type)),
+            "warm_up_steps": arguments.warmup_steps,
+            "weight_decay": arguments.weight_decay,
+            "largest_gradient": arguments.max_grad_norm,
         },
     }
 
 
 def find_base_model(base: str, revision: str) -> Path:
-    """The folder of the base model: itself, or where the local cache has it."""
+    """Return the folder of the base model, or its snapshot in the local cache."""
     if Path(base).is_dir():
         return Path(base)
     from huggingface_hub import snapshot_download
@@ -187,15 +187,15 @@ def find_base_model(base: str, revision: str) -> Path:
         return Path(snapshot_download(base, revision=revision or None, local_files_only=True))
     except (OSError, ValueError) as wrong:
         raise TrainingError(
-            f"{base} is no folder and is not in the local cache ({type(wrong).__name__}); nothing is fetched while "
-            f"training: get it with `hf download {base}`, or name a folder of weights"
+            f"{base} is not a folder and not in the local cache ({type(wrong).__name__}). Download it with "
+            f"`hf download {base}`, or name a folder of weights."
         ) from wrong
 
 
 def select_examples(
     given: list[dict[str, Any]], tokenizer: Any, length: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The examples of whose answer something is left within `length` tokens, and what became of the others."""
+    """Return the examples whose request leaves room for an answer within `length` tokens, and facts on the others."""
 
     def tokens(messages: list[dict[str, str]], **how: Any) -> int:
         return len(
@@ -208,7 +208,7 @@ def select_examples(
         whole = tokens(each["prompt"] + each["completion"])
         most = max(most, whole)
         if asked >= length:
-            reason = f"its request alone has {asked} tokens, and {length} are taken"
+            reason = f"its request alone has {asked} tokens; the maximum is {length}"
             left_out.append({"case_id": each["case_id"], "reason": reason})
             continue
         if whole > length:
@@ -218,7 +218,7 @@ def select_examples(
 
 
 def base_checksums(folder: Path) -> dict[str, str]:
-    """SHA-256 of the files that make the base model what it is."""
+    """Return the SHA-256 of the base model's weights, configuration and tokenizer files."""
     names = ("config.json", "tokenizer.json", "chat_template.jinja")
     files = [folder / name for name in names if (folder / name).is_file()] + sorted(
         folder.glob("*.safetensors")
@@ -231,17 +231,18 @@ def base_checksums(folder: Path) -> dict[str, str]:
 
 
 def main() -> int:
-    """Train, and say how it ended."""
-    voice = EventStream()
+    """Train, emit the last event, and return the exit status."""
+    events = EventStream()
     os.environ.update(OFFLINE)
     try:
-        voice.say("done", **train(Path(sys.argv[1]), voice))
+        events.emit("done", **train(Path(sys.argv[1]), events))
     except TrainingError as wrong:
-        voice.say("failed", reason=str(wrong))
+        events.emit("failed", reason=str(wrong))
         return 1
     except ImportError as wrong:
-        voice.say(
-            "failed", reason=f"{sys.executable} lacks a package ({wrong}); it needs memflow's extra `sft`"
+        events.emit(
+            "failed",
+            reason=f"{sys.executable} lacks a package ({wrong}). Install memflow's extra `sft` there.",
         )
         return 1
     return 0

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 LOG_TAIL_LINES = 30
-"""Lines of a log that an error shows."""
+"""Number of log lines in an error message."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Signals that ask a process to end."""
@@ -33,7 +33,7 @@ def default_signals() -> Callable[[], None] | None:
 
 
 def terminate(process: subprocess.Popen[bytes]) -> None:
-    """End a process that leads a group of its own, and the group: asked first, then told."""
+    """Terminate a process and its process group: SIGTERM, then SIGKILL after 20 s."""
     for number, patience in ((signal.SIGTERM, 20.0), (signal.SIGKILL, 10.0)):
         if not _signal(process.pid, number):
             break
@@ -41,12 +41,12 @@ def terminate(process: subprocess.Popen[bytes]) -> None:
             process.wait(patience)
         except subprocess.TimeoutExpired:
             continue
-    _signal(process.pid, signal.SIGKILL)  # workers that outlived it
+    _signal(process.pid, signal.SIGKILL)  # workers that still run
     process.wait(10)
 
 
 def log_tail(log: Path) -> str:
-    """The last lines of a log, under its name."""
+    """Return the last lines of a log file, preceded by its path."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_TAIL_LINES:]
     return "\n".join([f"the end of {log}:", *lines])
 

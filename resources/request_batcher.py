@@ -1,8 +1,7 @@
-"""Gathering: what many ask for at about the same moment is asked of a server in few requests.
+"""Batching of keys that many coroutines request at about the same moment.
 
-Hundreds of episodes are played at once in one event loop, and each embeds one message at a time. What they ask for is
-gathered while it keeps coming, every key once, and handed on together; everyone waits for their own keys alone. It
-belongs to one event loop. What is done with the keys, and in requests of what size, the embedder says (embedder.py).
+Hundreds of episodes run in one event loop, and each embeds one message at a time. A batch collects keys while new ones
+arrive; every coroutine waits for its own keys. embedder.py decides on the size of requests.
 """
 
 import asyncio
@@ -10,33 +9,33 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic, TypeVar
 
 PAUSE_S = 0.002
-"""Seconds without anybody asking after which nobody else is waited for."""
+"""A batch is closed after so many seconds without a new key."""
 MAX_WAIT_S = 0.05
-"""Seconds after which nobody else is waited for, however many keep asking."""
+"""A batch is closed after so many seconds even if new keys keep arriving."""
 
 T = TypeVar("T")
 
 OnResult = Callable[[str, T], None]
-"""Told of a key and what it stands for, as soon as that is known."""
+"""Called with a key and its result as soon as it is known."""
 
 
 class RequestBatcher(Generic[T]):
-    """Texts by key, and what `work` makes of them: it is handed the gathered ones, and says what it has of each.
+    """Collects texts by key and calls `work(texts, on_result)` once per batch.
 
-    Where it raises, those have the error of whose keys it has said nothing.
+    Where `work` raises, the keys without a result get its exception. Belongs to one event loop.
     """
 
     def __init__(self, work: Callable[[Mapping[str, str], OnResult[T]], Awaitable[None]]) -> None:
         self.work = work
-        self._asked: dict[str, asyncio.Future[T]] = {}
-        self._gathered: dict[str, str] = {}
-        self._gatherer: asyncio.Task[None] | None = None
+        self._futures: dict[str, asyncio.Future[T]] = {}
+        self._collected: dict[str, str] = {}
+        self._collector: asyncio.Task[None] | None = None
         self._workers: set[asyncio.Task[None]] = set()
 
     async def of(self, texts: Mapping[str, str]) -> dict[str, T]:
-        """What the keys of `texts` stand for. Raises what `work` raises over any of them."""
+        """Return the results of the keys in `texts`. Raises what `work` raises for any of them."""
         mine = {key: self._future(key, text) for key, text in texts.items()}
-        # Waited for and not gathered: who is stopped must not stop what others wait for as well.
+        # asyncio.gather would cancel futures that others wait for too.
         await asyncio.wait(mine.values(), return_when=asyncio.FIRST_EXCEPTION)
         for future in mine.values():
             if future.done() and (wrong := future.exception()) is not None:
@@ -44,43 +43,43 @@ class RequestBatcher(Generic[T]):
         return {key: future.result() for key, future in mine.items()}
 
     def close(self) -> None:
-        """Stop what is under way."""
-        for task in (self._gatherer, *self._workers):
+        """Cancel the running batches."""
+        for task in (self._collector, *self._workers):
             if task is not None:
                 task.cancel()
 
     def _future(self, key: str, text: str) -> asyncio.Future[T]:
-        future = self._asked.get(key)
+        future = self._futures.get(key)
         if future is None:
-            future = self._asked[key] = asyncio.get_running_loop().create_future()
-            self._gathered[key] = text
-            if self._gatherer is None:
-                self._gatherer = asyncio.create_task(self._gather())
+            future = self._futures[key] = asyncio.get_running_loop().create_future()
+            self._collected[key] = text
+            if self._collector is None:
+                self._collector = asyncio.create_task(self._collect())
         return future
 
-    async def _gather(self) -> None:
+    async def _collect(self) -> None:
         loop = asyncio.get_running_loop()
         until, seen = loop.time() + MAX_WAIT_S, 0
-        while seen < len(self._gathered) and loop.time() < until:
-            seen = len(self._gathered)
+        while seen < len(self._collected) and loop.time() < until:
+            seen = len(self._collected)
             await asyncio.sleep(PAUSE_S)
-        texts, self._gathered, self._gatherer = self._gathered, {}, None
+        texts, self._collected, self._collector = self._collected, {}, None
         worker = asyncio.create_task(self._work(texts))
         self._workers.add(worker)
         worker.add_done_callback(self._workers.discard)
 
     async def _work(self, texts: Mapping[str, str]) -> None:
-        def have(key: str, value: T) -> None:
-            self._asked.pop(key).set_result(value)
+        def on_result(key: str, value: T) -> None:
+            self._futures.pop(key).set_result(value)
 
         try:
-            await self.work(texts, have)
+            await self.work(texts, on_result)
         except asyncio.CancelledError:
-            for key in texts.keys() & self._asked.keys():
-                self._asked.pop(key).cancel()
+            for key in texts.keys() & self._futures.keys():
+                self._futures.pop(key).cancel()
             raise
-        except Exception as wrong:  # noqa: BLE001  (whatever it is, it is for those who asked)
-            for key in texts.keys() & self._asked.keys():
-                lost = self._asked.pop(key)
-                lost.set_exception(wrong)
-                lost.exception()  # looked at: who asked for several keys raises the first, and passes over the rest
+        except Exception as wrong:  # noqa: BLE001  (it is raised by `of`)
+            for key in texts.keys() & self._futures.keys():
+                failed = self._futures.pop(key)
+                failed.set_exception(wrong)
+                failed.exception()  # mark it as retrieved: `of` raises the first of several

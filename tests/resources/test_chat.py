@@ -136,7 +136,7 @@ async def test_retry_after_is_waited_for() -> None:
 async def test_patience_ends_with_the_servers_words() -> None:
     time = Time()
     async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, time, patience=20) as chat:
-        with pytest.raises(ChatError, match=r"kept failing \(tried \d+ times.*(stumbled|Too many)"):
+        with pytest.raises(ChatError, match=r"kept failing \(\d+ attempts.*(Internal error|Too many)"):
             await chat.complete(request())
     assert time.now <= 20
     assert len(time.slept) > 2
@@ -144,7 +144,7 @@ async def test_patience_ends_with_the_servers_words() -> None:
 
 async def test_tries_are_bounded() -> None:
     async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, Time(), patience=1e9, tries=4) as chat:
-        with pytest.raises(ChatError, match="tried 4 times"):
+        with pytest.raises(ChatError, match="4 attempts"):
             await chat.complete(request())
         assert stub.counts.asked == 4
 
@@ -160,10 +160,10 @@ async def test_nobody_there_says_where_and_what_to_do() -> None:
         url = stub.url
     time = Time()
     async with chat_at(url, time, patience=10) as chat:
-        with pytest.raises(EndpointDown, match=f"nobody answers at {url}.*start the server") as caught:
+        with pytest.raises(EndpointDown, match=f"Cannot connect to {url}.*Start the server or fix") as caught:
             await chat.complete(request())
         slept = len(time.slept)
-        with pytest.raises(EndpointDown, match="tried 1 times"):
+        with pytest.raises(EndpointDown, match="1 attempts"):
             await chat.complete(request("another"))
     assert slept > 1
     assert len(time.slept) == slept  # the second did not wait again
@@ -187,13 +187,13 @@ async def test_an_address_that_has_answered_is_waited_for_longer_than_one_that_n
 
 async def test_time_out_is_nobody_there() -> None:
     async with Stub(StubBehavior(latency=1.0)) as stub, chat_at(stub.url, timeout=0.05, tries=2) as chat:
-        with pytest.raises(EndpointDown, match="no answer in time"):
+        with pytest.raises(EndpointDown, match="timeout after"):
             await chat.complete(request())
 
 
 async def test_a_server_that_dies_is_waited_for() -> None:
-    behaviour = StubBehavior(die_after=20, down=0.7, latency=0.01)
-    async with Stub(behaviour) as stub, chat_at(stub.url) as chat:
+    behavior = StubBehavior(die_after=20, down=0.7, latency=0.01)
+    async with Stub(behavior) as stub, chat_at(stub.url) as chat:
         completions = await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(60)))
     assert len(completions) == 60
 
@@ -275,9 +275,9 @@ def test_a_chat_serves_one_event_loop_after_the_other() -> None:
 async def test_with_a_server_at_its_worst_every_item_ends_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     """10 % of 429 and 500, 10 % of half a JSON, and a death in the midst."""
     log = tmp_path / "log.jsonl"
-    behaviour = StubBehavior(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
+    behavior = StubBehavior(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
     ledger = SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite")
-    async with Stub(behaviour) as stub, chat_at(stub.url, concurrency=16) as inner:
+    async with Stub(behavior) as stub, chat_at(stub.url, concurrency=16) as inner:
         chat = LedgeredChat(inner, ledger, RequestContext(run="r"))
         answers = await asyncio.gather(*(ask(chat, PROMPT, {"item": f"{n}"}) for n in range(200)))
         asked = stub.counts.asked

@@ -43,7 +43,7 @@ def test_the_domain_is_asked_for_where_rules_depend_on_it(lake: Lake) -> None:
 
 
 def test_a_missing_partition_and_an_unknown_table_are_named(lake: Lake) -> None:
-    with pytest.raises(MissingData, match="materialize the asset answer/replies"):
+    with pytest.raises(MissingData, match="Materialize the asset answer/replies"):
         check_partition("answer.replies", "d/none", lake, SCOPE)
     with pytest.raises(BadInput, match="there is no table 'nothing'"):
         check_partition("nothing", "d", lake, SCOPE)

@@ -98,9 +98,9 @@ def test_known_models_have_their_layer_and_others_must_be_told(tmp_path: Path) -
         BEST_LAYERS["deberta-xlarge-mnli"],
     ) == (10, 8, 40)
     assert FolderEncoder(tmp_path, name="roberta-base").name == "roberta-base"
-    with pytest.raises(BadSettings, match="which layer"):
+    with pytest.raises(BadSettings, match="the BERTScore layer of"):
         FolderEncoder(tmp_path)
-    with pytest.raises(MissingData, match="is not there"):
+    with pytest.raises(MissingData, match="there is no folder"):
         FolderEncoder(tmp_path / "none")
 
 

@@ -156,7 +156,7 @@ def test_a_row_of_another_table_is_refused(lake):
 
 def test_what_is_missing_names_the_asset_to_materialize(lake):
     with pytest.raises(
-        MissingData, match=r"question\.probes of amemgym_demo .* materialize the asset question/probes"
+        MissingData, match=r"question\.probes of amemgym_demo .* Materialize the asset question/probes"
     ):
         lake.read("question.probes", "amemgym_demo")
 
@@ -173,9 +173,11 @@ def test_a_truncated_file_is_named(lake):
 def test_a_foreign_file_is_named(lake):
     lake.write("score.verdicts", "d/a", [], recipe="")
     pq.write_table(pa.table({"x": [1]}), lake.path("score.verdicts", "d/a"))
-    with pytest.raises(BadInput, match=r"holds x where score\.verdicts has domain"):
+    with pytest.raises(
+        BadInput, match=r"it lacks domain, .* and it has x\. Rebuild it with `memflow run --domain d"
+    ):
         lake.read("score.verdicts", "d/a")
-    with pytest.raises(BadInput, match="was not written by the lake"):
+    with pytest.raises(BadInput, match="was not written by memflow"):
         lake.facts("score.verdicts", "d/a")
 
 
@@ -185,7 +187,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_litter(lake, monkeypatch)
     def full(descriptor):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("resources.lake.os.fsync", full)
+    monkeypatch.setattr("resources.local_files.os.fsync", full)
     with pytest.raises(OSError, match="no space left"):
         lake.write("score.verdicts", "d/a", [verdict(2, 1.0)], recipe="new")
     assert lake.facts("score.verdicts", "d/a").recipe == "old"

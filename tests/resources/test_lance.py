@@ -110,9 +110,9 @@ def test_a_memory_without_entries_is_indexed_and_empty(tmp_path):
 def test_what_cannot_be_searched_is_said(index):
     with pytest.raises(BadInput, match="needs a text, a vector or both"):
         index.search("d", "full")
-    with pytest.raises(BadInput, match="has 2 numbers where the entries' have 3"):
+    with pytest.raises(BadInput, match="the query vector has 2 numbers, but the entries have 3"):
         index.search("d", "full", vector=[1.0, 0.0])
     with pytest.raises(MissingData, match=r"no entries of recent in d are indexed .* memory/indexes"):
         index.search("d", "recent", text="tea")
-    with pytest.raises(BadInput, match=r"vectors of \[2, 3\] numbers"):
+    with pytest.raises(BadInput, match=r"vectors of different lengths \(\[2, 3\]\)"):
         index.rebuild("d", "full", [ENTRIES[0], entry(9, "x", 1, vector=[1.0, 2.0])])

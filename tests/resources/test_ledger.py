@@ -186,7 +186,7 @@ WRITER = """
 import sys
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
-from resources.embedder import Embedded
+from resources.embedder import TimedVector
 from resources.ledger import SqlLedger
 
 ledger = SqlLedger(sys.argv[1])

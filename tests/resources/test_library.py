@@ -53,15 +53,15 @@ def test_a_part_is_said_to_be_a_part(folder):
     with pytest.raises(MissingData) as wrong:
         library.paths(published())
     assert str(wrong.value) == (
-        f"set/b.json of the data set set is not there; looked in {folder}. Ask its author."
+        f"set/b.json of the data set set is missing; searched {folder}. Ask its author."
     )
 
 
 def test_a_missing_set_says_where_it_was_looked_for(tmp_path):
     assert Library(tmp_path).status_of(published()).state == "missing"
-    with pytest.raises(MissingData, match="looked in no folder, as none is named: set MEMFLOW_DATA"):
+    with pytest.raises(MissingData, match="searched nowhere, because no folder is set: set MEMFLOW_DATA"):
         Library(None).paths(published())
-    with pytest.raises(MissingData, match="which is no folder itself"):
+    with pytest.raises(MissingData, match="which is not a folder"):
         Library(tmp_path / "gone").paths(published())
 
 
@@ -147,7 +147,7 @@ def test_files_of_ones_own_may_be_named_by_a_pattern(tmp_path):
     assert list(library.paths("far").values()) == [tmp_path / "runs" / name for name in names]
     assert list(library.paths("below")) == [f"runs/{name}" for name in names]
     assert library.found("below") and not library.found("none")
-    with pytest.raises(MissingData, match=r"runs/\*/none.json of the data set .* is not there"):
+    with pytest.raises(MissingData, match=r"runs/\*/none.json of the data set .* is missing"):
         library.paths("none")
     assert [holding.state for holding in library.status()] == ["found", "found", "missing"]
     assert Library(tmp_path).dataset(published(files=("a*.json",))).files == ("a*.json",), (

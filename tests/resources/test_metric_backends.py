@@ -45,9 +45,9 @@ def test_what_is_not_named_is_not_there(tmp_path: Path) -> None:
 def test_what_is_named_wrongly_is_an_error_where_it_is_used(settings: Settings, tmp_path: Path) -> None:
     gone = settings.model_copy(update={"wordnet": tmp_path / "gone", "cmudict": tmp_path / "config"})
     (tmp_path / "config").write_text("no dictionary\n")
-    with pytest.raises(MissingData, match="is no WordNet folder"):
+    with pytest.raises(MissingData, match="is not a WordNet folder"):
         build_metric_backends(gone, {WORDNET})
-    with pytest.raises(BadInput, match="is no pronouncing dictionary"):
+    with pytest.raises(BadInput, match="is not a pronouncing dictionary"):
         fingerprints(gone, {CMUDICT})
     assert build_metric_backends(gone, {ENCODER_EN}).synonyms is None
 

@@ -32,8 +32,8 @@ def test_the_first_pronunciation_counts(tmp_path: Path, text: str) -> None:
 
 
 def test_what_is_not_there_or_no_dictionary_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingData, match="none is not there"):
+    with pytest.raises(MissingData, match="there is no file"):
         syllables(tmp_path / "none")
     (tmp_path / "other").write_text("syllable one two three\n")
-    with pytest.raises(BadInput, match="no pronouncing dictionary"):
+    with pytest.raises(BadInput, match="not a pronouncing dictionary"):
         syllables(tmp_path / "other")

@@ -98,7 +98,10 @@ def test_large_domains_are_partitions_only_by_name() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("hoem = 'x'", "hoem"),
+        ("asistants = ['a']", "asistants: there is no such setting. Did you mean `assistants`"),
+        ("[roles]\njugde = 'x'", r"roles\.jugde: .* Did you mean `judge`"),
+        ("[models.x]\nmodle = 'm'", r"models\.x\.modle: .* Did you mean `model`"),
+        ("zzz = 1", "zzz: there is no such setting. Settings here: home, data"),
         ("domains = ['nosuch']", "nosuch"),
         ("assistants = ['full@nosuch']", "nosuch"),
         ("assistants = ['Full Context']", "Full Context"),
@@ -131,7 +134,7 @@ def test_data_sets_of_ones_own_are_known_beside_the_published_ones() -> None:
     settings = load(written(own))
     assert set(settings.datasets) == {*DATASETS, "mine"}
     assert settings.datasets["mine"].own and "own_datasets.mine" in settings.datasets["mine"].how
-    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: take another name"):
+    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: choose another name"):
         load(written(own.replace("mine", "locomo")))
     with pytest.raises(BadSettings, match=r"own_datasets\.mine\.files"):
         load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))
@@ -149,7 +152,7 @@ def test_an_adapter_is_a_model_of_its_own_and_needs_its_revision() -> None:
     )
     with pytest.raises(ValueError, match="needs the revision"):
         Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked")
-    with pytest.raises(ValueError, match='served by kind = "vllm" alone'):
+    with pytest.raises(ValueError, match='needs kind = "vllm"'):
         Model(url="http://127.0.0.1:8000/v1", model="tiny", adapter="/adapters/tiny_liked", revision="a")
 
 

@@ -108,19 +108,23 @@ def test_an_adapter_is_served_under_its_own_revision_alone(tmp_path: Path, train
     out = tmp_path / "liked"
     manifest = trainer(LEARNS).train(JOB, out)
     assert load_adapter(out, manifest.revision) == manifest
-    with pytest.raises(BadSettings, match=f"is {manifest.revision}, and .* revision = 'other'"):
+    with pytest.raises(BadSettings, match=f"has the revision {manifest.revision}, but .* revision = 'other'"):
         load_adapter(out, "other")
     (out / WEIGHTS).write_text("others")
-    with pytest.raises(BadInput, match=r"the weights in .* are not those of its manifest"):
+    with pytest.raises(BadInput, match=r"the weights in .* differ from its manifest"):
         read_manifest(out)
     (out / WEIGHTS).unlink()
-    with pytest.raises(BadInput, match=r"it has no adapter_model\.safetensors"):
+    with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):
         read_manifest(out)
 
 
 @pytest.mark.parametrize(
     ("change", "match"),
-    [({"revision": 3}, "at revision: "), ({"more": 1}, "at more: "), (None, "at the whole: Invalid JSON")],
+    [
+        ({"revision": 3}, "invalid revision: "),
+        ({"more": 1}, "invalid more: "),
+        (None, "the whole file: Invalid JSON"),
+    ],
 )
 def test_a_damaged_manifest_is_told(tmp_path: Path, trainer: Any, change: Any, match: str) -> None:
     out = tmp_path / "liked"
@@ -132,7 +136,7 @@ def test_a_damaged_manifest_is_told(tmp_path: Path, trainer: Any, change: Any, m
 
 
 def test_a_folder_without_a_manifest_is_no_adapter(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is no adapter of `memflow finetune`"):
+    with pytest.raises(BadInput, match="is not an adapter of `memflow finetune`"):
         read_manifest(tmp_path)
 
 
@@ -141,18 +145,18 @@ def test_a_folder_without_a_manifest_is_no_adapter(tmp_path: Path) -> None:
     [
         (
             "import json; print(json.dumps({'event': 'failed', 'reason': 'no weights'}))",
-            "nothing was trained: no weights",
+            "the training failed: no weights",
         ),
         (
             "import sys; print('out of memory', file=sys.stderr); sys.exit(3)",
-            r"(?s)ended with 3 .*out of memory",
+            r"(?s)ended with status 3 .*out of memory",
         ),
-        ("pass", "ended with 0 and no adapter"),
-        ("print('half way')", "said .*half way.* which is no event"),
-        ("print('[1]')", "which is no event"),
-        ("import json; print(json.dumps({'event': 'done', 'examples': 2}))", "which is no event"),
-        (f"print({json.dumps(DONE).replace('1.5', 'NaN')!r})", "which is no event"),
-        (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "ended with 1 and no adapter"),
+        ("pass", "ended with status 0 and no adapter"),
+        ("print('half way')", "printed .*half way.* which is not an event"),
+        ("print('[1]')", "which is not an event"),
+        ("import json; print(json.dumps({'event': 'done', 'examples': 2}))", "which is not an event"),
+        (f"print({json.dumps(DONE).replace('1.5', 'NaN')!r})", "which is not an event"),
+        (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "ended with status 1 and no adapter"),
     ],
 )
 def test_a_training_that_fails_leaves_its_log_alone(
@@ -164,7 +168,7 @@ def test_a_training_that_fails_leaves_its_log_alone(
 
 
 def test_done_without_weights_is_no_adapter(tmp_path: Path, trainer: Any) -> None:
-    with pytest.raises(BadInput, match=r"it has no adapter_model\.safetensors"):
+    with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):
         trainer(f"print({json.dumps(DONE)!r})").train(JOB, tmp_path / "liked")
     assert left(tmp_path) == {"liked.log"}
 
@@ -194,11 +198,11 @@ def test_what_is_there_is_kept_unless_it_is_an_adapter_to_go_over(tmp_path: Path
     out.mkdir()
     (out / "mine.txt").write_text("mine")
     for over in (False, True):
-        with pytest.raises(BadInput, match="is there already"):
+        with pytest.raises(BadInput, match="exists already"):
             trainer(LEARNS).train(JOB, out, over=over)
     other = tmp_path / "other"
     first = trainer(LEARNS).train(JOB, other)
-    with pytest.raises(BadInput, match="is there already"):
+    with pytest.raises(BadInput, match="exists already"):
         trainer(LEARNS).train(JOB, other)
     again = replace(JOB, parameters={**JOB.parameters, "seed": 7})
     assert trainer(LEARNS).train(again, other, over=True).revision != first.revision
