@@ -1,4 +1,4 @@
-"""What a benchmark says of a kind of items: what annotators are told, how many units are drawn, and from what."""
+"""Kinds of items that a benchmark has people annotate: their configuration, and sampling from its tables."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from memflow.records import Probe, TranscriptMessage, Turn
 
 @dataclass(frozen=True)
 class DomainTables:
-    """The rows of one domain that items are made from; `said` is one assistant's transcripts."""
+    """The rows of one domain from which items are built; `said` has one assistant's transcripts."""
 
     states: States
     turns: Sequence[Turn]
@@ -26,10 +26,10 @@ class DomainTables:
 
 
 class KindConfig(StrictModel):
-    """What annotators are told, from a benchmark's annotation.yaml.
+    """The configuration of a kind, from a benchmark's annotation.yaml.
 
-    `stage` makes what is judged: `memory` needs an assistant's transcripts. `units` is what is drawn, `draw` how many
-    by default. `labels` are those that every item has; options, where there are any, stand before them.
+    `stage` is the stage that generated the data; `memory` needs an assistant's transcripts. `units` names what is
+    sampled, `draw` the default number. `labels` are those of every item; an item's options precede them.
     """
 
     title: ShortText
@@ -44,11 +44,11 @@ class KindConfig(StrictModel):
 
     @property
     def played(self) -> bool:
-        """Whether it is about conversations with one assistant."""
+        """Whether items come from conversations with one assistant."""
         return self.stage == "memory"
 
-    def told(self) -> str:
-        """The guide as annotators read it: its paragraphs, then what each label means."""
+    def guide_text(self) -> str:
+        """Return the guide for annotators: its paragraphs, then the meaning of each label."""
         meanings = [
             f"{label.says}: {self.means[label.name]}" for label in self.labels if label.name in self.means
         ]
@@ -57,7 +57,7 @@ class KindConfig(StrictModel):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of items: what is told of them, and how they are made from a domain's tables."""
+    """A kind of items: its configuration and the function that builds candidates from a domain's tables."""
 
     name: str
     benchmark: str
@@ -74,12 +74,12 @@ class Kind:
         seed: int = 0,
         note: str | None = None,
     ) -> tuple[Sheet, dict[str, str]]:
-        """A sheet of `count` units (0: as many as is usual) and its key. Raises BadInput where there are none."""
+        """Sample a sheet of `count` units (0: the default) and its key. Raises BadInput where there are none."""
         header = Header(
             benchmark=self.benchmark,
             kind=self.name,
             title=self.telling.title,
-            guide=self.telling.told(),
+            guide=self.telling.guide_text(),
             domain=domain,
             assistant=assistant,
             seed=seed,
@@ -94,12 +94,12 @@ class Kind:
             first = wrong.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
             raise BadInput(
-                f"{domain}: an item of kind {self.name} cannot be shown, {wrong.title} {place}: {first['msg']}"
+                f"{domain}: invalid item of kind {self.name}, {wrong.title} {place}: {first['msg']}"
             ) from wrong
         return draw(header, candidates, count or self.telling.draw)
 
 
 def read_kind_configs(package: str) -> dict[str, KindConfig]:
-    """What `annotation.yaml` of a benchmark's folder says of its kinds."""
+    """Read the kinds of a benchmark from `annotation.yaml` in its package."""
     text = files(package).joinpath("annotation.yaml").read_text(encoding="utf-8")
     return TypeAdapter(dict[Name, KindConfig]).validate_python(yaml.safe_load(text))

@@ -1,8 +1,7 @@
-"""What a sheet's annotations come to: mean, agreement and AC1 of the persons, and of a model against the persons.
+"""The report of a sheet: mean score, agreement and Gwet's AC1 of people, and of a model against their majority.
 
-The mean is over items, each the mean of its persons' scores (the paper rescales points to 0 to 1). Agreement is over
-categories: a label is its own, but for options, which count as right or wrong. Intervals are drawn over episodes. A
-model is no annotator among the persons: it stands beside what most of them say.
+The mean is over items, each the mean of its scores by people. Agreement is over categories (sheet.label_category).
+Confidence intervals are bootstrapped over episodes.
 """
 
 from collections import Counter
@@ -21,10 +20,10 @@ NO_INTERVAL = Interval(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
-    """One line of a report: of all persons, of one annotator, or of a model against the persons.
+    """A row of a report: all people, one annotator, or a model against the people.
 
-    `labelled` counts items with a label, `paired` those with two or more: agreement rests on these. `kappa` is
-    Cohen's, of two raters alone; `missing` counts items that a model gave no usable label for.
+    `labelled` counts items with a label, `paired` those with two or more, on which agreement is computed. `kappa` is
+    Cohen's, for two raters only. `missing` counts items without a usable label of a model.
     """
 
     of: str
@@ -40,7 +39,7 @@ class AgreementRow:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedItem:
-    """One item as it was annotated. `differs` says that two persons gave it different labels."""
+    """One item with its labels; `differs` where people disagree."""
 
     item: str
     labels: Mapping[str, str]
@@ -52,7 +51,7 @@ class AnnotatedItem:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A sheet with its annotations: `measured` has the persons first, if there are any."""
+    """The report of one sheet; `measured` has the people first."""
 
     sheet: Sheet
     measured: Sequence[AgreementRow]
@@ -61,11 +60,11 @@ class Report:
 
 
 def make_report(sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Annotations]) -> Report:
-    """The report of one sheet. Raises BadInput where nobody annotated it."""
+    """Build the report of one sheet. Raises BadInput where it has no annotations."""
     if not annotations:
         raise BadInput(
-            f"nobody has annotated the sheet of {sheet.header.kind} in {sheet.header.domain} yet: open its page,"
-            " and save the annotations beside it"
+            f"the sheet of {sheet.header.kind} in {sheet.header.domain} has no annotations. Open its page, annotate, "
+            "and save the file in its folder."
         )
     persons = [one for one in annotations if one.by == "person"]
     models = [one for one in annotations if one.by == "model"]
@@ -107,7 +106,7 @@ def _row_of_one(sheet: Sheet, key: Mapping[str, str], one: Annotations) -> Agree
 def _row_of_model(
     sheet: Sheet, key: Mapping[str, str], model: Annotations, persons: Sequence[Annotations]
 ) -> AgreementRow:
-    """A model and what most persons say; its mean is its own."""
+    """Compare a model with the majority label of the people; the mean is the model's."""
     alone = _row_of_one(sheet, key, model)
     if not persons:
         return alone
@@ -176,13 +175,13 @@ def _mean_interval(sheet: Sheet, score: Score) -> Interval:
 def _mean_score(
     sheet: Sheet, key: Mapping[str, str], item: str, among: Sequence[Annotations]
 ) -> float | None:
-    """The mean of an item's scores; None where nobody among them gave it a label."""
+    """Return the mean of an item's scores, or None without labels."""
     given = [one.labels[item] for one in among if item in one.labels]
     return sum(label_score(sheet.items[item], label, key) for label in given) / len(given) if given else None
 
 
 def _majority_label(item: str, persons: Sequence[Annotations]) -> str | None:
-    """The label that most persons gave; None where two labels are level, or there is none."""
+    """Return the majority label, or None for a tie or without labels."""
     ranked = Counter(one.labels[item] for one in persons if item in one.labels).most_common(2)
     if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
         return None

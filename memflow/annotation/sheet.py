@@ -1,9 +1,7 @@
-"""A sheet: the items of one sample, as annotators see them, and the key that they do not see.
+"""Sheets: samples of items for annotators, and their keys with the correct labels.
 
-A sheet is a JSON Lines file: a header, then a unit a line. A unit is what is shown together (a message, a session, a
-question) with the items asked about it; an item has an id, what is asked, and the labels that may answer it. The
-header's digest covers all of it, so that annotations can say which sheet they are of. Where items have right answers,
-these lie in a file of their own, the key, which the annotation page never holds.
+A sheet is JSON Lines: a header with a digest of the content, then one unit per line. A unit is text that is shown
+together (a message, a session, a question) with the items to label. The key is a separate file.
 """
 
 import json
@@ -19,10 +17,10 @@ from memflow.fingerprint import digest
 from memflow.words import HAN
 
 ITEMS, KEY, PAGE = "items.jsonl", "key.jsonl", "annotate.html"
-"""The files of a sheet's folder. The page is handed to annotators; the key is not."""
+"""The files of a sheet's folder. Do not give the key to annotators."""
 
 RIGHT, WRONG = "right", "wrong"
-"""What an option of an item with a key counts as."""
+"""The categories of options of items with a key."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=300)]
@@ -32,13 +30,13 @@ Model = TypeVar("Model", bound="StrictModel")
 
 
 class StrictModel(BaseModel):
-    """A part of a file: bounded, and with no other fields."""
+    """A part of a file: without further fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Label(StrictModel):
-    """One answer that an item allows. `value` is its score; null for an option, which the key scores."""
+    """A label of an item. `value` is its score; null for an option, which the key scores."""
 
     name: Name
     says: LongText
@@ -46,14 +44,14 @@ class Label(StrictModel):
 
 
 class Part(StrictModel):
-    """One passage that is shown, under its title."""
+    """A titled passage."""
 
     title: ShortText
     text: LongText
 
 
 class Item(StrictModel):
-    """One judgement that is asked for: the question, the facts that it is about, the labels that may answer it."""
+    """An item to label: the question, the facts it refers to, the possible labels."""
 
     id: Id
     asks: ShortText
@@ -62,7 +60,7 @@ class Item(StrictModel):
 
 
 class Unit(StrictModel):
-    """What is shown together, and the items asked about it. The bootstrap draws episodes."""
+    """Passages that are shown together, and their items. Confidence intervals resample episodes."""
 
     id: Id
     episode: Id
@@ -72,7 +70,7 @@ class Unit(StrictModel):
 
 
 class Header(StrictModel):
-    """What a sheet is a sample of, and what its annotators are told."""
+    """The population of a sheet and the guide for its annotators."""
 
     format: Literal["memflow annotation items 1"] = "memflow annotation items 1"
     benchmark: ShortText
@@ -91,14 +89,14 @@ class Header(StrictModel):
 
 
 class CorrectLabel(StrictModel):
-    """The right label of one item."""
+    """The correct label of one item."""
 
     item: Id
     label: Name
 
 
 class KeyHeader(StrictModel):
-    """Which sheet a key is of."""
+    """The first line of a key: the digest of its sheet."""
 
     format: Literal["memflow annotation key 1"] = "memflow annotation key 1"
     items: str
@@ -106,44 +104,44 @@ class KeyHeader(StrictModel):
 
 
 class Sheet(StrictModel):
-    """A header with its digest filled in, and the units in the order that they are shown in."""
+    """A header with its digest, and the units in order."""
 
     header: Header
     units: list[Unit]
 
     @property
     def digest(self) -> str:
-        """Digest of all that an annotator is shown, and of what it was drawn from."""
+        """Digest of header and units."""
         return digest(self.header.model_copy(update={"digest": ""}), self.units)
 
     @property
     def items(self) -> dict[str, Item]:
-        """Item by id, in order."""
+        """Items by id, in order."""
         return {item.id: item for unit in self.units for item in unit.items}
 
     @property
     def episodes(self) -> dict[str, str]:
-        """The episode of each item."""
+        """Episodes by item id."""
         return {item.id: unit.episode for unit in self.units for item in unit.items}
 
 
 def make_sheet(header: Header, units: Iterable[Unit]) -> Sheet:
-    """A sheet with its digest in the header. Raises BadInput for an id that stands there twice."""
+    """Build a sheet with its digest. Raises BadInput for a duplicate id."""
     sheet = Sheet(header=header, units=list(units))
     for what, names in (
         ("unit", [unit.id for unit in sheet.units]),
         ("item", [item.id for unit in sheet.units for item in unit.items]),
     ):
         if twice := _first_duplicate(names):
-            raise BadInput(f"the {what} {twice!r} stands there twice")
+            raise BadInput(f"the sheet has two {what}s with the id {twice!r}")
     return Sheet(header=header.model_copy(update={"digest": sheet.digest}), units=sheet.units)
 
 
 def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path]:
-    """Write the sheet, and its key where it has one. Raises BadInput where the folder holds a sheet already."""
+    """Write the sheet, and its key where it has one. Raises BadInput where the folder has a sheet."""
     items = folder / ITEMS
     if items.exists():
-        raise BadInput(f"{items} is there already, and annotations may belong to it: choose another folder")
+        raise BadInput(f"{items} exists already and may have annotations. Choose another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     _write(items, [sheet.header, *sheet.units])
     if not sheet.header.keyed:
@@ -155,53 +153,51 @@ def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path
 
 
 def read_sheet(folder: Path) -> Sheet:
-    """The sheet of a folder. Raises BadInput naming the place, and what is wrong there."""
+    """Read the sheet of a folder. Raises BadInput with the line of an error."""
     path = folder / ITEMS
     if not path.is_file():
-        raise MissingData(f"{path} is not there: `memflow annotate sample` writes one")
+        raise MissingData(f"{path} is missing. `memflow annotate sample` writes it.")
     lines = read_lines(path)
     header = parse_line(path, 1, lines, Header)
     units = [parse_line(path, number, lines, Unit) for number in range(2, len(lines) + 1)]
     sheet = Sheet(header=header, units=units)
     if sheet.digest != header.digest:
-        raise BadInput(
-            f"{path}: it was changed since it was written (its digest no longer fits): sample anew"
-        )
+        raise BadInput(f"{path} was modified: its digest does not match. Sample a new sheet.")
     return sheet
 
 
 def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
-    """The right label of every item; empty where the sheet has none. Raises BadInput naming the place."""
+    """Read the correct label of every item; empty without key. Raises BadInput with the line of an error."""
     if not sheet.header.keyed:
         return {}
     path = folder / KEY
     if not path.is_file():
-        raise MissingData(f"{path} is not there: without it nobody can say which labels are right")
+        raise MissingData(f"{path} is missing, so labels cannot be scored. Restore it.")
     lines = read_lines(path)
     header = parse_line(path, 1, lines, KeyHeader)
     if header.items != sheet.header.digest:
-        raise BadInput(f"{path}: it is the key of another sheet than {folder / ITEMS}")
+        raise BadInput(f"{path} is the key of another sheet than {folder / ITEMS}")
     golds = [parse_line(path, number, lines, CorrectLabel) for number in range(2, len(lines) + 1)]
     if digest(header.model_copy(update={"digest": ""}), golds) != header.digest:
-        raise BadInput(f"{path}: it was changed since it was written (its digest no longer fits)")
+        raise BadInput(f"{path} was modified: its digest does not match. Restore it.")
     return {gold.item: gold.label for gold in golds}
 
 
 def label_category(item: Item, label: str, key: Mapping[str, str]) -> str:
-    """What a label counts as when raters are compared: itself; for an option right or wrong, as the key says."""
+    """Return the category of a label for agreement: itself, or for an option right or wrong by the key."""
     if _label(item, label).value is not None:
         return label
     return RIGHT if key.get(item.id) == label else WRONG
 
 
 def label_score(item: Item, label: str, key: Mapping[str, str]) -> float:
-    """The score of a label, from 0 to 1; for an option 1 where it is right."""
+    """Return the score of a label from 0 to 1; 1 for a correct option."""
     own = _label(item, label).value
     return float(key.get(item.id) == label) if own is None else own
 
 
 def label_categories(sheet: Sheet) -> list[str]:
-    """Every category that some item allows, in the order of the labels."""
+    """Return the categories of all items, in the order of the labels."""
     found: dict[str, None] = {}
     for item in sheet.items.values():
         for label in item.labels:
@@ -211,35 +207,35 @@ def label_categories(sheet: Sheet) -> list[str]:
 
 
 def language_of(text: str) -> Literal["en", "zh"]:
-    """Chinese where a fifth of the letters are Chinese characters: they carry more each than Latin ones."""
+    """Return `zh` where at least a fifth of the letters are Chinese characters, otherwise `en`."""
     letters = [character for character in text if character.isalpha()]
     han = re.findall(f"[{HAN}]", text)
     return "zh" if letters and len(han) * 5 >= len(letters) else "en"
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a JSON Lines file. Raises BadInput where it is empty, or not UTF-8."""
+    """Read the lines of a JSON Lines file. Raises BadInput where it is empty or not UTF-8."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
-        raise BadInput(f"{path}: it is not UTF-8 (byte {wrong.start})") from wrong
+        raise BadInput(f"{path} is not UTF-8 (byte {wrong.start})") from wrong
     lines = text.split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
     if not lines:
-        raise BadInput(f"{path}: it is empty")
+        raise BadInput(f"{path} is empty")
     return lines
 
 
 def parse_line(path: Path, number: int, lines: Sequence[str], shape: type[Model]) -> Model:
-    """Line `number` (from 1) as `shape`. Raises BadInput naming file, line and fault."""
+    """Parse line `number` (from 1) as `shape`. Raises BadInput with file, line and error."""
     try:
         return shape.model_validate(json.loads(lines[number - 1]))
     except json.JSONDecodeError as wrong:
         raise BadInput(f"{path}, line {number}: it is not JSON ({wrong.msg})") from wrong
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        place = ".".join(str(part) for part in first["loc"]) or "the whole line"
         raise BadInput(f"{path}, line {number}, {place}: {first['msg']}") from wrong
 
 

@@ -115,7 +115,7 @@ def test_a_model_stands_beside_what_most_persons_say() -> None:
 
 def test_nobody_is_an_error_and_nothing_is_no_zero() -> None:
     made = sheet(1, 2)
-    with pytest.raises(BadInput, match="nobody has annotated the sheet of exposure in d yet"):
+    with pytest.raises(BadInput, match="the sheet of exposure in d has no annotations"):
         make_report(made, {}, [])
     [alone] = make_report(made, {}, [by("Ann", made, [])]).measured
     assert alone.labelled == 0 and alone.mean.value is None

@@ -88,7 +88,7 @@ def test_what_was_not_run_and_what_was_not_annotated(measured, empty, sampled, t
     wrong = empty("annotate", "sample", "amemgym_demo", str(tmp_path / "x"), "--kind", "exposure")
     assert wrong.exit_code == 1 and "memflow run --domain amemgym_demo" in wrong.stderr
     wrong = measured("annotate", "report", str(sampled))
-    assert wrong.exit_code == 1 and "nobody has annotated" in wrong.stderr
+    assert wrong.exit_code == 1 and "has no annotations" in wrong.stderr
     wrong = measured("annotate", "report", str(tmp_path))
     assert wrong.exit_code == 1 and "items.jsonl is not there" in wrong.stderr
 
@@ -98,4 +98,4 @@ def test_a_changed_sheet_is_refused(measured, sampled) -> None:
     path = sampled / "items.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace("Fully", "Wholly"), encoding="utf-8")
     wrong = measured("annotate", "report", str(sampled))
-    assert wrong.exit_code == 1 and "items.jsonl: it was changed since it was written" in wrong.stderr
+    assert wrong.exit_code == 1 and "items.jsonl was modified" in wrong.stderr
