@@ -1,6 +1,6 @@
--- How does every assistant do, on what terms, and what are its failures due to? The figures of one slice (all, unless
--- another is named), best first. Failures are those by evidence, over all; AMemGym's own stand among the metrics.
--- Parameters, each null for all: $domain, $memory, $model, $metric, $variant; $slice is `all` when null.
+-- The leaderboard of one slice, best first: one row per score, with the settings behind it and the failure rates
+-- attributed by evidence over all probes.
+-- Parameters (null: all): $domain, $memory, $model, $metric, $variant; $slice is `all` when null.
 WITH failures AS (
     SELECT
         domain,

@@ -181,6 +181,31 @@ def test_a_foreign_file_is_named(lake):
         lake.facts("score.verdicts", "d/a")
 
 
+@pytest.mark.parametrize(
+    ("table", "partition", "renamed", "command"),
+    [
+        (
+            "memory.transcripts",
+            "d/rag_2_4_30",
+            {"sequence": "tick"},
+            "memflow run --domain d --memory rag_2_4_30",
+        ),
+        ("score.attributions", "d/a@m", {"stored": "held", "utilization": "utilisation"}, "with the model m"),
+        ("score.leaderboard", "all", {"differing_settings": "unequal"}, "`memflow run`"),
+    ],
+)
+def test_lake_of_former_version_names_columns_and_rebuild_command(lake, table, partition, renamed, command):
+    lake.write(table, partition, [row_of(table, nulls=False)], recipe="")
+    path = lake.path(table, partition)
+    stored = pq.read_table(path)
+    pq.write_table(stored.rename_columns([renamed.get(name, name) for name in stored.column_names]), path)
+    with pytest.raises(BadInput) as error:
+        Lake(lake.root).read(table, partition)
+    message = str(error.value)
+    assert f"it lacks {', '.join(renamed)} and it has {', '.join(renamed.values())}" in message
+    assert command in message and "no model is asked again" in message
+
+
 def test_a_write_that_fails_leaves_the_old_file_and_no_litter(lake, monkeypatch):
     lake.write("score.verdicts", "d/a", [verdict(1, 1.0)], recipe="old")
 

@@ -5,29 +5,22 @@ import sys
 from pathlib import Path
 
 import duckdb
+import factories
 import pytest
 from pyarrow._fs import _MockFileSystem
 
 import resources.warehouse
 from memflow.errors import BadInput, StoreBusy
-from memflow.records import TABLES, Entry, Probe, Reply, Score, Verdict, columns
+from memflow.records import TABLES, columns
 from resources.lake import Lake
 from resources.warehouse import VIEWS, Warehouse
 
-ONE = {"domain": "d", "episode_id": "u1", "checkpoint": 0}
-
 
 def probe(number, **given):
-    return Probe(
-        **ONE,
+    return factories.probe(
         probe_id=f"p{number}",
-        kind="choice",
-        dataset="personas_sample",
-        metric="choice",
         question=f"Question {number}?",
         options=["a", "b"],
-        variables=[],
-        gold="1",
         revealed="lives in Oslo",
         evidence=["m1"],
         **given,
@@ -35,41 +28,26 @@ def probe(number, **given):
 
 
 def reply(number, assistant, **given):
-    given = {"recalled": ["e2", "e1"], "recalled_sources": ["m1"], "parsed": "1", **given}
-    return Reply(**ONE, assistant=assistant, probe_id=f"p{number}", **given)
+    values = {"recalled": ["e2", "e1"], "recalled_sources": ["m1"], "parsed": "1", **given}
+    return factories.reply(assistant=assistant, probe_id=f"p{number}", **values)
 
 
 def verdict(number, assistant, **given):
-    return Verdict(
-        **ONE, assistant=assistant, probe_id=f"p{number}", dataset="personas_sample", metric="choice", **given
-    )
+    return factories.verdict(assistant=assistant, probe_id=f"p{number}", metric="choice", **given)
 
 
 def entry(number):
-    return Entry(
-        domain="d",
-        assistant="full",
-        episode_id="u1",
-        entry_id=f"e{number}",
-        kind="message",
-        text=f"said {number}",
-        sources=[f"m{number}"],
-        since=number,
-    )
+    return factories.entry(entry_id=f"e{number}", text=f"said {number}", sources=[f"m{number}"], since=number)
 
 
 def figure(memory, value, **given):
-    return Score(
-        domain="d",
+    return factories.score(
         assistant=memory,
         memory=memory,
         model="scripted",
         metric="overall",
         value=value,
         n=2,
-        n_episodes=1,
-        coverage=1.0,
-        simulator="x",
         scripted=True,
         **given,
     )
