@@ -94,7 +94,7 @@ async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluated:
     lost = [row.reason for row in (*said, *replies) if row.reason]
     if lost:
         raise SystemExit(f"{len(lost)} messages or probes were lost; the first: {lost[0]}")
-    asked = {row.by["stage"]: row.asked for row in ledger.accounts(by=("stage",))}
+    asked = {row.by["stage"]: row.asked for row in ledger.usage(by=("stage",))}
     chain = max(sum(line.completion is not None for line in episode.lines) for episode in played)
     return Evaluated(asked["memory"], asked["answer"], chain, between - started, ended - between, cpu)
 

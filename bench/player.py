@@ -127,7 +127,7 @@ def one_round(url: str, users: Path, folder: Path) -> tuple[dict[str, Any], floa
     """What was asked in one round, the ideal, and the seconds it took."""
     with SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger:
         played, wall, used = asyncio.run(play_users(url, users, ledger))
-        asked = ledger.accounts(by=())[0].asked
+        asked = ledger.usage(by=())[0].asked
     if lost := [line.reason for episode in played for line in episode.lines if line.reason]:
         raise SystemExit(f"{len(lost)} messages were lost; the first: {lost[0]}")
     longest = max(sum(line.completion is not None for line in episode.lines) for episode in played)

@@ -36,10 +36,10 @@ RUN = "run"
 
 @dataclass(frozen=True)
 class Facts:
-    """The metadata of a partition: content hash, fingerprint of its inputs (`recipe`), row count, further values."""
+    """The metadata of a partition: content hash, fingerprint of its inputs, row count, further values."""
 
     digest: str
-    recipe: str
+    fingerprint: str
     rows: int
     meta: Mapping[str, str] = field(default_factory=dict)
 
@@ -70,16 +70,16 @@ class Lake:
         partition: str,
         rows: Sequence[Any],
         *,
-        recipe: str,
+        fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
         """Replace a partition by `rows`, which may be empty. Raises BadInput naming column and row of a wrong value."""
         rows = validate(table, rows)
         outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY]
-        facts = Facts(digest_rows(outcome, ignore=MEASURED), recipe, len(rows), dict(meta or {}))
+        facts = Facts(digest_rows(outcome, ignore=MEASURED), fingerprint, len(rows), dict(meta or {}))
         described = {
             "memflow.digest": facts.digest,
-            "memflow.recipe": recipe,
+            "memflow.input_fingerprint": fingerprint,
             "memflow.rows": str(facts.rows),
             **{f"memflow.meta.{name}": value for name, value in facts.meta.items()},
         }
@@ -144,7 +144,7 @@ class Lake:
             return Facts(*cached)
         facts = self._stored_facts(table, partition)
         if facts is not None and self._state(table, partition) == state:
-            self._cache.put(path, state, [facts.digest, facts.recipe, facts.rows, dict(facts.meta)])
+            self._cache.put(path, state, [facts.digest, facts.fingerprint, facts.rows, dict(facts.meta)])
         return facts
 
     def _state(self, table: str, partition: str) -> FileState | None:
@@ -172,7 +172,8 @@ class Lake:
             )
         prefix = "memflow.meta."
         meta = {name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)}
-        return Facts(found["memflow.digest"], found["memflow.recipe"], int(found["memflow.rows"]), meta)
+        fingerprint = found.get("memflow.input_fingerprint", "")  # a former version wrote another key: stale
+        return Facts(found["memflow.digest"], fingerprint, int(found["memflow.rows"]), meta)
 
     def partitions(self, table: str) -> list[str]:
         """Return the partitions of a table that exist, sorted."""

@@ -37,7 +37,7 @@ from resources.ledger_tables import (
     uses,
     without_password,
 )
-from resources.usage import AccountRow, failed_by, needed_by, used_by
+from resources.usage import UsageRow, failed_by, needed_by, used_by
 
 BULK = 500
 """Maximum number of uses and failures that are buffered for one transaction."""
@@ -183,25 +183,23 @@ class SqlLedger:
                 self._insert(connection, embeddings, rows)
                 self._insert(connection, embedding_times, times)
 
-    def accounts(
+    def usage(
         self, by: Sequence[str] = ("stage", "role", "model"), *, run: str | None = None
-    ) -> list[AccountRow]:
-        """The accounts by any of run, stage, role, domain, assistant, model and prompt, in their order; of
-        one run, or of all."""
-        return self._drawn_up(by, used_by, run)
+    ) -> list[UsageRow]:
+        """Return the usage by any of run, stage, role, domain, assistant, model and prompt; of one run, or of all."""
+        return self._summarize(by, used_by, run)
 
-    def needed(self, by: Sequence[str], run: str) -> list[AccountRow]:
-        """The accounts of one run as if nothing had been answered before it: each answer it used counts once, as
-        a call, with the tokens and seconds of when it was first asked. A replay gives the same."""
-        return self._drawn_up(by, needed_by, run)
+    def needed(self, by: Sequence[str], run: str) -> list[UsageRow]:
+        """Return the usage of one run as if the ledger had been empty: each answer counts once, as a request."""
+        return self._summarize(by, needed_by, run)
 
-    def _drawn_up(
+    def _summarize(
         self, by: Sequence[str], of: Callable[[Sequence[str], Any], sa.Select[Any]], run: str | None
-    ) -> list[AccountRow]:
+    ) -> list[UsageRow]:
         unknown = set(by) - {*CONTEXT_COLUMNS, "prompt"}
         if unknown:
             raise BadSettings(
-                f"the accounts are by {', '.join(CONTEXT_COLUMNS)} and prompt, not by {', '.join(sorted(unknown))}"
+                f"usage can be grouped by {', '.join(CONTEXT_COLUMNS)} and prompt, not by {', '.join(sorted(unknown))}"
             )
         self.flush()
         found: dict[tuple[str, ...], dict[str, Any]] = {}
@@ -211,7 +209,7 @@ class SqlLedger:
                     numbers = dict(row._mapping)
                     names = tuple(numbers.pop(name) for name in by)
                     found.setdefault(names, {}).update(numbers)
-        return [AccountRow(dict(zip(by, names, strict=True)), **found[names]) for names in sorted(found)]
+        return [UsageRow(dict(zip(by, names, strict=True)), **found[names]) for names in sorted(found)]
 
     def _notify(self, event: Event, request: ChatRequest, account: RequestContext) -> None:
         if self.on_use is not None:

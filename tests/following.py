@@ -16,10 +16,10 @@ def followed(
 ) -> dict[str, dict[tuple[str, str], Score]]:
     """By assistant, the figures by metric and slice. `answers` says what an assistant's answer to a probe is worth."""
     lake = Lake(folder / "lake")
-    lake.write("question.probes", domain, probes, recipe="")
+    lake.write("question.probes", domain, probes, fingerprint="")
     for assistant, worth in answers.items():
         rows = [_verdict(domain, assistant, probe, worth(probe)) for probe in probes if probe.split == "test"]
-        lake.write("score.verdicts", f"{domain}/{assistant}", rows, recipe="")
+        lake.write("score.verdicts", f"{domain}/{assistant}", rows, fingerprint="")
     added = [
         CheckpointSums(**row)
         for row in Warehouse(lake, folder / "memflow.duckdb").query("continual", domain=domain)

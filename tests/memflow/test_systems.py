@@ -11,12 +11,11 @@ from functools import cache
 from itertools import groupby
 
 import pytest
+from generated import Generated, generate
 from remembering import case
 
 from memflow.benchmarks.api import Benchmark
-from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.registry import benchmark
-from memflow.chat.requests import Sampling
+from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -25,11 +24,9 @@ from memflow.memories.registry import remember
 from memflow.memories.systems import SYSTEMS
 from memflow.records import Probe
 from memflow.run.answer import answer_all
-from memflow.run.dry_run import Cast, Part, Rehearsal, Users
 from memflow.run.handlers import handlers
 from memflow.run.play import Episode, Played, play
 from memflow.run.transcripts import entries_of, pasts_of, said_of
-from resources.library import Library
 
 DEMOS = ("amemgym_demo", "memorybench_demo")
 CHAT = ScriptedChat(handlers())
@@ -45,26 +42,17 @@ class Lived:
 
 
 @cache
-def users(name: str) -> tuple[Benchmark, Users]:
+def users(name: str) -> tuple[Benchmark, Generated]:
     """A demo domain up to its probes, as the scripted chat makes it."""
-    cast = Cast(
-        {"scripted": Part(Sampling())},
-        dict.fromkeys(("simulator", "backbone"), "scripted"),
-        lambda _: "scripted",
-    )
-    domain = find(name)
-    domain = domain.limited(1) if domain.benchmark == "amemgym" else domain
-    bench, library = benchmark(domain.benchmark), Library(None)
-    found, _ = library.datasets_of(domain)
-    records = [row for each in found for row in bench.records(each, library.paths(each))]
-    return bench, Rehearsal(cast, handlers()).build(bench, domain, records)
+    made = generate(name, 1 if name == "amemgym_demo" else 0)
+    return made.benchmark, made
 
 
 def query(bench: Benchmark, domain: Domain, probe: Probe) -> str:
     return bench.question(domain, probe, Recall(), None).query
 
 
-async def live(bench: Benchmark, made: Users, probes: Sequence[Probe], name: str) -> Lived:
+async def live(bench: Benchmark, made: Generated, probes: Sequence[Probe], name: str) -> Lived:
     """Play the episodes checkpoint by checkpoint, and read the living memory at each."""
     new, lived = remember(name, TOOLS), Lived([], {})
     replier = bench.replier(made.domain, CHAT)
@@ -89,7 +77,7 @@ def test_what_is_restored_from_the_tables_answers_as_what_lived(name: str, demo:
     asyncio.run(_restored(name, demo, *users(demo)))
 
 
-async def _restored(name: str, demo: str, bench: Benchmark, made: Users) -> None:
+async def _restored(name: str, demo: str, bench: Benchmark, made: Generated) -> None:
     probes = [probe for probe in made.probes if probe.split == "test"]
     lived = await live(bench, made, probes, name)
     entries, said = entries_of(demo, name, lived.played), said_of(demo, name, lived.played)

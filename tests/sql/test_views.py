@@ -53,14 +53,14 @@ def fill(lake: Lake, domain: str, values: dict[str, Array], opens: bool, metric:
         [probe(domain, question, at, opens and not at, metric) for at in range(checkpoints)]
         for question in range(questions)
     ]
-    lake.write("question.probes", domain, [each for row in probes for each in row], recipe="")
+    lake.write("question.probes", domain, [each for row in probes for each in row], fingerprint="")
     for assistant, held in values.items():
         rows = [
             verdict(each, assistant, held[question, at])
             for question, row in enumerate(probes)
             for at, each in enumerate(row)
         ]
-        lake.write("score.verdicts", f"{domain}/{assistant}", rows, recipe="")
+        lake.write("score.verdicts", f"{domain}/{assistant}", rows, fingerprint="")
 
 
 def histories(values: dict[str, Array], assistant: str, opens: bool) -> Array:
@@ -185,7 +185,7 @@ def test_what_is_quarantined_is_not_followed_nor_what_is_asked_once(tmp_path: Pa
     probes = lake.read("question.probes", "d")
     once = replace(probes[0], probe_id="once", question_id=None)
     broken = [replace(probes[0], reason="no key"), *probes[1:], once]
-    lake.write("question.probes", "d", broken, recipe="")
+    lake.write("question.probes", "d", broken, fingerprint="")
     warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
     assert {row["questions"] for row in warehouse.query("continual", domain="d")} == {1}
     assert {row["question_id"] for row in warehouse.sql("FROM score.histories")} == {"q0", "q1"}

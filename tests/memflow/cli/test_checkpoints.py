@@ -36,7 +36,9 @@ def measured(empty, tmp_path, monkeypatch):
         for row in board({"full": ANSWERS}, first=-1, domain=OTHER)
         if row.slice != "checkpoint -1" and row.metric not in ("constant", "random")
     ]
-    Lake(load(over={"home": empty.folder}).lake_root).write("score.leaderboard", "all", rows, recipe="test")
+    Lake(load(over={"home": empty.folder}).lake_root).write(
+        "score.leaderboard", "all", rows, fingerprint="test"
+    )
     return empty
 
 

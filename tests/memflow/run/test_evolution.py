@@ -11,12 +11,11 @@ from functools import cache, partial
 from itertools import count, pairwise
 
 import pytest
+from generated import Generated, generate
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.api import AssistantResults, Benchmark
-from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.chat.requests import ChatRequest, Completion, Sampling
 from memflow.chat.scripted import Handler, ScriptedChat
@@ -30,12 +29,10 @@ from memflow.memories.registry import MemoryConfig
 from memflow.metrics.choice import accuracy
 from memflow.records import Claim, Policy, Reply, Score
 from memflow.run.answer import answer_all
-from memflow.run.dry_run import Cast, Part, Rehearsal, Users
 from memflow.run.evolution import Environment, checked, events, evolves, live
 from memflow.run.handlers import handlers
 from memflow.run.play import Episode, Event, Played
 from memflow.run.transcripts import entries_of, held_at, pasts_of, policies_of, said_of
-from resources.library import Library
 
 NARROW = {"kinds": ("profession: job, career",), "ns": 0}
 OWN = {
@@ -93,15 +90,8 @@ class Lived:
         return value
 
 
-@cache
-def users() -> Users:
-    cast = Cast(
-        {"scripted": Part()}, dict.fromkeys(("simulator", "backbone"), "scripted"), lambda _: "scripted"
-    )
-    domain = find("amemgym_demo")
-    source = dataset(domain.datasets[0])
-    records = BENCH.records(source, Library(None).paths(source))
-    return Rehearsal(cast, handlers()).build(BENCH, domain, records)
+def users() -> Generated:
+    return generate("amemgym_demo")
 
 
 def environment(name: str, chat: Asked, bench: Benchmark = BENCH) -> Environment:
@@ -110,10 +100,10 @@ def environment(name: str, chat: Asked, bench: Benchmark = BENCH) -> Environment
 
 
 def measure(name: str, over: dict[str, Handler] | None = None) -> Lived:
-    return asyncio.run(_measured(users(), name, over))  # a rehearsal has a loop of its own
+    return asyncio.run(_measured(users(), name, over))  # a dry run has a loop of its own
 
 
-async def _measured(made: Users, name: str, over: dict[str, Handler] | None) -> Lived:
+async def _measured(made: Generated, name: str, over: dict[str, Handler] | None) -> Lived:
     chat = Asked(ScriptedChat({**handlers(), **(over or {})}), {}, [])
     recipe, tools = registry.find(name, OWN), Tools(chat, HashingEmbedder())
     episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
@@ -247,7 +237,7 @@ def test_no_memory_is_told_what_the_evolver_is_told() -> None:
             told = super().build_evolution_feedback(*given)  # type: ignore[arg-type]
             return told[:-1] + f', "mark": "{mark}"}}'
 
-    async def played(made: Users) -> tuple[list[Played], Asked]:
+    async def played(made: Generated) -> tuple[list[Played], Asked]:
         chat = Asked(ScriptedChat(handlers()), {}, [])
         recipe = registry.find("complete", OWN)
         episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)

@@ -72,7 +72,7 @@ class Lab:
     @property
     def booked(self) -> dict[tuple[str, str], int]:
         """Completions by stage and role, whether asked or found in the ledger."""
-        rows = self.models.ledger.accounts(("stage", "role"))
+        rows = self.models.ledger.usage(("stage", "role"))
         return {(row.by["stage"], row.by["role"]): row.asked + row.kept for row in rows}
 
     @property

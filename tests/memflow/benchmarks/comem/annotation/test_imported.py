@@ -109,7 +109,7 @@ def test_the_same_probes_come_of_imported_keys_byte_for_byte(
     def stored(folder: str, domain: Domain, held: list[GoldLabel]) -> bytes:
         probes: list[Probe] = asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
         lake = Lake(tmp_path / folder)
-        lake.write("question.probes", domain.name, probes, recipe="test")
+        lake.write("question.probes", domain.name, probes, fingerprint="test")
         [path] = (tmp_path / folder).rglob("*.parquet")
         assert len(probes) == 5 * 22 and any(probe.evidence for probe in probes)
         return path.read_bytes()

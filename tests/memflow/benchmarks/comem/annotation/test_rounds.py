@@ -263,7 +263,7 @@ def test_a_budget_keeps_what_is_done_and_the_next_run_goes_on(context: Made, tmp
                 return asyncio.run(annotated(DOMAIN, [made], Parameters(), Annotators(*chats, expect)))
             finally:
                 requests.extend((*first.asked, *second.asked))
-                rows = ledger.accounts(("role",), run=str(len(accounts)))
+                rows = ledger.usage(("role",), run=str(len(accounts)))
                 accounts.append([(row.by["role"], row.asked, row.kept) for row in rows])
 
     with pytest.raises(BudgetSpent):
