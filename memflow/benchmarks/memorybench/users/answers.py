@@ -9,12 +9,12 @@ class Critique(BaseModel):
     """What the simulated user makes of an answer (paper, A.2.2); reasons first, then the decision."""
 
     reasoning: Annotated[str, StringConstraints(max_length=600)]
-    behavior: Literal["continue", "end"]
+    behaviour: Literal["continue", "end"]
     response: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=600)] | None
 
     @model_validator(mode="after")
     def _goes_on_with_words(self) -> "Critique":
-        if self.behavior == "continue" and self.response is None:
+        if self.behaviour == "continue" and self.response is None:
             raise ValueError("the person continues, and response says nothing")
         return self
 

@@ -118,7 +118,7 @@ async def _simulated(probe: Probe, history: Sequence[ChatMessage], simulator: Ch
         return _unknown(probe, reacted.reason, scored.reason)
     critique: Critique = reacted.value
     return Reaction(
-        satisfaction=scored.value.score, critique=critique.response, ended=critique.behavior == "end"
+        satisfaction=scored.value.score, critique=critique.response, ended=critique.behaviour == "end"
     )
 
 

@@ -20,9 +20,9 @@ def _react(request: ChatRequest) -> Critique:
     share = _share(request)
     reasoning = f"{share:.2f} of what is right"
     if share >= CONTENT:
-        return Critique(reasoning=reasoning, behavior="end", response=None)
+        return Critique(reasoning=reasoning, behaviour="end", response=None)
     told = request.fields["evaluation"].splitlines()[-1]
-    return Critique(reasoning=reasoning, behavior="continue", response=told[:WORDS])
+    return Critique(reasoning=reasoning, behaviour="continue", response=told[:WORDS])
 
 
 def _score(request: ChatRequest) -> Satisfaction:
