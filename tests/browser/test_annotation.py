@@ -91,8 +91,8 @@ class Desk:
 
     def __init__(self, driver: Chrome, folder: Path, saved: Path) -> None:
         self.driver, self.folder, self.saved = driver, folder, saved
-        behavior = {"behavior": "allow", "downloadPath": str(saved)}
-        driver.execute_cdp_cmd("Browser.setDownloadBehavior", behavior)
+        behaviour = {"behavior": "allow", "downloadPath": str(saved)}
+        driver.execute_cdp_cmd("Browser.setDownloadBehavior", behaviour)
         driver.set_window_size(1280, 860)
 
     def open(self, name: str = "") -> None:

@@ -63,7 +63,7 @@ class Listening:
     def __init__(self, **instead: Handler) -> None:
         self.asked: list[ChatRequest] = []
         answers: dict[str, Handler] = {
-            "feedback": lambda _: '{"reasoning": "r", "behavior": "continue", "response": "More."}',
+            "feedback": lambda _: '{"reasoning": "r", "behaviour": "continue", "response": "More."}',
             "satisfaction": lambda _: '{"score": 4}',
             "dialsim_judge": lambda _: '{"correct": true}',
             **instead,
@@ -206,7 +206,7 @@ def test_a_report_s_scorer_is_told_what_counts_and_no_other_s_is(language: str) 
 
 
 @pytest.mark.parametrize(
-    "said", ['{"reasoning": "r", "behavior": "continue", "response": null}', '{"behavior": "end"}', "fine"]
+    "said", ['{"reasoning": "r", "behaviour": "continue", "response": null}', '{"behaviour": "end"}', "fine"]
 )
 async def test_a_user_who_goes_on_without_a_word_is_a_reason(said: str) -> None:
     broken = Listening(feedback=lambda _: said)
@@ -217,7 +217,7 @@ async def test_a_user_who_goes_on_without_a_word_is_a_reason(said: str) -> None:
 
 @pytest.mark.parametrize("response", ["null", '"Thank you."'])
 async def test_a_user_ends_with_a_word_or_without(response: str) -> None:
-    said = f'{{"reasoning": "r", "behavior": "end", "response": {response}}}'
+    said = f'{{"reasoning": "r", "behaviour": "end", "response": {response}}}'
     listening = Listening(feedback=lambda _: said)
     found = await react(DEMO, probe_of("nfcats"), history("It eats."), listening.chat)
     assert found == Reaction(satisfaction=4, critique=json.loads(response), ended=True)
