@@ -31,7 +31,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_files_are_found_by_their_names(folder):
+def test_library_finds_files_by_name(folder):
     (folder / "set" / "b.json").write_bytes(TWO)
     library = Library(folder)
     assert library.paths(published()) == {
@@ -44,7 +44,7 @@ def test_files_are_found_by_their_names(folder):
     assert not library.status_of(published()).checked
 
 
-def test_a_part_is_said_to_be_a_part(folder):
+def test_incomplete_data_set_names_missing_files(folder):
     library = Library(folder)
     holding = library.status_of(published())
     assert (holding.state, holding.missing) == ("part", ("set/b.json",))
@@ -57,7 +57,7 @@ def test_a_part_is_said_to_be_a_part(folder):
     )
 
 
-def test_a_missing_set_says_where_it_was_looked_for(tmp_path):
+def test_missing_data_set_names_searched_folder(tmp_path):
     assert Library(tmp_path).status_of(published()).state == "missing"
     with pytest.raises(MissingData, match="searched nowhere, because no folder is set: set MEMFLOW_DATA"):
         Library(None).paths(published())
@@ -65,7 +65,7 @@ def test_a_missing_set_says_where_it_was_looked_for(tmp_path):
         Library(tmp_path / "gone").paths(published())
 
 
-def test_a_file_that_is_not_the_published_one_is_refused(folder):
+def test_wrong_checksum_is_rejected(folder):
     dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(TWO)})
     library = Library(folder)
     assert (library.status_of(dataset).state, library.status_of(dataset).wrong) == (
@@ -76,13 +76,13 @@ def test_a_file_that_is_not_the_published_one_is_refused(folder):
         library.paths(dataset)
 
 
-def test_the_published_file_is_told_by_its_sum_in_either_case(folder):
+def test_checksum_is_case_insensitive(folder):
     dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(ONE).upper()})
     assert Library(folder).status_of(dataset).state == "found"
     assert Library(folder).status_of(dataset).checked
 
 
-def test_a_sum_is_taken_once_and_again_when_the_file_changes(folder, monkeypatch):
+def test_checksum_is_cached_until_the_file_changes(folder, monkeypatch):
     taken = []
     digest = hashlib.file_digest
     monkeypatch.setattr(
@@ -96,25 +96,25 @@ def test_a_sum_is_taken_once_and_again_when_the_file_changes(folder, monkeypatch
     assert library.sums(dataset) == {"set/a.json": sum_of(TWO)}
 
 
-def test_what_ships_is_found_in_the_package_without_a_folder():
+def test_packaged_data_set_needs_no_folder():
     assert Library(None).status_of(published(files=("errors.py",), ships=True)).state == "found"
     with pytest.raises(MissingData, match="install it again"):
         Library(None).paths(published(files=("gone.json",), ships=True))
 
 
-def test_every_known_data_set_has_a_status(tmp_path):
+def test_every_data_set_has_a_status(tmp_path):
     holdings = Library(tmp_path).status()
     assert [holding.dataset.name for holding in holdings] == list(DATASETS)
     assert all(holding.state == "missing" for holding in holdings if not holding.dataset.ships)
 
 
-def test_a_data_set_may_be_named(tmp_path):
+def test_data_set_is_found_by_name(tmp_path):
     assert Library(tmp_path).sums("locomo") == {}
     with pytest.raises(BadInput, match="there is no data set 'loco'"):
         Library(tmp_path).paths("loco")
 
 
-def test_a_file_of_ones_own_is_where_its_path_says(tmp_path):
+def test_absolute_path_of_own_file_is_used(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "near.jsonl").write_bytes(ONE)
     (tmp_path / "far.jsonl").write_bytes(TWO)
@@ -129,7 +129,7 @@ def test_a_file_of_ones_own_is_where_its_path_says(tmp_path):
         library.paths("locomo")
 
 
-def test_files_of_ones_own_may_be_named_by_a_pattern(tmp_path):
+def test_own_files_match_a_pattern(tmp_path):
     for user, period in (("b", 1), ("a", 0), ("a", 1)):
         folder = tmp_path / "runs" / user / "interactions"
         folder.mkdir(parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ def test_files_of_ones_own_may_be_named_by_a_pattern(tmp_path):
     )
 
 
-def test_published_files_may_be_named_by_a_pattern_too(tmp_path):
+def test_published_files_match_a_pattern(tmp_path):
     for name in ("b/2.json", "a/1.json"):
         (tmp_path / "set" / name).parent.mkdir(parents=True)
         (tmp_path / "set" / name).write_bytes(ONE)
@@ -164,7 +164,7 @@ def test_published_files_may_be_named_by_a_pattern_too(tmp_path):
     assert library.status_of(published(files=("set/*.csv",))).missing == ("set/*.csv",)
 
 
-def test_without_its_optional_files_a_data_set_is_found_and_says_what_it_lacks(folder):
+def test_missing_optional_files_are_listed(folder):
     library, dataset = (
         Library(folder),
         published(files=("set/a.json",), optional=("set/b.json", "set/c.json")),
@@ -179,7 +179,7 @@ def test_without_its_optional_files_a_data_set_is_found_and_says_what_it_lacks(f
     assert library.status_of(dataset).missing == ("set/a.json",)
 
 
-def test_the_first_file_that_serves_is_taken(folder):
+def test_first_existing_alternative_is_used(folder):
     library = Library(folder)
     dataset = published(files=("set/whole.json",), instead={"set/whole.json": ("set/b.json", "set/a.json")})
     assert list(library.sums(dataset)) == ["set/a.json"]
@@ -190,13 +190,13 @@ def test_the_first_file_that_serves_is_taken(folder):
     assert library.status_of(published(files=("gone",), instead={"gone": ("too",)})).missing == ("gone",)
 
 
-def test_an_optional_file_is_checked_like_any_other(folder):
+def test_checksum_of_optional_file_is_verified(folder):
     dataset = published(files=(), optional=("set/a.json",), sums={"set/a.json": sum_of(TWO)})
     with pytest.raises(BadInput, match="is not the published file"):
         Library(folder).paths(dataset)
 
 
-def test_a_domain_names_what_it_cannot_read_whole(folder):
+def test_domain_lists_incomplete_data_sets(folder):
     known = {
         "part": published(files=("set/a.json",), optional=("set/b.json",)),
         "none": published(files=("set/b.json",)),

@@ -46,7 +46,7 @@ async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[
 
 
 @pytest.mark.parametrize(("name", "calls"), [("retrieval", 0), ("generative_agent", 1)])
-def test_a_replay_reports_the_seconds_of_the_first_asking(name: str, calls: int, tmp_path: Path) -> None:
+def test_replay_reports_original_seconds(name: str, calls: int, tmp_path: Path) -> None:
     async def twice() -> None:
         async with Stub(StubBehavior(latency=0.02)) as stub:
             with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:

@@ -26,7 +26,7 @@ class Server:
             raise ValueError("refused")
 
 
-async def test_what_many_ask_for_at_once_is_asked_for_together_and_each_key_once() -> None:
+async def test_concurrent_keys_form_one_batch() -> None:
     server = Server()
     gathering = RequestBatcher(server)
 
@@ -43,7 +43,7 @@ async def test_what_many_ask_for_at_once_is_asked_for_together_and_each_key_once
     assert len(server.asked) == 2
 
 
-async def test_an_error_is_theirs_whose_keys_it_is() -> None:
+async def test_failed_key_raises_for_its_callers_only() -> None:
     server = Server(refused=("bad", "worse"))
     gathering = RequestBatcher(server)
     good, mixed, bad = await asyncio.gather(
@@ -56,7 +56,7 @@ async def test_an_error_is_theirs_whose_keys_it_is() -> None:
     assert str(mixed) == str(bad) == "refused"
 
 
-async def test_who_is_stopped_stops_nobody_else() -> None:
+async def test_cancelled_caller_does_not_cancel_others() -> None:
     gathering = RequestBatcher(Server(wait=0.01))
     first, second = (asyncio.ensure_future(gathering.of({"a": "a"})) for _ in range(2))
     await asyncio.sleep(0.005)
@@ -65,7 +65,7 @@ async def test_who_is_stopped_stops_nobody_else() -> None:
     assert first.cancelled()
 
 
-async def test_nobody_waits_for_ever_for_others_who_keep_asking() -> None:
+async def test_batch_closes_while_keys_keep_arriving() -> None:
     server = Server()
     gathering = RequestBatcher(server)
     loop = asyncio.get_running_loop()
@@ -78,7 +78,7 @@ async def test_nobody_waits_for_ever_for_others_who_keep_asking() -> None:
     await asyncio.gather(*others)
 
 
-async def test_what_is_closed_is_over() -> None:
+async def test_close_cancels_waiting_callers() -> None:
     gathering = RequestBatcher(Server(wait=60))
     waiting = asyncio.ensure_future(gathering.of({"a": "a"}))
     await asyncio.sleep(0.02)

@@ -36,11 +36,11 @@ class Whole(BaseModel):
 
 @examples(50)
 @given(st.integers())
-def test_instances_are_valid(seed: int) -> None:
+def test_random_instances_match_the_schema(seed: int) -> None:
     Whole.model_validate(random_instance(schema_of(Whole), random.Random(seed)))
 
 
-def test_a_schema_that_is_not_understood_is_said_to_be() -> None:
+def test_unsupported_schema_is_rejected() -> None:
     with pytest.raises(ValueError, match="does not support"):
         random_instance({"type": "unheard of"}, random.Random(0))
 
@@ -57,7 +57,7 @@ def post(url: str, number: int, **more: Any) -> tuple[int, Any]:
         return error.code, json.load(error)
 
 
-async def test_the_same_request_has_the_same_answer() -> None:
+async def test_stub_is_deterministic() -> None:
     async with Stub() as stub:
         first = await asyncio.to_thread(post, stub.url, 1)
         again = await asyncio.to_thread(post, stub.url, 1)
@@ -67,7 +67,7 @@ async def test_the_same_request_has_the_same_answer() -> None:
     assert stub.counts.asked == stub.counts.answered == 3
 
 
-async def test_it_fails_and_garbles_a_share(tmp_path: Path) -> None:
+async def test_stub_fails_and_garbles_a_share(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema_of(Whole)}}
     async with Stub(StubBehavior(fail=0.3, garble=0.3, log=str(log))) as stub:
@@ -88,7 +88,7 @@ def is_json(text: str) -> bool:
     return True
 
 
-def test_it_runs_as_a_process_and_ends() -> None:
+def test_stub_process_starts_and_stops() -> None:
     with stub_process(dimensions=8) as url:
         assert post(url, 1)[0] == 200
     with pytest.raises(urllib.error.URLError):

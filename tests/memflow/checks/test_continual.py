@@ -49,12 +49,12 @@ SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 6))
 
 
 @given(SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))), st.booleans())
-def test_whatever_is_summed_up_passes(correct: np.ndarray, opens: bool) -> None:
+def test_computed_metrics_pass(correct: np.ndarray, opens: bool) -> None:
     figures = board(correct, opens)
     assert list(BALANCED.find_violations(figures)) == list(BOUND.find_violations(figures)) == []
 
 
-def test_each_assistant_and_domain_is_looked_at_by_itself() -> None:
+def test_groups_are_checked_separately() -> None:
     figures = [
         *board(WORKED),
         *board([[0, 1], [1, 1]], assistant="full"),
@@ -83,7 +83,7 @@ def place(figures: list[Score], metric: str, name: str) -> int:
     ],
 )
 @pytest.mark.parametrize("damage", [lambda value: value + 0.01, lambda value: None])
-def test_accuracy_that_does_not_add_up_is_found(
+def test_violated_identity_is_found(
     metric: str, name: str, faults: list[str], damage: Callable[[float], float | None]
 ) -> None:
     figures = board(WORKED)
@@ -107,7 +107,7 @@ def test_accuracy_that_does_not_add_up_is_found(
         ("flip_rate", "all", 1.1),
     ],
 )
-def test_a_figure_that_passes_its_bounds_is_found(metric: str, name: str, value: float) -> None:
+def test_score_outside_its_bounds_is_found(metric: str, name: str, value: float) -> None:
     figures = board(WORKED)
     at = place(figures, metric, name)
     figures[at] = replace(figures[at], value=value)

@@ -32,7 +32,7 @@ def outcomes(world, table):
     return {each.name: each for each in found}
 
 
-def test_sentences_are_names_and_once_to_a_table():
+def test_rule_names_are_unique_per_table():
     named = [(each.table, each.name) for each in EXPECTATIONS]
     assert len(named) == len(set(named))
     assert all(name.isidentifier() and name == name.lower() for _, name in named)
@@ -50,7 +50,7 @@ def test_valid_rows_pass_the_rules_of_their_benchmark(table):
 
 
 @pytest.mark.parametrize("name", ["amemgym_demo", "comem_demo", "membench_observation_generated"])
-def test_no_rule_of_another_benchmark_is_evaluated(name):
+def test_rules_of_other_benchmarks_are_skipped(name):
     domain = find(name)
     world = valid_rows()
     found = check_rows("question.probes", world["question.probes"], EXPECTATIONS, world.__getitem__, domain)
@@ -66,7 +66,7 @@ MAY_BE_EMPTY = [
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_an_empty_table_fails_only_where_there_must_be_rows(table):
+def test_empty_table_fails_only_not_empty(table):
     world = dict.fromkeys(TABLES, ())
     failed = [name for name, outcome in outcomes(world, table).items() if not outcome.passed]
     assert failed == ([] if table in MAY_BE_EMPTY else ["not_empty"])
@@ -144,7 +144,7 @@ FAULTS = [
 @pytest.mark.parametrize(
     ("table", "name", "fault"), FAULTS, ids=[f"{name}-{fault}" for _, name, fault in FAULTS]
 )
-def test_a_fault_in_one_row_is_found(table, name, fault):
+def test_invalid_row_fails_its_rule(table, name, fault):
     world = valid_rows()
     world[table][0] = replace(world[table][0], **fault)
     outcome = outcomes(world, table)[name]
@@ -154,7 +154,7 @@ def test_a_fault_in_one_row_is_found(table, name, fault):
     assert outcome.offending
 
 
-def test_every_rule_of_one_table_has_a_fault_that_it_finds():
+def test_every_rule_is_tested():
     general = ("unique_keys", "required_columns_not_null", "at_most_10_percent_quarantined", "not_empty")
     tested = {(table, name) for table, name, _ in FAULTS} | {
         *((each.table, each.name) for each in amemgym.EXPECTED),  # its own tests damage users
@@ -177,7 +177,7 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
     assert {(table, name) for table, name in named if name not in general} == tested
 
 
-def test_a_key_twice_names_both_rows():
+def test_duplicate_key_names_both_rows():
     world = valid_rows()
     world["question.probes"].append(world["question.probes"][1])
     outcome = outcomes(world, "question.probes")["unique_keys"]
@@ -185,14 +185,14 @@ def test_a_key_twice_names_both_rows():
     assert outcome.offending == ("domain=d, probe_id=p2", "domain=d, probe_id=p2")
 
 
-def test_a_null_where_none_may_be_is_found():
+def test_null_in_required_column_is_found():
     world = valid_rows()
     world["question.probes"][2] = replace(world["question.probes"][2], revealed=None)
     outcome = outcomes(world, "question.probes")["required_columns_not_null"]
     assert (outcome.unexpected, outcome.offending) == (1, ("domain=d, probe_id=p3",))
 
 
-def test_no_more_than_three_offending_rows_are_shown():
+def test_at_most_three_offending_rows_are_named():
     world = valid_rows()
     world["question.probes"] = [replace(each, kind="essay") for each in world["question.probes"]]
     outcome = outcomes(world, "question.probes")["valid_kind"]
@@ -200,7 +200,7 @@ def test_no_more_than_three_offending_rows_are_shown():
 
 
 @pytest.mark.parametrize(("quarantined", "passed"), [(1, True), (2, False)])
-def test_a_tenth_may_be_quarantined(quarantined, passed):
+def test_one_tenth_may_be_quarantined(quarantined, passed):
     world = valid_rows()
     world["memory.transcripts"] = [
         replace(
@@ -213,7 +213,7 @@ def test_a_tenth_may_be_quarantined(quarantined, passed):
 
 
 @pytest.mark.parametrize(("failed", "passed"), [(1, True), (2, False)])
-def test_a_tenth_of_what_a_memory_writes_may_fail(failed, passed):
+def test_one_tenth_of_writes_may_fail(failed, passed):
     world = valid_rows()
     entry = world["memory.indexes"][0]
     world["memory.indexes"] = [
@@ -223,14 +223,14 @@ def test_a_tenth_of_what_a_memory_writes_may_fail(failed, passed):
     assert (outcome.passed, outcome.unexpected, outcome.severity) == (passed, failed, "warn")
 
 
-def test_gold_that_always_stands_first_is_found():
+def test_constant_gold_position_is_found():
     world = valid_rows()
     world["question.probes"] = [probe(n, gold="1", options=["a", "b", "c", "d"]) for n in range(12)]
     outcome = outcomes(world, "question.probes")["gold_position_balanced"]
     assert (outcome.passed, outcome.unexpected) == (False, 12)
 
 
-def test_a_question_asked_again_counts_once_for_where_gold_stands():
+def test_repeated_question_counts_once_for_gold_position():
     world = valid_rows()
     asked = [
         probe(n, question=f"Question {n % 4}?", gold=str(1 + n % 4), options=["a", "b", "c", "d"])
@@ -241,7 +241,7 @@ def test_a_question_asked_again_counts_once_for_where_gold_stands():
     assert outcomes(world, "question.probes")["gold_position_balanced"].passed
 
 
-def test_two_simulators_on_a_board_are_found():
+def test_second_simulator_in_a_domain_is_found():
     world = valid_rows()
     board = world["score.leaderboard"]
     board += [
@@ -253,7 +253,7 @@ def test_two_simulators_on_a_board_are_found():
     assert "slice=period 1" in outcome.offending[0]
 
 
-def test_a_probe_nobody_answered_and_a_reply_nobody_judged_are_found():
+def test_missing_reply_and_missing_verdict_are_found():
     world = valid_rows()
     del world["answer.replies"][0]
     del world["score.verdicts"][1]
@@ -267,7 +267,7 @@ def broken_row(row):
     raise KeyError("state")
 
 
-def test_a_rule_that_raises_fails_and_names_itself_the_table_and_the_row():
+def test_rule_that_raises_fails_and_names_the_row():
     rules = [
         Expectation(
             "question.probes",
@@ -290,7 +290,7 @@ def test_a_rule_that_raises_fails_and_names_itself_the_table_and_the_row():
     )
 
 
-def test_a_rule_that_raises_while_it_selects_rows_fails_and_names_the_row():
+def test_row_filter_that_raises_fails_and_names_the_row():
     rule = Expectation(
         "answer.replies", "probes_are_answered", RowForEvery(("probe_id",), "question.probes", broken_row)
     )
@@ -302,13 +302,13 @@ def test_a_rule_that_raises_while_it_selects_rows_fails_and_names_the_row():
     )
 
 
-def test_a_rule_that_depends_on_the_domain_asks_for_it():
+def test_domain_dependent_rule_requires_a_domain():
     world = valid_rows()
     with pytest.raises(BadInput, match="depends on the domain; name the domain to check"):
         check_rows("question.probes", world["question.probes"], EXPECTATIONS, world.__getitem__)
 
 
-def test_results_of_partitions_are_added_up_by_rule():
+def test_combine_sums_results_per_rule():
     world = valid_rows()
     rules = expectations_of("question.probes", DOMAIN.benchmark)
     damaged = [replace(each, kind="essay") for each in world["question.probes"]]
