@@ -2,8 +2,8 @@
 
     python bench/ledger_replay.py
 
-The bound is 2,000 per second; exits with 1 below it. Each of the different items has 4,000 characters of prompt, which is
-filled, digested and looked up; the use is recorded and the answer parsed.
+The bound is 2,000 per second; exits with 1 below it. Each item has a different prompt of 4,000
+characters, which is filled, digested and looked up; the use is recorded and the answer parsed.
 """
 
 import asyncio

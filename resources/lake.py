@@ -125,7 +125,7 @@ class Lake:
         except pa.ArrowException as wrong:
             raise self._unreadable(table, partition, wrong) from wrong
         if there != schema(table):
-            raise _other_columns(table, partition, self.path(table, partition), there)
+            raise _other_columns(table, partition, self, there)
         return held
 
     def read_all(self, table: str, partitions: Iterable[str]) -> list[Any]:
@@ -268,7 +268,7 @@ def _rebuild_command(table: str, partition: str) -> str:
     return f"`memflow run --domain {domain}{options}`" + (f" with the model {model}" if model else "")
 
 
-def _other_columns(table: str, partition: str, path: str, found: pa.Schema) -> BadInput:
+def _other_columns(table: str, partition: str, lake: Lake, found: pa.Schema) -> BadInput:
     wanted = schema(table)
     missing = [name for name in wanted.names if name not in found.names]
     unknown = [name for name in found.names if name not in wanted.names]
@@ -277,7 +277,8 @@ def _other_columns(table: str, partition: str, path: str, found: pa.Schema) -> B
         f"it has {', '.join(unknown)}" if unknown else "",
     ]
     return BadInput(
-        f"{path} was written by another version of memflow: "
+        f"{lake.path(table, partition)} was written by another version of memflow: "
         f"{' and '.join(filter(None, differences)) or 'its columns have other types'}. Rebuild it with "
-        f"{_rebuild_command(table, partition)}: answered requests come from the ledger, so no model is asked again."
+        f"{_rebuild_command(table, partition)}, or move the lake {lake.root} away and rerun everything: answered "
+        "requests come from the ledger, so no model is asked again."
     )

@@ -13,23 +13,23 @@ Knows = Callable[[History, int, str], str | None]
 """The value that an agent takes a variable to have in a period; None where it has no idea."""
 
 
-def perfect(life: History, period: int, name: str) -> str | None:
-    return life.periods[period][name]
+def perfect(history: History, period: int, name: str) -> str | None:
+    return history.periods[period][name]
 
 
-def frozen(life: History, period: int, name: str) -> str | None:
-    return life.periods[0][name]
+def frozen(history: History, period: int, name: str) -> str | None:
+    return history.periods[0][name]
 
 
-def one_period_late(life: History, period: int, name: str) -> str | None:
-    return life.periods[max(0, period - 1)][name]
+def one_period_late(history: History, period: int, name: str) -> str | None:
+    return history.periods[max(0, period - 1)][name]
 
 
 def forgets_after(periods: int) -> Knows:
-    def knows(life: History, period: int, name: str) -> str | None:
-        value = life.periods[period][name]
+    def knows(history: History, period: int, name: str) -> str | None:
+        value = history.periods[period][name]
         age = 0
-        while age < period and life.periods[period - age - 1][name] == value:
+        while age < period and history.periods[period - age - 1][name] == value:
             age += 1
         return value if age <= periods else None
 
@@ -41,14 +41,14 @@ def replies(made, knows: Knows, *, clumsy: bool = False) -> list[Reply]:
 
     A clumsy agent knows the states but never picks the right option.
     """
-    lives = histories(made.states)
+    histories_by_user = histories(made.states)
     option_for: dict[tuple[str, str, str], str] = {}
     for probe in made.of_kind("choice"):
         option_for[(probe.episode_id, probe.question, probe.revealed)] = probe.gold
     found = []
     for probe in made.probes:
-        life = lives[probe.episode_id]
-        values = {name: knows(life, probe.checkpoint, name) for name in probe.variables}
+        history = histories_by_user[probe.episode_id]
+        values = {name: knows(history, probe.checkpoint, name) for name in probe.variables}
         if probe.kind == "state":
             parsed = json.dumps({name: value or "no idea" for name, value in values.items()})
         else:

@@ -63,7 +63,7 @@ def memories(
         rows,
         *(part for row in rows for part in _brief(row)),
         note(
-            "\n`memflow memories NAME` shows one whole, --whole all of them. One of your own: docs/memories.md."
+            "\n`memflow memories NAME` shows one whole, --whole all of them. One of your own: docs/how-to/memory.md."
         ),
     )
 

@@ -136,8 +136,8 @@ def two_golds(user: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("damage", "check", "table"),
     [
-        (state_is_not_exposed, "what_changes_is_told_in_its_period", "utterance.turns"),
-        (two_golds, "one_option_is_for_the_present_state", "question.probes"),
+        (state_is_not_exposed, "changes_exposed_in_their_period", "utterance.turns"),
+        (two_golds, "gold_is_the_only_option_for_the_state", "question.probes"),
     ],
     ids=lambda each: getattr(each, "__name__", each),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from memflow.benchmarks.amemgym.config import sizes_of
+from memflow.benchmarks.amemgym.config import parse_config
 from memflow.benchmarks.amemgym.scoring import MIN_COVERAGE, NO_ORACLE
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
@@ -89,7 +89,7 @@ def compare(on: Side, off: Side) -> list[Compared]:
 
 def _comparable(on: Side, off: Side) -> None:
     for side, policy in ((on, "on"), (off, "off")):
-        if sizes_of(side.domain).policy != policy:
+        if parse_config(side.domain).policy != policy:
             raise BadInput(
                 f"{side.domain.name} is not played {policy}-policy: name the on-policy domain first, then the "
                 "off-policy one"

@@ -1,9 +1,7 @@
-"""The paper's seven mechanisms on equal terms, as docs/membench.md sets them: each plays MemBench's steps, and none
-puts more before a question than another."""
+"""The paper's seven mechanisms with the settings of docs/explanation/membench.md: each plays MemBench's steps and
+stays within the common budget."""
 
 import asyncio
-import re
-import textwrap
 import tomllib
 from pathlib import Path
 
@@ -21,15 +19,14 @@ from memflow.memories.registry import find
 from memflow.run.handlers import handlers
 from memflow.tokens import estimate
 
-GUIDE = Path(__file__).parents[4] / "docs" / "membench.md"
+GUIDE = Path(__file__).parents[4] / "docs" / "explanation" / "membench.md"
 BUDGET, STEPS = 1024, 60
 
 
 def settings():
     """The block of settings below `On equal terms`."""
-    told = GUIDE.read_text(encoding="utf-8").partition("### On equal terms")[2]
-    block = re.search(r"(?:^(?: {4}.*)?\n)+", told[told.index("    # memflow.toml") :], re.MULTILINE)
-    return tomllib.loads(textwrap.dedent(block[0]))
+    section = GUIDE.read_text(encoding="utf-8").partition("### On equal terms")[2]
+    return tomllib.loads(section.partition("```toml\n")[2].partition("```")[0])
 
 
 SETTINGS = settings()
