@@ -14,7 +14,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
-from memflow.annotation.kind import Kind, KindConfig, read_kind_configs
+from memflow.annotation.kind import DomainTables, Kind, KindConfig, read_kind_configs
 from memflow.annotation.sampling import Candidate
 from memflow.annotation.sheet import Item, Label, Part, Unit, language_of
 from memflow.benchmarks.amemgym.states import History, histories
