@@ -125,7 +125,7 @@ def test_wrong_modified_or_missing_key_is_rejected(keyed) -> None:
 
 def test_existing_sheet_is_not_overwritten(keyed) -> None:
     folder, sheet = keyed
-    with pytest.raises(BadInput, match="choose another folder"):
+    with pytest.raises(BadInput, match="Choose another folder"):
         write_sheet(folder, sheet, {})
 
 
