@@ -22,7 +22,8 @@ from resources.embedder import EndpointEmbedder, FolderEmbedder
 from resources.endpoint import Endpoint
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
-from resources.settings import Model, Settings
+from resources.settings import Settings
+from resources.settings_sections import Model
 from resources.vllm import Adapter, VllmServer
 
 T = TypeVar("T")

@@ -18,7 +18,8 @@ from memflow.cli.selection import Front
 from memflow.errors import BadInput, MemflowError
 
 if TYPE_CHECKING:
-    from resources.settings import Model, Settings
+    from resources.settings import Settings
+    from resources.settings_sections import Model
 
 OLDEST = (3, 11)
 PATIENCE = 10.0

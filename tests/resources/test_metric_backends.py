@@ -7,7 +7,8 @@ import pytest
 from memflow.errors import BadInput, MissingData
 from memflow.metrics.backends import CMUDICT, ENCODER_EN, ENCODER_ZH, WORDNET
 from resources.metric_backends import build_metric_backends, fingerprints
-from resources.settings import Encoder, Settings
+from resources.settings import Settings
+from resources.settings_sections import Encoder
 from resources.wordnet import PARTS
 
 EVERY = (ENCODER_EN, ENCODER_ZH, WORDNET, CMUDICT)

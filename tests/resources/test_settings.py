@@ -8,7 +8,8 @@ import pytest
 from memflow.benchmarks.datasets import DATASETS
 from memflow.benchmarks.domains import built_in
 from memflow.errors import BadSettings
-from resources.settings import Model, Settings, example, load
+from resources.settings import Settings, example, load
+from resources.settings_sections import Model
 
 
 @pytest.fixture(autouse=True)
