@@ -81,7 +81,7 @@ def test_integrity_is_of_an_assistant(measured, tmp_path) -> None:
     )
     done = sample("--kind", "integrity", "--assistant", "full", "--n", "3")
     assert done.exit_code == 0 and "3 of" in done.stdout
-    assert "choose another folder" in sample("--kind", "integrity", "--assistant", "full").stderr
+    assert "Choose another folder" in sample("--kind", "integrity", "--assistant", "full").stderr
 
 
 def test_what_was_not_run_and_what_was_not_annotated(measured, empty, sampled, tmp_path) -> None:
@@ -90,7 +90,7 @@ def test_what_was_not_run_and_what_was_not_annotated(measured, empty, sampled, t
     wrong = measured("annotate", "report", str(sampled))
     assert wrong.exit_code == 1 and "has no annotations" in wrong.stderr
     wrong = measured("annotate", "report", str(tmp_path))
-    assert wrong.exit_code == 1 and "items.jsonl is not there" in wrong.stderr
+    assert wrong.exit_code == 1 and "items.jsonl is missing" in wrong.stderr
 
 
 def test_a_changed_sheet_is_refused(measured, sampled) -> None:

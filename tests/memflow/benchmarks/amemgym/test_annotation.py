@@ -114,15 +114,13 @@ def test_quarantined_rows_are_not_sampled(tables) -> None:
     assert lost.message_id not in {unit.id for unit in found.units}
     assert found.header.population == len(tables.turns) - 1
     silent = replace(tables, said=[replace(said, reason="no") for said in tables.said])
-    with pytest.raises(BadInput, match="no sessions to draw a sheet of integrity from"):
+    with pytest.raises(BadInput, match="no sessions for a sheet of integrity"):
         sheet(silent, "integrity", assistant="full")
 
 
 def test_empty_kind_names_its_reason(tables) -> None:
     endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
-    with pytest.raises(
-        BadInput, match="amemgym_demo: an item of kind reliability cannot be shown, Part text: "
-    ):
+    with pytest.raises(BadInput, match="amemgym_demo: invalid item of kind reliability, Part text: "):
         sheet(endless, "reliability")
 
 
