@@ -31,7 +31,7 @@ from memflow.chat.requests import Sampling
 from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.run.play import Played, play_all
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
@@ -114,7 +114,7 @@ async def play_users(url: str, users: Path, ledger: SqlLedger) -> tuple[list[Pla
         turns = await benchmark.turns(domain, records, states, ledgered)
         episodes = benchmark.episodes(domain, states, turns, [], ledgered)
         replier = benchmark.replier(domain, ledgered)
-        memory = remember(MEMORY, Tools(ledgered, HashingEmbedder()))
+        memory = memory_factory(MEMORY, Tools(ledgered, HashingEmbedder()))
         started, used = time.perf_counter(), time.process_time()
         played = await play_all(episodes, memory, replier)
         return played, time.perf_counter() - started, time.process_time() - used

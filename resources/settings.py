@@ -23,7 +23,7 @@ from pydantic_settings import (
 from memflow.benchmarks.datasets import DATASETS, Dataset
 from memflow.benchmarks.domains import Domain, built_in
 from memflow.errors import BadSettings
-from memflow.memories.own import Own, installed
+from memflow.memories.user_memories import UserMemory, installed_memories
 from resources.settings_sections import (
     Embedder,
     Encoder,
@@ -155,10 +155,12 @@ class Settings(BaseSettings):
         """All data sets, with those of the user."""
         return {**DATASETS, **{name: own.dataset(name) for name, own in self.own_datasets.items()}}
 
-    def own_memories(self) -> dict[str, Own]:
+    def own_memories(self) -> dict[str, UserMemory]:
         """Return the memories of installed packages and of the file; the file overrides."""
-        of_file = {name: Own(own.path, own.parameters, own.system) for name, own in self.memories.items()}
-        return {**installed(), **of_file}
+        of_file = {
+            name: UserMemory(own.path, own.parameters, own.system) for name, own in self.memories.items()
+        }
+        return {**installed_memories(), **of_file}
 
     @property
     def lake_root(self) -> str:

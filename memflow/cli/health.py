@@ -218,11 +218,11 @@ def _embedder(settings: "Settings") -> Finding:
 
 def _own(settings: "Settings") -> Iterator[Finding]:
     from memflow.errors import BadSettings
-    from memflow.memories.registry import looked_up
+    from memflow.memories.registry import resolve_user_memories
 
     own = settings.own_memories()
     wanted = {assistant.partition("@")[0] for assistant in settings.assistants}
-    for name, found in looked_up(own).items():
+    for name, found in resolve_user_memories(own).items():
         if isinstance(found, BadSettings):
             mend = "Mend its class or its line; docs/how-to/memory.md has a template."
             yield Finding(f"memory {name}", "missing" if name in wanted else "absent", str(found), mend)

@@ -16,8 +16,8 @@ from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
-from memflow.memories.own import Own
 from memflow.memories.registry import find
+from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, steps_of
 from memflow.run.context import StepContext
@@ -81,7 +81,7 @@ class DryRun:
         models: ModelAssignment,
         handlers: Mapping[str, Handler],
         *,
-        own: Mapping[str, Own] | None = None,
+        own: Mapping[str, UserMemory] | None = None,
         latency: float = 1.0,
         load: Callable[[str, str], list[Any]] = lambda table, key: [],
     ) -> None:

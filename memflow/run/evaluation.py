@@ -22,7 +22,7 @@ def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> 
 async def play_episodes(context: StepContext) -> Tables:
     """Play every episode with the assistant's memory."""
     domain, assistant, memory = context.domain, context.assistant, context.memory
-    played = await _played(context) if memory.system.plays else []
+    played = await _played(context) if memory.system.needs_playing else []
     return {
         "memory.transcripts": said_of(domain.name, assistant, played),
         "memory.indexes": entries_of(domain.name, assistant, played),
@@ -48,7 +48,7 @@ async def _played(context: StepContext) -> list[Played]:
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
         memory,
         episodes,
-        memory.remember(tools),
+        memory.factory(tools),
         benchmark.replier(domain, chat),
         lived=context.models.expect(events(memory, benchmark, episodes)),
         clock=context.clock,
@@ -67,7 +67,7 @@ async def answer_probes(context: StepContext) -> Tables:
         context.assistant,
         probes,
         pasts,
-        context.memory.remember(tools),
+        context.memory.factory(tools),
         chat,
         answered=context.models.expect(len(probes)),
         clock=context.clock,
@@ -104,13 +104,13 @@ async def judge_claims(context: StepContext) -> Tables:
     """Judge what the memory contains of the users' states at each checkpoint."""
     domain, system = context.domain, context.memory.system
     claims = []
-    if system.recalls:
+    if system.recalls_entries:
         turns = context.rows("utterance.turns")
         claims = context.benchmark.claims(domain, context.assistant, context.states(), turns)
     if claims:
         entries = context.rows("memory.indexes", vectors=False)
         pasts = pasts_of(entries, context.rows("memory.transcripts"), claims)
-        held = held_at(pasts, claims, system.memory.bookkeeping)
+        held = held_at(pasts, claims, system.memory.bookkeeping_kinds)
         judge = await context.models.role("judge")
         claims = await context.benchmark.judge_claims(domain, claims, held, judge)
     return {"score.claims": claims}

@@ -12,7 +12,7 @@ from itertools import groupby
 
 import pytest
 from generated import Generated, generate
-from remembering import case
+from memory_helpers import case
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -20,7 +20,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Memory, Recall, Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.memories.systems import SYSTEMS
 from memflow.records import Probe
 from memflow.run.answer import answer_all
@@ -54,7 +54,7 @@ def query(bench: Benchmark, domain: Domain, probe: Probe) -> str:
 
 async def live(bench: Benchmark, made: Generated, probes: Sequence[Probe], name: str) -> Lived:
     """Play the episodes checkpoint by checkpoint, and read the living memory at each."""
-    new, lived = remember(name, TOOLS), Lived([], {})
+    new, lived = memory_factory(name, TOOLS), Lived([], {})
     replier = bench.replier(made.domain, CHAT)
     stores: dict[str, EntryStore] = {}
     for episode in bench.episodes(made.domain, made.states, made.turns, made.feedback, CHAT):
@@ -72,7 +72,9 @@ async def live(bench: Benchmark, made: Generated, probes: Sequence[Probe], name:
 
 
 @pytest.mark.parametrize("demo", DEMOS)
-@pytest.mark.parametrize("name", [case(system, name) for name, system in SYSTEMS.items() if system.plays])
+@pytest.mark.parametrize(
+    "name", [case(system, name) for name, system in SYSTEMS.items() if system.needs_playing]
+)
 def test_what_is_restored_from_the_tables_answers_as_what_lived(name: str, demo: str) -> None:
     asyncio.run(_restored(name, demo, *users(demo)))
 
@@ -85,7 +87,7 @@ async def _restored(name: str, demo: str, bench: Benchmark, made: Generated) -> 
     assert not [entry for entry in entries if entry.kind == FAILURE]
     assert len(lived.recalls) == len(probes)
 
-    pasts, new = pasts_of(entries, said, probes), remember(name, TOOLS)
+    pasts, new = pasts_of(entries, said, probes), memory_factory(name, TOOLS)
     for probe in probes:
         memory = new(pasts[probe.episode_id].at(probe.checkpoint))
         assert await memory.read(query(bench, made.domain, probe)) == lived.recalls[probe.probe_id]
@@ -98,10 +100,12 @@ async def _restored(name: str, demo: str, bench: Benchmark, made: Generated) -> 
             [item.entry_id for item in recall.entries],
             recall.injected_tokens,
         )
-        assert reply.ranked == [item.entry_id for item in recall.ranked[:10] if SYSTEMS[name].ranks]
+        assert reply.ranked == [item.entry_id for item in recall.ranked[:10] if SYSTEMS[name].ranks_entries]
 
 
-@pytest.mark.parametrize("name", [case(system, name) for name, system in SYSTEMS.items() if system.recalls])
+@pytest.mark.parametrize(
+    "name", [case(system, name) for name, system in SYSTEMS.items() if system.recalls_entries]
+)
 def test_every_system_recalls_something_that_leads_to_messages(name: str) -> None:
     """Provenance: of everything recalled on a demo, all names messages that were said."""
     bench, made = users("amemgym_demo")
@@ -111,4 +115,4 @@ def test_every_system_recalls_something_that_leads_to_messages(name: str) -> Non
     found = [item for recall in lived.recalls.values() for item in recall.entries]
     assert found
     assert all(item.sources and said.issuperset(item.sources) for item in found)
-    assert not {item.kind for item in found} & SYSTEMS[name].memory.bookkeeping
+    assert not {item.kind for item in found} & SYSTEMS[name].memory.bookkeeping_kinds

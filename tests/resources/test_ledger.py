@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from filling import ACCOUNT, Choice, completion, fill, request
+from ledger_rows import ACCOUNT, Choice, completion, fill, request
 
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest

@@ -63,11 +63,11 @@ def test_command_line_overrides_environment_and_file(
 
 
 def test_own_memory_has_a_path_or_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memflow.memories.own import Own
+    from memflow.memories.user_memories import UserMemory
     from resources import settings
 
-    offered = {"theirs": Own("a:Theirs", package="a 1"), "mine": Own("a:Mine", package="a 1")}
-    monkeypatch.setattr(settings, "installed", lambda: offered)
+    offered = {"theirs": UserMemory("a:Theirs", package="a 1"), "mine": UserMemory("a:Mine", package="a 1")}
+    monkeypatch.setattr(settings, "installed_memories", lambda: offered)
     own = load(
         written(
             "[memories.mine]\npath = 'b:Mine'\n"
@@ -76,8 +76,8 @@ def test_own_memory_has_a_path_or_a_system(monkeypatch: pytest.MonkeyPatch) -> N
     ).own_memories()
     assert own == {
         "theirs": offered["theirs"],
-        "mine": Own("b:Mine"),
-        "pets": Own(system="awi", parameters={"kinds": ("a", "b"), "ns": 2, "on": True}),
+        "mine": UserMemory("b:Mine"),
+        "pets": UserMemory(system="awi", parameters={"kinds": ("a", "b"), "ns": 2, "on": True}),
     }
     assert own["pets"].parameters["on"] is True
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.metrics.continual import complete, summary
+from memflow.metrics.continual import complete_rows, summary
 from memflow.metrics.ranges import _RANGES
 from memflow.records import Probe, Score, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
@@ -112,12 +112,12 @@ def test_sql_and_python_say_the_same_of_random_histories(
         for assistant in ASSISTANTS:
             correct = histories(values, assistant, opens)
             rows = [row for row in shown if (row["domain"], row["assistant"]) == (domain, assistant)]
-            assert [row["n"] for row in rows] == [complete(correct).sum()] * len(rows)
+            assert [row["n"] for row in rows] == [complete_rows(correct).sum()] * len(rows)
             assert [row["questions"] for row in rows] == [len(correct)] * len(rows)
-            assert {row.complete for row in added if row.assistant == assistant} >= {0} or complete(
+            assert {row.complete for row in added if row.assistant == assistant} >= {0} or complete_rows(
                 correct
             ).any()
-            if complete(correct).any():
+            if complete_rows(correct).any():
                 same_as_python(rows, correct, opens)
                 same_figures([row for row in added if row.assistant == assistant], correct, opens)
 
@@ -134,7 +134,7 @@ def same_as_python(rows: Sequence[dict[str, float]], correct: Array, opens: bool
 def same_figures(rows: Sequence[CheckpointSums], correct: Array, opens: bool) -> None:
     """The sums of the query come to the same, where enough histories are complete for a figure."""
     found = {(each.metric, each.slice): each.value for each in continual_scores(rows, FIGURE, 0, none=True)}
-    if complete(correct).mean() < 0.9:
+    if complete_rows(correct).mean() < 0.9:
         assert set(found.values()) == {None}
         return
     wanted, first = summary(correct), 0 if opens else 1

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import graded, unanswered
 from memflow.errors import BadInput
-from memflow.metrics.diagnosis import Attribution, Unattributed, attribution
+from memflow.metrics.diagnosis import Attribution, Unattributed, attribute_by_states
 from memflow.records import Probe, Reply, Verdict
 
 FAILURES = {"write": "write_failure", "read": "read_failure", "utilization": "utilization_failure"}
@@ -90,7 +90,7 @@ def _attributions(
     found: dict[str, Attribution | Unattributed] = {}
     for asked in questions.values():
         values = [grades[probe.probe_id].value for probe in asked]
-        shares = attribution(
+        shares = attribute_by_states(
             [json.loads(probe.revealed) for probe in asked],
             [known.of(probe) for probe in asked],
             [None if value is None else value == 1 for value in values],

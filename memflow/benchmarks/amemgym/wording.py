@@ -39,12 +39,12 @@ JUDGE = ("claims",)
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
     """Return a prompt of this benchmark; see `chat.prompts.spoken`."""
-    return prompts.spoken(PACKAGE, stem, output, language)
+    return prompts.load_in_language(PACKAGE, stem, output, language)
 
 
 def twins() -> frozenset[str]:
     """Return the prompts of this benchmark that have a Chinese twin."""
-    return prompts.twins(PACKAGE)
+    return prompts.translated_stems(PACKAGE)
 
 
 def simulator_prompts() -> list[Prompt]:

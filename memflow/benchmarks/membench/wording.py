@@ -33,12 +33,12 @@ _MOMENT = re.compile(r"(\d{4})[-年](\d\d)[-月](\d\d)日?\D*(\d\d):(\d\d)")
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
     """A prompt of this benchmark, as `chat.prompts.spoken` has it."""
-    return prompts.spoken(PACKAGE, stem, output, language)
+    return prompts.load_in_language(PACKAGE, stem, output, language)
 
 
 def twins() -> frozenset[str]:
     """The prompts of this benchmark that have a Chinese twin."""
-    return prompts.twins(PACKAGE)
+    return prompts.translated_stems(PACKAGE)
 
 
 def simulator_prompts() -> list[Prompt]:

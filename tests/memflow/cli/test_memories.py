@@ -69,7 +69,7 @@ def test_one_is_shown_whole(empty) -> None:
     shown = empty("memories", "rag_8_4_10").stdout
     assert re.search(r"freq +8 +2 +1 or more +How many messages leave", shown)
     assert "asks: at most 1 embed per arrival to write; 1 embed to read" in shown
-    assert "needs: an embedder" in shown and "coincides" in shown
+    assert "needs: an embedder" in shown and "become entries with vectors" in shown
     assert listed(empty, "rag_8_4_10", "none").keys() == {"rag_8_4_10", "none"}
     assert "there is no memory 'rga'" in empty("memories", "rga").stderr
 

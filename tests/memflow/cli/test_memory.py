@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from remembering import said
+from memory_helpers import said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
@@ -48,7 +48,7 @@ async def _play(home, assistant: str, episodes: list[Episode]) -> None:
         return "no JSON" if "ost." in request.fields["messages"] else update(request)
 
     tools = Tools(chat=ScriptedChat({"awi/update": forgetful}))
-    played = await play_all(episodes, find(assistant).remember(tools), None)
+    played = await play_all(episodes, find(assistant).factory(tools), None)
     lake = Lake(load(over={"home": home.folder}).lake_root)
     lake.write(
         "memory.transcripts", f"{DOMAIN}/{assistant}", said_of(DOMAIN, assistant, played), fingerprint="test"

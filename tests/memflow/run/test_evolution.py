@@ -24,8 +24,8 @@ from memflow.memories import registry
 from memflow.memories.evolving import POLICY
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Memory, Tools
-from memflow.memories.own import Own
 from memflow.memories.registry import MemoryConfig
+from memflow.memories.user_memories import UserMemory
 from memflow.metrics.choice import accuracy
 from memflow.records import Claim, Policy, Reply, Score
 from memflow.run.answer import answer_all
@@ -36,12 +36,12 @@ from memflow.run.transcripts import entries_of, held_at, pasts_of, policies_of, 
 
 NARROW = {"kinds": ("profession: job, career",), "ns": 0}
 OWN = {
-    "flat": Own(system="awi", parameters=NARROW),
-    "questions": Own(system="awi_questions", parameters=NARROW),
-    "complete": Own(system="awi_complete", parameters=NARROW),
-    "published": Own(system="awi_published", parameters=NARROW),
+    "flat": UserMemory(system="awi", parameters=NARROW),
+    "questions": UserMemory(system="awi_questions", parameters=NARROW),
+    "complete": UserMemory(system="awi_complete", parameters=NARROW),
+    "published": UserMemory(system="awi_published", parameters=NARROW),
     **{
-        f"cycles_{k}": Own(system=f"awi_complete_cycles_{k}", parameters={**NARROW, "freq": 2})
+        f"cycles_{k}": UserMemory(system=f"awi_complete_cycles_{k}", parameters={**NARROW, "freq": 2})
         for k in (0, 1, 2)
     },
 }
@@ -108,13 +108,13 @@ async def _measured(made: Generated, name: str, over: dict[str, Handler] | None)
     recipe, tools = registry.find(name, OWN), Tools(chat, HashingEmbedder())
     episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
     replier = BENCH.replier(made.domain, chat)
-    played = await live(environment(name, chat), recipe, episodes, recipe.remember(tools), replier)
+    played = await live(environment(name, chat), recipe, episodes, recipe.factory(tools), replier)
     while_played = Counter(request.prompt for request in chat.seen)
     chat.seen.clear()
 
     said, entries = said_of(made.domain.name, name, played), entries_of(made.domain.name, name, played)
     pasts = pasts_of(entries, said, made.probes)
-    replies = await answer_all(BENCH, made.domain, name, made.probes, pasts, recipe.remember(tools), chat)
+    replies = await answer_all(BENCH, made.domain, name, made.probes, pasts, recipe.factory(tools), chat)
     afterwards = Counter(request.prompt for request in chat.seen)
     claims = BENCH.claims(made.domain, name, made.states, made.turns)
     claims = await BENCH.judge_claims(
@@ -241,7 +241,7 @@ def test_no_memory_is_told_what_the_evolver_is_told() -> None:
         chat = Asked(ScriptedChat(handlers()), {}, [])
         recipe = registry.find("complete", OWN)
         episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
-        remember, replier = recipe.remember(Tools(chat)), BENCH.replier(made.domain, chat)
+        remember, replier = recipe.factory(Tools(chat)), BENCH.replier(made.domain, chat)
         world = environment("complete", chat, Marking())
         return await live(world, recipe, episodes, remember, replier), chat
 
@@ -284,7 +284,7 @@ def test_events_are_counted_over_all_cycles() -> None:
     for name, times in (("flat", 1), ("complete", 1), ("cycles_2", 3)):
         recipe, ticks = registry.find(name, OWN), count()
         assert events(recipe, BENCH, episodes) == times * once
-        world, remember = environment(name, chat), recipe.remember(Tools(chat))
+        world, remember = environment(name, chat), recipe.factory(Tools(chat))
         replier = BENCH.replier(made.domain, chat)
         asyncio.run(live(world, recipe, episodes, remember, replier, lived=partial(next, ticks)))
         assert next(ticks) == times * once
@@ -322,7 +322,7 @@ def test_an_episode_built_on_another_is_refused() -> None:
                 environment("complete", chat),
                 recipe,
                 [Episode("b", (), "a")],
-                recipe.remember(Tools(chat)),
+                recipe.factory(Tools(chat)),
                 None,
             )
         )

@@ -22,7 +22,7 @@ from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.errors import BadSettings
-from memflow.memories.chunks import passage
+from memflow.memories.notes import dated_lines
 from memflow.records import GoldLabel
 
 CONCURRENT_LABELS = 128
@@ -143,7 +143,7 @@ def _visible_text(context: Context, index: int) -> str:
         date = line.sent_at or date
         if line.reason is None:
             lines.append((f"{line.speaker or line.role}: {line.text}", date))
-    return passage(lines)
+    return dated_lines(lines)
 
 
 async def _rounds(task: _AnnotationTask, annotators: Annotators) -> list[GoldLabel]:

@@ -17,7 +17,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, BadSettings
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.run.play import play_all
 from memflow.run.transcripts import said_of
 
@@ -28,7 +28,9 @@ def tables(demo) -> DomainTables:
     chat = ScriptedChat(benchmark.handlers())
     episodes = benchmark.episodes(demo.domain, demo.states, demo.turns, [], chat)
     tools = Tools(chat, HashingEmbedder())
-    played = asyncio.run(play_all(episodes, remember("full", tools), benchmark.replier(demo.domain, chat)))
+    played = asyncio.run(
+        play_all(episodes, memory_factory("full", tools), benchmark.replier(demo.domain, chat))
+    )
     return DomainTables(demo.states, demo.turns, demo.probes, said_of("amemgym_demo", "full", played))
 
 

@@ -12,8 +12,8 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.chat.asking import ask
 from memflow.chat.requests import ChatMessage, Completion
 from memflow.chat.scripted import ScriptedChat
+from memflow.memories.baselines import Oracle
 from memflow.memories.memory import Memory, Message, Recall
-from memflow.memories.oracle import Oracle
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of, pasts_of, said_of

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from following import curve, followed
+from checkpoint_scores import curve, followed
 
 from memflow.records import Probe
 from memflow.scoring.continual import NO_NONE

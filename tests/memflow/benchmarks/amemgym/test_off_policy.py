@@ -20,7 +20,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, RequestRefused
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.records import Entry, Probe, Record, Reply, TranscriptMessage, Turn
 from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
@@ -50,7 +50,7 @@ class Lived:
 
 
 def live(made, domain: Domain, turns: Sequence[Turn], memory: str, chat: Chat = CHAT) -> Lived:
-    factory = remember(memory, TOOLS)
+    factory = memory_factory(memory, TOOLS)
 
     async def walk() -> tuple[list[Played], list[Reply]]:
         episodes = BENCHMARK.episodes(domain, made.states, turns, [], chat)

@@ -9,7 +9,7 @@ from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.run.answer import answer_all
 
 
@@ -34,7 +34,7 @@ async def ask_oracle(made, ledger: Counting, model: str = "one"):
     chat = LedgeredChat(
         ScriptedChat(benchmark.handlers(), name=model), ledger, RequestContext(run="test", stage="answer")
     )
-    memory = remember("oracle", Tools(chat, HashingEmbedder()))
+    memory = memory_factory("oracle", Tools(chat, HashingEmbedder()))
     return await answer_all(benchmark, made.domain, "oracle", made.of_kind("choice"), {}, memory, chat)
 
 

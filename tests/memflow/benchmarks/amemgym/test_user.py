@@ -13,7 +13,7 @@ from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
-from memflow.memories.none import Nothing
+from memflow.memories.baselines import Nothing
 from memflow.run.play import play_all
 
 PAPER, PUBLISHED = "amemgym/follow_up", "amemgym/follow_up_published"

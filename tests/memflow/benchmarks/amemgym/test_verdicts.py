@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from knowing import figures, frozen, one_period_late, overall, perfect, replies, verdicts_of
+from amemgym_agents import figures, frozen, one_period_late, overall, perfect, replies, verdicts_of
 
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.amemgym.verdicts import FAILURES, make_verdicts

@@ -19,9 +19,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from amemgym_agents import figures, forgets_after, frozen, one_period_late, overall, perfect, verdicts_of
 from hypothesis import given
 from hypothesis import strategies as st
-from knowing import figures, forgets_after, frozen, one_period_late, overall, perfect, verdicts_of
 from profiles import examples
 
 from memflow.benchmarks.amemgym import AMemGym
@@ -30,7 +30,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import find
-from memflow.metrics.diagnosis import last_write, memory_score
+from memflow.metrics.diagnosis import last_change, memory_score
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of
 
@@ -124,7 +124,7 @@ def test_4_frozen_agent_knows_unchanged_states(base):
     verdicts = {row.probe_id: row.value for row in verdicts_of(base, frozen) if row.metric == "state_match"}
     for probe in base.of_kind("state"):
         periods = histories_by_user[probe.episode_id].periods
-        moved = any(last_write(periods, name, probe.checkpoint) > 0 for name in probe.variables)
+        moved = any(last_change(periods, name, probe.checkpoint) > 0 for name in probe.variables)
         if not moved:
             assert verdicts[probe.probe_id] == 1
 
@@ -161,7 +161,7 @@ def test_6_forgotten_states_are_read_failures(made, periods):
 def test_6_state_ages_match_counts(base):
     histories_by_user = histories(base.states)
     ages = Counter(
-        probe.checkpoint - last_write(histories_by_user[probe.episode_id].periods, name, probe.checkpoint)
+        probe.checkpoint - last_change(histories_by_user[probe.episode_id].periods, name, probe.checkpoint)
         for probe in base.of_kind("state")
         for name in probe.variables
     )
@@ -210,7 +210,7 @@ def played(made, memory: str):
     benchmark = AMemGym()
     chat = ScriptedChat(benchmark.handlers())
     episodes = benchmark.episodes(made.domain, made.states, made.turns, [], chat)
-    remember = find(memory).remember(Tools(chat, HashingEmbedder()))
+    remember = find(memory).factory(Tools(chat, HashingEmbedder()))
     return asyncio.run(play_all(episodes, remember, benchmark.replier(made.domain, chat)))
 
 

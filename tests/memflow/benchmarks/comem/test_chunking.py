@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_helpers import give, said
 from profiles import examples
-from remembering import give, said
 
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage
@@ -20,7 +20,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Tools
-from memflow.memories.registry import handlers, remember
+from memflow.memories.registry import handlers, memory_factory
 from memflow.run.play import Event
 from memflow.tokens import quarters
 
@@ -59,7 +59,7 @@ def words_of(texts: Sequence[str]) -> Counter[str]:
 
 async def lived(name: str, come: Sequence[Event], tools: Tools | None = None) -> tuple[Memory, list[int]]:
     """A memory that was given these events, and the sequence numbers after each of them."""
-    memory, sequences = remember(name, tools or Tools(embedder=HashingEmbedder(16)))(EntryStore()), []
+    memory, sequences = memory_factory(name, tools or Tools(embedder=HashingEmbedder(16)))(EntryStore()), []
     for event in come:
         await give(memory, event.messages)
         sequences.append(memory.store.sequence)
@@ -167,7 +167,7 @@ def test_mem0_extracts_from_every_message_once(context: Context, arrivals: str):
 
 
 async def test_full_memory_reports_truncation():
-    full, wide = (remember(name, Tools())(EntryStore()) for name in ("full_10", "full_200"))
+    full, wide = (memory_factory(name, Tools())(EntryStore()) for name in ("full_10", "full_200"))
     messages: list[Message] = said("a" * 20, "b" * 20, "c" * 20)
     for memory in (full, wide):
         await give(memory, messages)

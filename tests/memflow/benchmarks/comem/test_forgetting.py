@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forgetting import Ignoring, Overwriting, Perfect
+from memory_helpers import Ignoring, Overwriting, Perfect
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
+from memflow.memories.baselines import Nothing, Oracle
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory
-from memflow.memories.none import Nothing
-from memflow.memories.oracle import Oracle
 from memflow.metrics.backends import MetricBackends
 from memflow.metrics.continual import summary
 from memflow.records import Probe, Reply
@@ -171,7 +170,7 @@ def asked(
         keys = await bench.keys(domain, records, turns, None)
         probes = await bench.probes(domain, records, States(), turns, chat, keys)
         episodes = bench.episodes(domain, States(), turns, [], chat)
-        played = await play_all(episodes if remember.plays else [], remember, None)  # type: ignore[attr-defined]
+        played = await play_all(episodes if remember.needs_playing else [], remember, None)  # type: ignore[attr-defined]
         rows = said_of(domain.name, memory, played), entries_of(domain.name, memory, played)
         pasts = pasts_of(rows[1], rows[0], probes)
         replies = await answer_all(bench, domain, memory, probes, pasts, remember, chat)

@@ -42,7 +42,7 @@ class Lab:
 
         async def work(chats: Chats):
             episodes = self.episodes(as_one)
-            remember = find(self.memory).remember(await chats.tools(self.memory))
+            remember = find(self.memory).factory(await chats.tools(self.memory))
             return await play_all(episodes, remember, None, clock=perf_counter)
 
         played = self.models.run(self.account("memory"), work)
@@ -57,7 +57,7 @@ class Lab:
         pasts = pasts_of(self.entries, self.said, self.probes)
 
         async def work(chats: Chats):
-            remember = find(self.memory).remember(await chats.tools(self.memory))
+            remember = find(self.memory).factory(await chats.tools(self.memory))
             asked = (self.bench, self.domain, self.memory, self.probes, pasts, remember)
             return await answer_all(*asked, await chats.answering(self.memory))
 

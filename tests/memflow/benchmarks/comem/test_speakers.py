@@ -18,8 +18,8 @@ from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
+from memflow.memories.baselines import Full
 from memflow.memories.entries import EntryStore
-from memflow.memories.full import Full
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Message, Tools
 from memflow.metrics.backends import MetricBackends

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from telling import ids, read, sampled_files
+from membench_files import ids, read, sampled_files
 
 from memflow.benchmarks.datasets import DATASETS
 from memflow.benchmarks.domains import find
@@ -70,7 +70,7 @@ def test_the_whole_of_it_has_every_trajectory_with_emotion(published) -> None:
 
 
 def test_a_raw_domain_takes_all_there_is(tmp_path: Path) -> None:
-    from telling import messages, sessions
+    from membench_files import messages, sessions
 
     for scene, agent, content in (
         ("participation", "First", [sessions(), sessions(1)]),

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from remembering import give
+from memory_helpers import give
 
 from memflow.benchmarks.membench.paper import mechanism, mechanisms
 from memflow.benchmarks.membench.wording import stamped
@@ -14,8 +14,8 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Message, Tools
-from memflow.memories.own import Own
 from memflow.memories.registry import find
+from memflow.memories.user_memories import UserMemory
 from memflow.run.handlers import handlers
 from memflow.tokens import estimate
 
@@ -30,7 +30,7 @@ def settings():
 
 
 SETTINGS = settings()
-OWN = {name: Own(**given) for name, given in SETTINGS["memories"].items()}
+OWN = {name: UserMemory(**given) for name, given in SETTINGS["memories"].items()}
 COMPARED = [name for name in SETTINGS["assistants"] if name not in ("none", "oracle", "full")]
 
 
@@ -58,7 +58,7 @@ def test_every_mechanism_of_the_paper_is_among_them() -> None:
 def test_it_plays_more_than_fits_and_keeps_to_the_budget(name) -> None:
     async def recalled():
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
-        memory = find(name, OWN).remember(tools)(EntryStore())
+        memory = find(name, OWN).factory(tools)(EntryStore())
         for number in range(STEPS):
             await give(memory, step(number))
         return await memory.read("How old is colleague number 7? ('2024-10-07 08:00' Monday)")
@@ -76,7 +76,7 @@ def test_it_plays_more_than_fits_and_keeps_to_the_budget(name) -> None:
 def test_nothing_of_one_trajectory_is_left_in_the_next() -> None:
     async def twice(name):
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
-        make = find(name, OWN).remember(tools)
+        make = find(name, OWN).factory(tools)
         first = make(EntryStore())
         await give(first, step(7))
         second = make(EntryStore())

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from friendsqa_files import ATTIC, KITCHEN, SEASON, answer, published, scene, speaks
 from hypothesis import given
 from hypothesis import strategies as st
-from scenes import ATTIC, KITCHEN, SEASON, answer, published, scene, speaks
 
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.config import parse_config

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confiding import COLUMNS, CONTEXTS, OPTIONS, PERSONA, QUESTIONS, TALK, read, row, shared, table
+from personamem_files import COLUMNS, CONTEXTS, OPTIONS, PERSONA, QUESTIONS, TALK, read, row, shared, table
 
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.load import load_contexts

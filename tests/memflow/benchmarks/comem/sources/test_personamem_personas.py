@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from confiding import read, row, shared, table
 from hypothesis import given
 from hypothesis import strategies as st
+from personamem_files import read, row, shared, table
 from profiles import examples
 
 from memflow.benchmarks.api import States
@@ -21,7 +21,7 @@ from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain, find
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.records import Probe, Record
 from memflow.run.answer import Past
 from memflow.run.play import play_all
@@ -122,7 +122,7 @@ async def _seen(domain: Domain, records: list[Record]) -> list[tuple[Probe, Sequ
     keys = await bench.keys(domain, records, turns, None)
     probes = await bench.probes(domain, records, States(), turns, None, keys)  # type: ignore[arg-type]
     episodes = bench.episodes(domain, States(), turns, [], None, probes)  # type: ignore[arg-type]
-    make = remember("full", Tools())
+    make = memory_factory("full", Tools())
     played = await play_all(episodes, make, None)
     pasts = pasts_of(entries_of(domain.name, "full", played), said_of(domain.name, "full", played), probes)
     found = []

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from weaving import domain, said, units
+from membench_noise import domain, said, units
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.checks.noise import EXPECTED

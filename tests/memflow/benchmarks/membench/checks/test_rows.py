@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from telling import read, split, time
+from membench_files import read, split, time
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.checks.rows import EXPECTED, times_back

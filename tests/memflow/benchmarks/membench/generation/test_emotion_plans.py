@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from liking import task_of
+from membench_generation import preference_task
 
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import timeline as clock
@@ -51,7 +51,7 @@ def test_every_mood_has_others_enough_to_be_told_from(language):
     scene=st.sampled_from(["participation", "observation"]),
 )
 def test_a_mood_is_asked_of_what_was_said_in_a_row(seed, language, scene):
-    plan = highlevel(task_of("highlevel", "emotion", language, seed, scene=scene))
+    plan = highlevel(preference_task("highlevel", "emotion", language, seed, scene=scene))
     held = {mood.mood: mood for mood in moods(language).moods}
     mood = held[plan.query.answer]
     [at] = {talk for talk, _ in plan.query.evidence}
@@ -74,7 +74,7 @@ def test_a_mood_is_asked_of_what_was_said_in_a_row(seed, language, scene):
 
 @pytest.mark.parametrize("scene", ["participation", "observation"])
 def test_what_is_said_in_a_mood_is_said_within_minutes(scene):
-    plan = highlevel(task_of("highlevel", "emotion", scene=scene))
+    plan = highlevel(preference_task("highlevel", "emotion", scene=scene))
     steps = framed(plan, "made", START, 1).trajectory.steps
     times = [clock.read(step.sent_at) for step in steps]
     gaps = [
@@ -87,6 +87,7 @@ def test_what_is_said_in_a_mood_is_said_within_minutes(scene):
 
 def test_either_session_may_be_the_one_that_is_asked_of():
     first = [
-        highlevel(task_of("highlevel", "emotion", seed=seed)).query.evidence[0][0] for seed in range(200)
+        highlevel(preference_task("highlevel", "emotion", seed=seed)).query.evidence[0][0]
+        for seed in range(200)
     ]
     assert sum(first) / len(first) == pytest.approx(0.5, abs=0.12)

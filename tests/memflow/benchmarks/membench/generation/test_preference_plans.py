@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from liking import task_of
+from membench_generation import preference_task
 
 from memflow.benchmarks.membench.generation.preference_plans import highlevel, highlevel_rec
 from memflow.benchmarks.membench.wording import says
@@ -50,7 +50,7 @@ def check(task, plan):
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, scene=SCENE)
 def test_a_preference_is_seen_from_a_chain_of_likings(seed, language, topic, scene):
-    of = task_of("highlevel", topic, language, seed, scene=scene)
+    of = preference_task("highlevel", topic, language, seed, scene=scene)
     plan = highlevel(of)
     check(of, plan)
     [talk] = plan.talks
@@ -63,7 +63,7 @@ def test_a_preference_is_seen_from_a_chain_of_likings(seed, language, topic, sce
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC)
 def test_a_preference_is_seen_from_what_is_taken_and_rejected(seed, language, topic):
-    of = task_of("highlevel_rec", topic, language, seed)
+    of = preference_task("highlevel_rec", topic, language, seed)
     plan = highlevel_rec(of)
     check(of, plan)
     told = [talk.beats[-1].keeps[0] for talk in plan.talks]
@@ -80,14 +80,19 @@ def test_a_preference_is_seen_from_what_is_taken_and_rejected(seed, language, to
 
 
 def test_three_items_in_ten_are_stated_and_the_others_recommended_first():
-    talks = [talk for seed in range(200) for talk in highlevel_rec(task_of("highlevel_rec", seed=seed)).talks]
+    talks = [
+        talk
+        for seed in range(200)
+        for talk in highlevel_rec(preference_task("highlevel_rec", seed=seed)).talks
+    ]
     share = sum(len(talk.beats) == 1 for talk in talks) / len(talks)
     assert share == pytest.approx(0.3, abs=0.04)
 
 
 def test_the_second_is_no_more_often_liked_than_by_chance():
     liked = [
-        (1, 0) in (plan := highlevel_rec(task_of("highlevel_rec", seed=seed, items=(3, 3)))).query.evidence
+        (1, 0)
+        in (plan := highlevel_rec(preference_task("highlevel_rec", seed=seed, items=(3, 3)))).query.evidence
         or (1, 1) in plan.query.evidence
         for seed in range(400)
     ]
@@ -97,6 +102,6 @@ def test_the_second_is_no_more_often_liked_than_by_chance():
 @pytest.mark.parametrize("topic", ["movie", "food", "book"])
 @pytest.mark.parametrize("make", [highlevel, highlevel_rec])
 def test_the_question_asks_for_what_was_spoken_of(make, topic):
-    question = make(task_of(make.__name__, topic)).query.question
+    question = make(preference_task(make.__name__, topic)).query.question
     noun = {"movie": "movies", "food": "dishes", "book": "books"}
     assert [name for name in noun if noun[name] in question] == [topic]

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from liking import task_of
+from membench_generation import preference_task
 
 from memflow.benchmarks.membench.generation.recommendation_plans import lowlevel_rec, rec_multi_session
 from memflow.benchmarks.membench.generation.templates import preference_templates
@@ -32,7 +32,7 @@ def options(plan) -> list[frozenset[str]]:
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, recommends=st.sampled_from([0.0, 0.4, 1.0]))
 def test_one_list_alone_holds_what_was_recommended(seed, language, topic, recommends):
-    plan = lowlevel_rec(task_of("lowlevel_rec", topic, language, seed, recommended=recommends))
+    plan = lowlevel_rec(preference_task("lowlevel_rec", topic, language, seed, recommended=recommends))
     check(plan)
     assert len(plan.talks) == 1 and 4 <= len(told(plan)) <= 5
     assert len(recommended(plan)) == {0.0: 1, 1.0: len(told(plan)) - 1}.get(
@@ -42,7 +42,7 @@ def test_one_list_alone_holds_what_was_recommended(seed, language, topic, recomm
 
 @given(seed=SEEDS, language=LANGUAGE)
 def test_several_sessions_are_about_a_topic_each(seed, language):
-    plan = rec_multi_session(task_of("rec_multi_session", "multi_agent", language, seed))
+    plan = rec_multi_session(preference_task("rec_multi_session", "multi_agent", language, seed))
     check(plan)
     assert [len(talk.beats) for talk in plan.talks] == [3, 3, 3]
     assert {talk for talk, _ in plan.query.evidence} == {0, 1, 2}
@@ -70,7 +70,7 @@ def check(plan):
 
 @pytest.mark.parametrize("topic", ["movie", "food", "book"])
 def test_the_question_asks_for_what_the_session_was_about(topic):
-    plan = lowlevel_rec(task_of("lowlevel_rec", topic))
+    plan = lowlevel_rec(preference_task("lowlevel_rec", topic))
     noun = {"movie": "movies", "food": "dishes", "book": "books"}
     assert noun[topic] in plan.query.question
     assert not any(noun[other] in plan.query.question for other in noun if other != topic)
@@ -79,23 +79,23 @@ def test_the_question_asks_for_what_the_session_was_about(topic):
 def test_the_wrong_lists_have_too_few_too_many_and_others():
     sizes = set()
     for seed in range(30):
-        right, *wrong = options(lowlevel_rec(task_of("lowlevel_rec", seed=seed, recommended=1.0)))
+        right, *wrong = options(lowlevel_rec(preference_task("lowlevel_rec", seed=seed, recommended=1.0)))
         sizes |= {len(each) - len(right) for each in wrong}
     assert sizes == {-1, 0, 1}
 
 
 def test_a_seed_gives_the_same_plan_again_and_another_another():
-    one, again, other = (lowlevel_rec(task_of("lowlevel_rec", seed=seed)) for seed in (1, 1, 2))
+    one, again, other = (lowlevel_rec(preference_task("lowlevel_rec", seed=seed)) for seed in (1, 1, 2))
     assert one == again != other
 
 
 def test_a_category_with_too_few_items_is_refused_by_name():
     with pytest.raises(BadInput, match="'Comedy' has 9 items to tell of; 20 are needed"):
-        lowlevel_rec(task_of("lowlevel_rec", items=(20, 20)))
+        lowlevel_rec(preference_task("lowlevel_rec", items=(20, 20)))
 
 
 def test_a_preference_that_no_map_has_is_refused():
     with pytest.raises(BadInput, match="prefers the movie 'Slapstick', which is in no map; there are Action"):
-        lowlevel_rec(task_of("lowlevel_rec", liked={"movie": "Slapstick"}))
+        lowlevel_rec(preference_task("lowlevel_rec", liked={"movie": "Slapstick"}))
     with pytest.raises(BadInput, match="u1 has no preference for a movie; make the states again"):
-        lowlevel_rec(task_of("lowlevel_rec", liked={}))
+        lowlevel_rec(preference_task("lowlevel_rec", liked={}))

@@ -1,7 +1,7 @@
 """What noise must not say, and how it is found in what it says."""
 
 import pytest
-from weaving import NAME, said
+from membench_noise import NAME, said
 
 from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
 from memflow.records import Entity, Probe

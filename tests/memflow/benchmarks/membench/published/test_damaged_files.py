@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from telling import messages, sampled, sessions
+from membench_files import messages, sampled, sessions
 
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.membench.published import release as published

@@ -21,7 +21,7 @@ from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.registry import pools_of
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
-from memflow.chat.asking import request_of
+from memflow.chat.asking import first_request
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 from memflow.records import Record
@@ -364,4 +364,4 @@ async def test_a_domain_asks_what_is_at_hand(library: Library, name: str, mine: 
         assert (counts[task, "test"], counts[task, "train"]) == (test, drawn - test)
     assert len({probe.probe_id for probe in probes}) == len(probes)
     for probe in probes:
-        assert request_of(chat, *put(probe, "")).messages[-1].content.count(probe.question) == 1
+        assert first_request(chat, *put(probe, "")).messages[-1].content.count(probe.question) == 1

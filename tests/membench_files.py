@@ -1,7 +1,4 @@
-"""MemBench's files in each published form, of our own making: an aunt's age is told in one step, and asked for.
-
-Nothing of a published file is in them. What a test changes of a trajectory it changes in what these give.
-"""
+"""MemBench files in each published form, with invented content: one step states the age in question."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -22,7 +19,7 @@ PLACE = "Boston, MA"
 
 
 def time(step: int) -> str:
-    """When a step is said: an hour after the one before."""
+    """Return the time of a step; steps are one hour apart."""
     return written(datetime(2024, 10, 1, 8) + timedelta(hours=step))
 
 
@@ -42,14 +39,10 @@ def question(targets: Any, **changes: Any) -> dict[str, Any]:
 def sampled(
     scene: Scene, tid: int = 0, steps: int = 3, units: int = 0, colon: str = ":", **changes: Any
 ) -> dict[str, Any]:
-    """A trajectory as data2test has it: the aunt in its last step but one, and `units` of noise before the last."""
+    """Return a data2test trajectory: the evidence in the second-last step, `units` of noise before the last."""
 
     def said(step: int, text: str) -> Any:
-        stamp = (
-            f" (place: {PLACE}; time{colon} {time(step)})"
-            if colon
-            else f" (place: {PLACE}; time{time(step)})"
-        )
+        stamp = f" (place: {PLACE}; time{colon}{' ' if colon else ''}{time(step)})"
         return text + stamp if scene == "observation" else {"user": text + stamp, "agent": f"I see.{stamp}"}
 
     def noise(number: int) -> Any:
@@ -58,15 +51,11 @@ def sampled(
 
     told = [said(step, "My aunt is 61." if step == steps - 2 else f"Step {step}.") for step in range(steps)]
     bare = [noise(number) for number in range(3 * units)]
-    return {
-        "tid": tid,
-        "message_list": [*told[:-1], *bare, told[-1]],
-        "QA": question([steps - 2], **changes),
-    }
+    return {"tid": tid, "message_list": [*told[:-1], *bare, told[-1]], "QA": question([steps - 2], **changes)}
 
 
 def split(scene: Scene, level: Level, each: Mapping[str, int] | int, units: int = 0) -> dict[str, Any]:
-    """A file of data2test: `each` trajectories of every kind and scenario, or so many by scenario."""
+    """Return a data2test file with `each` trajectories of every kind and scenario (or a number per scenario)."""
     return {
         (kind.names[0] if kind.names else kind.name): {
             scenario: [
@@ -81,19 +70,13 @@ def split(scene: Scene, level: Level, each: Mapping[str, int] | int, units: int 
 
 
 def round_of(step: int, text: str, **more: Any) -> dict[str, Any]:
-    """A round as MemData has it."""
-    return {
-        "sid": step,
-        "user_message": text,
-        "assistant_message": "I see.",
-        "time": time(step),
-        "place": PLACE,
-        **more,
-    }
+    """Return a MemData round."""
+    said = {"sid": step, "user_message": text, "assistant_message": "I see."}
+    return {**said, "time": time(step), "place": PLACE, **more}
 
 
 def message_of(step: int, text: str, **more: Any) -> dict[str, Any]:
-    """A message as MemData has it."""
+    """Return a MemData message."""
     return {"mid": step, "message": text, "time": time(step), "place": PLACE, **more}
 
 
@@ -101,7 +84,7 @@ TOLD = {"rel": "aunt", "attr": "age", "value": "61"}
 
 
 def sessions(tid: int = 0, **changes: Any) -> dict[str, Any]:
-    """A trajectory of MemData's participation: sessions of two rounds and of three, whose numbers begin anew."""
+    """Return a MemData participation trajectory: sessions of two and three rounds, numbered from 0 each."""
     first = [round_of(0, "Hello."), round_of(1, "It rains.")]
     second = [round_of(2, "My aunt is 61.", **TOLD), round_of(3, "It snows."), round_of(4, "Good night.")]
     for session in (first, second):
@@ -111,18 +94,18 @@ def sessions(tid: int = 0, **changes: Any) -> dict[str, Any]:
 
 
 def messages(tid: int = 0, **changes: Any) -> dict[str, Any]:
-    """A trajectory of MemData's observation."""
+    """Return a MemData observation trajectory."""
     said = [message_of(0, "Hello."), message_of(1, "My aunt is 61.", **TOLD)]
     return {"tid": tid, "message_list": said, "QA": question([1], **changes)}
 
 
 def names(name: str) -> list[str]:
-    """The files of a data set, or the folder of those that a pattern stands for."""
+    """Return the files of a data set, or the folder of a file pattern."""
     return [source.replace("/*.json", "") for source in dataset(name).files]
 
 
 def read(name: str, files: Mapping[str, Any], folder: Path) -> list[Record]:
-    """The records of a data set of these files: contents by their paths, bytes or anything that JSON can say."""
+    """Write the files (path -> bytes or JSON data) and return the records of the data set."""
     for source, content in files.items():
         path = folder / source
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +115,7 @@ def read(name: str, files: Mapping[str, Any], folder: Path) -> list[Record]:
 
 
 def sampled_files(scene: Scene, length: str, each: Mapping[Level, int]) -> dict[str, Any]:
-    """Both files of a scene of data2test, by their published paths."""
+    """Return both data2test files of a scene by their published paths."""
     units = 1 if length else 0
     return {
         source.replace("_100.json", "_1.json"): split(scene, level, each[level], units)

@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 
 from memflow.errors import BadSettings
-from memflow.memories.own import Own, installed, load, name_of, offered, sources
 from memflow.memories.rag import Rag
-from memflow.memories.registry import MemoryConfig, find, fingerprint, handlers, looked_up
+from memflow.memories.registry import MemoryConfig, find, fingerprint, handlers, resolve_user_memories
+from memflow.memories.user_memories import (
+    UserMemory,
+    entry_point_memories,
+    installed_memories,
+    load_memory,
+    memory_name,
+    source_files,
+)
 
 WHOLE = """
 from dataclasses import dataclass
@@ -32,9 +39,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder whose modules can be imported; what is imported from it is forgotten afterwards."""
     before = set(sys.modules)
     monkeypatch.syspath_prepend(tmp_path)
-    installed.cache_clear()
+    installed_memories.cache_clear()
     yield tmp_path
-    installed.cache_clear()
+    installed_memories.cache_clear()
     for name in set(sys.modules) - before:
         if str(tmp_path) in (getattr(sys.modules[name], "__file__", None) or ""):
             del sys.modules[name]
@@ -60,57 +67,57 @@ def package(place: Path, name: str, entries: str, version: str = "1.2") -> None:
         ("x:Shelf_10", "shelf_10"),
     ],
 )
-def test_a_name_is_the_class_in_snake_case(path: str, name: str) -> None:
-    assert name_of(path) == name
+def test_memory_name_is_class_name_in_snake_case(path: str, name: str) -> None:
+    assert memory_name(path) == name
 
 
-def test_packages_offer_memories_and_a_broken_one_breaks_no_other(place: Path) -> None:
+def test_broken_package_does_not_affect_others(place: Path) -> None:
     (place / "good_shelf.py").write_text(WHOLE)
     (place / "bad_shelf.py").write_text("raise RuntimeError('no licence')")
     package(place, "good-shelves", "shelf = good_shelf:Shelf\nrag = good_shelf:Shelf")
     package(place, "bad-shelves", "broken = bad_shelf:Shelf")
-    own = installed()
-    assert own["shelf"] == Own(
+    own = installed_memories()
+    assert own["shelf"] == UserMemory(
         "good_shelf:Shelf", package="good-shelves 1.2", origin="package good-shelves 1.2"
     )
     assert find("shelf", own).system.summary == "A shelf."
-    found = looked_up(own)
+    found = resolve_user_memories(own)
     assert isinstance(found["shelf"], MemoryConfig) and len(handlers(own)) == len(handlers())
     with pytest.raises(BadSettings, match=r"the memory broken of the package bad-shelves 1\.2: .*no licence"):
         find("broken", own)
     assert find("rag", own).system.memory is Rag, "ours stays ours"
-    assert "has the name of one of ours" in str(found["rag"])
+    assert "has the name of a shipped memory" in str(found["rag"])
 
 
-def test_what_two_packages_offer_is_nobodys(place: Path) -> None:
+def test_name_offered_by_two_packages_is_unusable(place: Path) -> None:
     package(place, "one", "shelf = a:Shelf")
     package(place, "two", "shelf = b:Shelf")
     with pytest.raises(BadSettings, match=r"packages? (one|two) 1\.2 and (one|two) 1\.2: several packages"):
-        find("shelf", installed())
+        find("shelf", installed_memories())
 
 
-def test_a_package_that_is_seen_twice_is_one() -> None:
+def test_duplicate_entry_point_counts_once() -> None:
     point = EntryPoint("shelf", "a:Shelf", "memflow.memories")
-    assert offered([point, point])["shelf"].wrong == ""
+    assert entry_point_memories([point, point])["shelf"].wrong == ""
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("async def read", "async def reed", "has no read"),
-        ("@dataclass\n", "", r"k is no parameter yet; put @dataclass above"),
+        ("async def read", "async def reed", "lacks the methods read"),
+        ("@dataclass\n", "", r"k is not a parameter yet; put @dataclass above"),
         ("@dataclass", "raise OSError('the disk')\n@dataclass", "cannot be imported: OSError: the disk"),
         ("class Shelf", "class Shelf(", "cannot be imported: SyntaxError"),
         ("k: int", "k", "cannot be imported: TypeError"),
     ],
 )
-def test_what_is_no_memory_is_told_before_it_is_played(place: Path, old: str, new: str, said: str) -> None:
+def test_load_memory_rejects_invalid_class(place: Path, old: str, new: str, said: str) -> None:
     (place / "some_shelf.py").write_text(WHOLE.replace(old, new))
     with pytest.raises(BadSettings, match=said):
-        load("some_shelf:Shelf")
+        load_memory("some_shelf:Shelf")
 
 
-def test_the_code_is_part_of_the_fingerprint(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_code_is_part_of_fingerprint(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = place / "shelves"
     folder.mkdir()
     (folder / "__init__.py").touch()
@@ -118,9 +125,9 @@ def test_the_code_is_part_of_the_fingerprint(place: Path, monkeypatch: pytest.Mo
     (place / "pine.py").write_text(WHOLE)
 
     def digests() -> list[str]:
-        own = {"oak": Own("shelves.oak:Shelf"), "pine": Own("pine:Shelf")}
+        own = {"oak": UserMemory("shelves.oak:Shelf"), "pine": UserMemory("pine:Shelf")}
         found = [fingerprint(name, own) for name in own]
-        sources.cache_clear()
+        source_files.cache_clear()
         return found
 
     first = digests()
@@ -130,22 +137,22 @@ def test_the_code_is_part_of_the_fingerprint(place: Path, monkeypatch: pytest.Mo
     assert second[0] != first[0] and second[1] == first[1]
     (place / "pine.py").write_text(WHOLE + "\n# planed")
     assert digests()[1] != first[1]
-    assert sources(Rag) == (), "the code of memflow is in every recipe as it is"
+    assert source_files(Rag) == (), "the code of memflow is in every recipe as it is"
 
 
-def test_a_subclass_of_one_of_ours_uses_its_prompts(place: Path) -> None:
+def test_subclass_of_shipped_memory_uses_its_prompts(place: Path) -> None:
     (place / "my_awi.py").write_text(
         "from memflow.memories.awi.memory import Awi\nclass Mine(Awi):\n    '''Mine.'''\n"
     )
-    system = find("mine", {"mine": Own("my_awi:Mine")}).system
+    system = find("mine", {"mine": UserMemory("my_awi:Mine")}).system
     assert [prompt.name for prompt in system.prompts] == ["awi/update"]
 
 
-def test_a_prompt_that_is_malformed_is_told_with_the_memory(place: Path) -> None:
+def test_malformed_prompt_error_names_memory(place: Path) -> None:
     (place / "shelves2" / "prompts").mkdir(parents=True)
     (place / "shelves2" / "__init__.py").touch()
     (place / "shelves2" / "prompts" / "put.md").write_text("no front matter")
     asking = "from memflow.memories.memory import Calls\n" + WHOLE + "\n    calls = Calls(chat_write=1)\n"
     (place / "shelves2" / "oak.py").write_text(asking)
     with pytest.raises(BadSettings, match=r"the memory oak: .*put\.md: the front matter"):
-        find("oak", {"oak": Own("shelves2.oak:Shelf")})
+        find("oak", {"oak": UserMemory("shelves2.oak:Shelf")})

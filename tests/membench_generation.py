@@ -1,4 +1,4 @@
-"""Lives from our own words, tasks of plans on them, and domains that are made of them, for tests of MemBench."""
+"""Sampled graphs, planning tasks and generated domains for tests of MemBench's generation."""
 
 import asyncio
 import random
@@ -15,21 +15,22 @@ from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import preferences, vocabulary
 from memflow.benchmarks.membench.generation.graph_sampling import sample
-from memflow.benchmarks.membench.generation.graphs import Graph
+from memflow.benchmarks.membench.generation.graphs import Graph, Node
 from memflow.benchmarks.membench.generation.plans import Task
+from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import KINDS
 from memflow.chat.scripted import ScriptedChat
 from memflow.records import Probe, Record, Turn
 
 
 def life(language: str = "en", seed: int = 42, **sizes: int) -> Graph:
-    """The first life of a seed."""
+    """Return the first sampled graph of a seed."""
     words, likes = vocabulary.shipped(language), preferences.shipped(language)
     return sample(seed, 0, Parameters(language=language, **sizes), words, likes)
 
 
 def task_of(kind: str, scenario: str, graph: Graph | None = None, seed: int = 0, **parameters: Any) -> Task:
-    """The task of one trajectory: of a life of that seed where no graph is given."""
+    """Return the task of one trajectory, on `graph` or on the first graph of `seed`."""
     held = Parameters(**parameters)
     graph = graph or life(held.language, seed)
     words, likes = vocabulary.shipped(held.language), preferences.shipped(held.language)
@@ -39,10 +40,38 @@ def task_of(kind: str, scenario: str, graph: Graph | None = None, seed: int = 0,
 def tasks(
     kinds: tuple[str, ...], scene: str, language: str, seed: int, graph: Graph | None = None
 ) -> Iterator[Task]:
-    """A task of each of these kinds and each scenario that it has in the scene."""
+    """Yield one task per kind and scenario of the scene."""
     for kind in kinds:
         for scenario in KINDS[kind].scenarios(scene):
             yield task_of(kind, scenario, graph, seed, scene=scene, language=language)
+
+
+LIKED = {
+    "en": {"movie": "Comedy", "food": "Sour", "book": "Poetry"},
+    "zh": {"movie": "喜剧片", "food": "酸", "book": "历史"},
+}
+
+
+def preference_task(
+    kind: str = "highlevel",
+    scenario: str = "movie",
+    language: Language = "en",
+    seed: int = 0,
+    liked: dict[str, str] | None = None,
+    **parameters: Any,
+) -> Task:
+    """Return a task on a user who likes comedies, sour dishes and poetry, or on one with the preferences `liked`."""
+    attributes = LIKED[language] if liked is None else liked
+    return Task(
+        graph=Graph("u1", (Node("self", "self", "Ada Berg", "self", attributes),)),
+        kind=KINDS[kind],
+        scenario=scenario,
+        number=0,
+        parameters=Parameters.model_validate({"language": language, **parameters}),
+        vocabulary=vocabulary.shipped(language),
+        preferences=preferences.shipped(language),
+        chance=random.Random(seed),
+    )
 
 
 @dataclass(frozen=True)
@@ -57,7 +86,7 @@ class Made:
 
 
 def make(domain: Domain) -> Made:
-    """The walk up to the probes, with the scripted chat as simulator."""
+    """Run the pipeline up to the probes, with the scripted chat as simulator."""
     benchmark, folder = MemBench(), Path(memflow.__file__).parent
     chat = ScriptedChat(benchmark.handlers())
     words = [dataset(name) for name in domain.datasets]

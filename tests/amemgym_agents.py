@@ -1,4 +1,4 @@
-"""Agents of AMemGym whose knowledge a test decides: what they answer, and what comes of that. No model is asked."""
+"""AMemGym agents with known knowledge: their replies, verdicts and scores, without a model."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.records import Probe, Reply, Score, Verdict
 
 Knows = Callable[[History, int, str], str | None]
-"""The value that an agent takes a variable to have in a period; None where it has no idea."""
+"""The value that an agent believes a variable has in a period; None if it does not know."""
 
 
 def perfect(history: History, period: int, name: str) -> str | None:
@@ -37,10 +37,7 @@ def forgets_after(periods: int) -> Knows:
 
 
 def replies(made, knows: Knows, *, clumsy: bool = False) -> list[Reply]:
-    """An agent's replies: state probes by what it knows, questions by its option, else by a wrong one.
-
-    A clumsy agent knows the states but never picks the right option.
-    """
+    """Return the replies of an agent; a clumsy agent knows the states but never picks the right option."""
     histories_by_user = histories(made.states)
     option_for: dict[tuple[str, str, str], str] = {}
     for probe in made.of_kind("choice"):

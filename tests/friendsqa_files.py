@@ -1,40 +1,30 @@
-"""Files of our own in FriendsQA's form: two seasons of a house, told line by line.
-
-Answers are told by their words: `answer(lines, 2, "a boat")` finds the tokens; `speaks(lines, 2)` is who says it.
-"""
+"""FriendsQA files with invented content: `answer(lines, 2, "a boat")` marks tokens, `speaks(lines, 2)` the speaker."""
 
 import json
 from collections.abc import Sequence
 from typing import Any
 
 Lines = Sequence[tuple[str, str]]
-"""Who speaks, several with a `+` between, and the published words."""
+"""(speakers joined by `+`, published words) per line."""
 
 
 def answer(lines: Lines, utterance: int, text: str) -> dict[str, Any]:
     tokens, wanted = lines[utterance][1].split(), text.split()
     first = next(at for at in range(len(tokens)) if tokens[at : at + len(wanted)] == wanted)
-    return {
-        "answer_text": text,
-        "utterance_id": utterance,
-        "inner_start": first,
-        "inner_end": first + len(wanted) - 1,
-        "is_speaker": False,
-    }
+    return _span(text, utterance, first, first + len(wanted) - 1, speaker=False)
 
 
 def speaks(lines: Lines, utterance: int) -> dict[str, Any]:
-    return {
-        "answer_text": lines[utterance][0].split("+")[0],
-        "utterance_id": utterance,
-        "inner_start": -1,
-        "inner_end": -1,
-        "is_speaker": True,
-    }
+    return _span(lines[utterance][0].split("+")[0], utterance, -1, -1, speaker=True)
+
+
+def _span(text: str, utterance: int, start: int, end: int, *, speaker: bool) -> dict[str, Any]:
+    place = {"utterance_id": utterance, "inner_start": start, "inner_end": end}
+    return {"answer_text": text, **place, "is_speaker": speaker}
 
 
 def scene(title: str, lines: Lines, *asked: tuple[str, str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """A scene; questions as their kind, their words, and their answers."""
+    """Return a scene with questions given as (kind, words, answers)."""
     said = [
         {"uid": uid, "speakers": speakers.split("+"), "utterance": words}
         for uid, (speakers, words) in enumerate(lines)

@@ -1,7 +1,4 @@
-"""PersonaMem's files in its published form, of our own making: a user confides, and is asked about it.
-
-Nothing of a published file is in them. What a test changes of a row it changes in what these give.
-"""
+"""PersonaMem files in the published form, with invented content."""
 
 import csv
 import io
@@ -49,7 +46,7 @@ OPTIONS = ("Some tea, then?", "Some coffee, then?", 'A "mocha", then?', "Milk, o
 
 
 def row(question_id: str = "q1", options: Sequence[str] = OPTIONS, **changes: Any) -> dict[str, Any]:
-    """A row of the table of questions; `options` without their letters."""
+    """Return a row of the question table; `options` are given without their letters."""
     written = [f"({letter}) {option}" for letter, option in zip("abcdefgh", options, strict=False)]
     return {
         **dict.fromkeys(COLUMNS, "0"),
@@ -66,7 +63,7 @@ def row(question_id: str = "q1", options: Sequence[str] = OPTIONS, **changes: An
 
 
 def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
-    """The rows as a file, with the line ends of the published ones."""
+    """Return the rows as CSV with CRLF line ends, as published."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\r\n")
     writer.writeheader()
@@ -75,7 +72,7 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -
 
 
 def shared(contexts: Mapping[str, Sequence[tuple[str, str]]]) -> str:
-    """Contexts, by their ids, as a file."""
+    """Return contexts by id as JSON lines."""
     return "".join(
         json.dumps({name: [{"role": role, "content": content} for role, content in said]}) + "\n"
         for name, said in contexts.items()
@@ -83,7 +80,7 @@ def shared(contexts: Mapping[str, Sequence[tuple[str, str]]]) -> str:
 
 
 def read(folder: Path, questions: str, contexts: str, name: str = "personamem_32k") -> list[Record]:
-    """The records of a data set of these two texts."""
+    """Write the two files and return the records of the data set."""
     known = dataset(name)
     paths = {source: folder / source for source in known.files}
     for path, text in zip(paths.values(), (questions, contexts), strict=True):

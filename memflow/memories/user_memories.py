@@ -1,7 +1,6 @@
-"""A user's own memories: where they are named, and what makes a class one of them.
+"""A user's own memories: import paths, tables in memflow.toml, and entry points of installed packages.
 
-Three ways lead in: an import path on the command line, a line in memflow.toml, and an entry point of an installed
-package (group `memflow.memories`; its name is the memory's). What a name stands for, registry.py says.
+The entry point group is `memflow.memories`. How a name becomes a configured memory is in registry.py.
 """
 
 import inspect
@@ -29,11 +28,11 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+[0-9]*")
 
 
 @dataclass(frozen=True)
-class Own:
-    """A memory of a user's own: a class (`path`) or a known system (`system`), and values of its parameters.
+class UserMemory:
+    """A user's own memory: a class (`path`) or a shipped system (`system`), and values of its parameters.
 
-    `package` is the installed package that offers it, if one does; `origin`, who names it, for lists; `wrong`, why it
-    cannot be had, if that is known without importing it.
+    `package` is the installed package that offers it, if any; `origin` says where it is declared; `wrong` is the reason
+    why it is unusable, if that is known without an import.
     """
 
     path: str = ""
@@ -44,51 +43,50 @@ class Own:
     wrong: str = ""
 
 
-def name_of(path: str) -> str:
-    """The name of a memory that is given by its import path alone: its class in snake case.
-
-    `my_package.my_module:MyMemory` is my_memory, `x:HTTPMemory2` is http_memory2.
-    """
+def memory_name(path: str) -> str:
+    """Return the class name of an import path in snake case: `http_memory2` for `x:HTTPMemory2`."""
     return "_".join(word.lower() for word in _WORD.findall(path.rpartition(":")[2]))
 
 
-def load(path: str) -> "type[Memory]":
-    """The class at an import path. Raises BadSettings saying why it is no memory."""
+def load_memory(path: str) -> "type[Memory]":
+    """Return the class at an import path. Raises BadSettings if it cannot be imported or is not a Memory."""
     from memflow.memories.memory import Memory  # noqa: PLC0415  (settings name memories and run none)
 
     module, colon, attribute = path.partition(":")
     if not (module and colon and attribute):
-        raise BadSettings(f"{path!r} is no import path; write my_package.my_module:MyMemory")
+        raise BadSettings(f"{path!r} is not an import path; write my_package.my_module:MyMemory")
     try:
         memory = getattr(import_module(module), attribute)
-    except Exception as wrong:  # whatever another's module raises when it is imported
+    except Exception as wrong:  # a user's module may raise anything
         raise BadSettings(f"{path} cannot be imported: {type(wrong).__name__}: {wrong}") from wrong
     if not (isinstance(memory, type) and issubclass(memory, Memory)):
-        raise BadSettings(f"{path} is no subclass of memflow.memories.memory.Memory")
+        raise BadSettings(f"{path} is not a subclass of memflow.memories.memory.Memory")
     if inspect.isabstract(memory):
-        raise BadSettings(f"{path} has no {' and no '.join(sorted(memory.__abstractmethods__))}")
+        raise BadSettings(f"{path} lacks the methods {', '.join(sorted(memory.__abstractmethods__))}")
     known = {each.name for each in fields(memory)}
     named = {
         name for base in memory.__mro__ for name, value in vars(base).items() if isinstance(value, Field)
     }
     strays = sorted(named - known)
     if strays:
-        raise BadSettings(f"{path}: {', '.join(strays)} is no parameter yet; put @dataclass above the class")
+        raise BadSettings(
+            f"{path}: {', '.join(strays)} is not a parameter yet; put @dataclass above the class"
+        )
     return memory
 
 
 @cache
-def installed() -> Mapping[str, Own]:
-    """What installed packages offer, by name. Nothing of theirs is imported."""
-    return offered(entry_points(group=GROUP))
+def installed_memories() -> Mapping[str, UserMemory]:
+    """Return the memories that installed packages offer, by name, without importing them."""
+    return entry_point_memories(entry_points(group=GROUP))
 
 
-def offered(points: Iterable[EntryPoint]) -> dict[str, Own]:
-    """The memories of entry points, by name. One that several packages offer is nobody's."""
-    found: dict[str, Own] = {}
+def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
+    """Return the memories of entry points by name; one that several packages offer is unusable."""
+    found: dict[str, UserMemory] = {}
     for point in points:
         package = f"{point.dist.name} {point.dist.version}" if point.dist else "of unknown name"
-        offer = Own(point.value, package=package, origin=f"package {package}")
+        offer = UserMemory(point.value, package=package, origin=f"package {package}")
         other = found.get(point.name)
         if other is not None and (other.path, other.package) != (offer.path, offer.package):
             both = f"{other.package} and {package}"
@@ -98,11 +96,10 @@ def offered(points: Iterable[EntryPoint]) -> dict[str, Own]:
 
 
 @cache
-def sources(memory: "type[Memory]") -> tuple[tuple[str, str], ...]:
-    """What a memory of one's own is written in, as (name, text): nothing for one that ships with memflow.
+def source_files(memory: "type[Memory]") -> tuple[tuple[str, str], ...]:
+    """Return the (name, text) of a user memory's source files, for its fingerprint; none for a shipped memory.
 
-    For the fingerprint, which has to change with the code. A module that lies in a package stands for all Python
-    files and prompts of that package; what it imports from elsewhere is not looked at.
+    A module in a package counts with all Python files and prompts of that package; other imports do not count.
     """
     from memflow.memories.memory import Memory  # noqa: PLC0415
 

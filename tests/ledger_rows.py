@@ -1,6 +1,6 @@
-"""What the ledger's tests put into it, and what a process of its own fills it with.
+"""Requests and completions for tests of the ledger, and the function that writes them from a subprocess.
 
-A process that is begun anew imports what it runs by its name, and `tests` may be another package's by then.
+It is a module of its own because a spawned process imports the function by name.
 """
 
 from typing import Annotated

@@ -1,9 +1,11 @@
-"""Small trajectories and pools of noise to weave, and what must hold of a weave, sentence by sentence."""
+"""Small MemBench trajectories, pools of noise, and the properties that a trajectory with noise must have."""
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+
+from factories import turn
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.noise.insertion import Unit
@@ -20,18 +22,17 @@ def domain(tokens: int, between: str = "messages", seed: int = 42) -> Domain:
 
 
 def said(sessions: Sequence[int], name: str = NAME, rounds: bool = False) -> list[Turn]:
-    """A trajectory with so many steps in each session; each says its own number."""
+    """Return a trajectory with `sessions[i]` steps in session i; the text of a step contains its number."""
     steps = [session for session, length in enumerate(sessions) for _ in range(length)]
     return [
-        Turn(
+        turn(
             domain="longer",
             episode_id=name,
-            checkpoint=0,
             event=step,
             position=position,
-            message_id=f"{name}/{session}.{step}{role[0]}",
             kind="given",
             role=role,
+            message_id=f"{name}/{session}.{step}{role[0]}",
             text=f"{role} tells thing {step}",
             sent_at=f"time {step}",
         )
@@ -41,7 +42,7 @@ def said(sessions: Sequence[int], name: str = NAME, rounds: bool = False) -> lis
 
 
 def units(count: int, steps: int = 3, rounds: bool = False) -> list[Unit]:
-    """A pool: its texts are 12 characters or a little more, so three tokens or four."""
+    """Return a pool of noise whose texts have three or four tokens."""
     return [
         Unit(
             f"u{number}",
@@ -59,7 +60,7 @@ def tokens(turns: Sequence[Turn]) -> int:
 
 
 def faults(of: Domain, before: Sequence[Turn], after: Sequence[Turn], pool: Sequence[Unit]) -> Iterator[str]:
-    """What is wrong with a weave of one trajectory."""
+    """Yield each violated property of one trajectory with noise."""
     real = [turn for turn in after if not is_noise(turn.message_id)]
     if [replace(turn, event=0) for turn in real] != [replace(turn, event=0) for turn in before]:
         yield "a real message is lost, changed or out of its order"
@@ -96,7 +97,7 @@ def faults(of: Domain, before: Sequence[Turn], after: Sequence[Turn], pool: Sequ
 
 
 def trial(number: int) -> tuple[Domain, list[Turn], list[Unit]]:
-    """A domain, a trajectory and a pool of chance."""
+    """Return a random domain, trajectory and pool of noise."""
     chance = random.Random(number)
     rounds = chance.random() < 0.5
     before = said(

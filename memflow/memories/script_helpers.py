@@ -1,7 +1,4 @@
-"""How the scripted chat reads for a memory: sentences, and what each is about. It is no language model.
-
-The handlers of all memories share it, so that a demo shows their mechanisms and not the wit of their scripts.
-"""
+"""Text helpers that the scripted handlers of all memories share. They contain no language model."""
 
 import re
 
@@ -13,7 +10,7 @@ _MINE = re.compile(r"\b[Mm]y ([\w' -]+?)(?= (?:is|are|was)\b|[,.;:!?]|$)")
 
 
 def statements(lines: str, *, of: str | None = None) -> list[str]:
-    """The sentences in `speaker: text` lines that state something, without questions; of one speaker, if named."""
+    """Return the non-question sentences of `speaker: text` lines, optionally of the speaker `of` only."""
     found = []
     for line in lines.splitlines():
         match = _LINE.match(line)
@@ -25,12 +22,12 @@ def statements(lines: str, *, of: str | None = None) -> list[str]:
 
 
 def subject(sentence: str) -> str:
-    """What a sentence is about: `cooking budget` of `My cooking budget is tight.`, or its first three words."""
+    """Return the subject of a sentence: `cooking budget` of `My cooking budget is tight.`, else its first 3 words."""
     mine = _MINE.search(sentence)
     return mine[1].lower() if mine else " ".join(search_words(sentence)[:3])
 
 
-def likeness(one: str, other: str) -> float:
-    """Share of words that two texts have in common, from 0 to 1."""
+def word_overlap(one: str, other: str) -> float:
+    """Return the Jaccard similarity of the words of two texts, from 0 to 1."""
     left, right = set(search_words(one)), set(search_words(other))
     return len(left & right) / len(left | right) if left | right else 0.0
