@@ -261,7 +261,7 @@ class Lake:
         return f"{self.root}/{table.replace('.', '/')}"
 
     def path(self, table: str, partition: str) -> str:
-        """Where a partition's file lies: `amemgym_demo/full` is `amemgym_demo,full.parquet`."""
+        """Where a partition's file lies: `DOMAIN/full` is `DOMAIN,full.parquet`."""
         if not partition:
             raise BadInput(f"a partition of {table} needs a name")
         return f"{self.folder(table)}/{_file_name(partition)}"

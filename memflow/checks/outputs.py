@@ -46,7 +46,7 @@ _PARTS = ("write_failure", "read_failure", "utilization_failure")
 
 
 def _unattributed_errors(figures: Sequence[Score]) -> list[int]:
-    """AMemGym's failures that, with the wrong answers they leave out, are not as many as the wrong answers."""
+    """Failures that, with the wrong answers they leave out, are not as many as the wrong answers."""
     boards: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     for at, figure in enumerate(figures):
         if figure.variant == "standard" and figure.value is not None:

@@ -8,22 +8,15 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from memflow.cli.capacity import capacity
-from memflow.cli.checkpoints import checkpoints
 from memflow.cli.costs import costs
 from memflow.cli.evidence import evidence
-from memflow.cli.keys import keys
-from memflow.cli.kinds import kinds
 from memflow.cli.made import made
-from memflow.cli.mechanisms import mechanisms
 from memflow.cli.memory import memory
 from memflow.cli.metrics import metrics
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
-from memflow.cli.partitions import partitions
-from memflow.cli.policies import policies
 from memflow.cli.probe import probe
 from memflow.cli.selection import front_of
-from memflow.cli.times import times
+from memflow.cli.views import ViewGroup
 from memflow.errors import BadInput
 from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
 from memflow.scoring.evidence import is_evidence_score
@@ -35,21 +28,15 @@ if TYPE_CHECKING:
 LONGEST_REASON, LONGEST_ANSWER = 60, 30
 
 show = typer.Typer(
-    no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole, a memory."
+    cls=ViewGroup,
+    no_args_is_help=True,
+    help="Show results: the leaderboard, verdicts, a probe, a memory, and the views of each benchmark.",
 )
 show.command("probe")(probe)
-show.command("capacity")(capacity)
-show.command("checkpoints")(checkpoints)
 show.command("costs")(costs)
 show.command("made")(made)
-show.command("keys")(keys)
-show.command("kinds")(kinds)
-show.command("mechanisms")(mechanisms)
 show.command("memory")(memory)
 show.command("metrics")(metrics)
-show.command("partitions")(partitions)
-show.command("policies")(policies)
-show.command("times")(times)
 
 DomainFilter = Annotated[
     list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")

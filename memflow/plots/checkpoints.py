@@ -1,4 +1,4 @@
-"""What changes over checkpoints, as plain data: accuracy from the guess on (CoMem, figure 3), and how many answers are
+"""What changes over checkpoints, as plain data: accuracy from the guess on, and how many answers are
 right throughout, at times, or never. Forgetting and forward transfer are curves like any other: charts.py.
 """
 

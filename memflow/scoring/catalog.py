@@ -223,7 +223,7 @@ def _resolve(point: EntryPoint) -> list[Metric]:
 def _collected() -> Collected:
     from memflow.benchmarks import registry  # noqa: PLC0415  (benchmarks declare metrics with this module)
 
-    declared = {name: registry.benchmark(name).metrics() for name in registry.CLASSES}
+    declared = registry.metrics()
     return collect(declared, entry_points(group=ENTRY_POINTS))
 
 

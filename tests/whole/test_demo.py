@@ -20,7 +20,7 @@ import pytest
 
 from memflow.chat.scripted import LABEL
 from memflow.cli.pipeline import Outcome
-from memflow.cli.selection import DEMO, DEMO_MEMORIES
+from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import tables_of
 from memflow.records import BY_EVIDENCE, RECALL_AT_10, TABLES
 from memflow.scoring.attribution import NO_EVIDENCE
@@ -28,7 +28,7 @@ from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.instance import open_instance
 from resources.lake import Lake
 
-AMEMGYM, MEMORYBENCH = DEMO
+DEMO = AMEMGYM, MEMORYBENCH = demo_domains()
 ASSISTANTS = DEMO_MEMORIES
 METRICS = {AMEMGYM: ("accuracy",), MEMORYBENCH: ("locomo_f1", "rouge_l")}
 JUDGED = ("checklist", "quality")

@@ -18,7 +18,7 @@ from memflow.benchmarks.amemgym.states import make_states
 from memflow.benchmarks.amemgym.turns import make_turns
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
-from memflow.benchmarks.api import AssistantResults, Benchmark, Held, Question, States
+from memflow.benchmarks.api import AssistantResults, Benchmark, MemorySnapshots, Question, States
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.prompts import Prompt
@@ -55,7 +55,7 @@ class AMemGym(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         return await make_probes(domain, records, states, turns, simulator)
 
@@ -73,14 +73,14 @@ class AMemGym(Benchmark):
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
         return make_replier(domain, chat)
 
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        return build_question(probe, recall, told)
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        return build_question(probe, recall, gold_context)
 
     def parse(self, probe: Probe, value: ChoiceAnswer | Values) -> str:
         return parse_answer(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         return make_verdicts(domain, probes, replies)
 
@@ -104,9 +104,9 @@ class AMemGym(Benchmark):
         return make_claims(domain, assistant, states, turns)
 
     async def judge_claims(
-        self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat
+        self, domain: Domain, claims: Sequence[Claim], snapshots: MemorySnapshots, judge: Chat
     ) -> list[Claim]:
-        return await judge_claims(claims, held, judge)
+        return await judge_claims(claims, snapshots, judge)
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)

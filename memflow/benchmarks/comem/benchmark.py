@@ -51,7 +51,7 @@ class CoMem(Benchmark):
             for turn in make_turns(domain.name, context, config)
         ]
 
-    async def keys(
+    async def gold_labels(
         self,
         domain: Domain,
         records: Sequence[Record],
@@ -79,9 +79,11 @@ class CoMem(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
-        return list(make_probes(domain.name, load_contexts(domain, records), keys, parse_config(domain)))
+        return list(
+            make_probes(domain.name, load_contexts(domain, records), gold_labels, parse_config(domain))
+        )
 
     def episodes(
         self,
@@ -94,14 +96,14 @@ class CoMem(Benchmark):
     ) -> list[Episode]:
         return given_episodes(turns)
 
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        return build_question(probe, recall, told)
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        return build_question(probe, recall, gold_context)
 
     def parse(self, probe: Probe, value: Choice) -> str:
         return number_of(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         judged = choice_verdicts(domain, probes, replies)
         return [*judged, *speaker_verdicts(probes, replies, judged)]

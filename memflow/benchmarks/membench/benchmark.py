@@ -64,7 +64,7 @@ class MemBench(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         if generated(domain):
             asked = await make_probes(domain, records, states, turns, simulator)
@@ -84,14 +84,14 @@ class MemBench(Benchmark):
     ) -> list[Episode]:
         return given_episodes(turns)
 
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        return put(probe, recall, told)
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        return put(probe, recall, gold_context)
 
     def parse(self, probe: Probe, value: Choice) -> str:
         return number_of(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         return choice_verdicts(domain, probes, replies)
 

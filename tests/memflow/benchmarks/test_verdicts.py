@@ -7,7 +7,7 @@ import pytest
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Score, Verdict

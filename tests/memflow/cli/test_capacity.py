@@ -61,7 +61,7 @@ def test_the_knee_is_shown_or_that_there_is_none(measured) -> None:
 
 def test_where_none_was_measured_it_says_so(measured, tmp_path) -> None:
     wrong = measured("show", "capacity", "--domain", "membench_memdaily")
-    assert wrong.exit_code == 1 and f"it was in {DOMAIN}" in wrong.stderr
+    assert wrong.exit_code == 1 and f"it was measured in {DOMAIN}" in wrong.stderr
 
 
 def test_in_a_home_without_capacity_it_says_which_domains_measure_it(empty) -> None:

@@ -93,7 +93,7 @@ def test_prices_come_of_the_settings(measured, tmp_path) -> None:
 
 def test_costs_of_what_was_never_measured(measured) -> None:
     result = measured("show", "costs", "--domain", "beauty")
-    assert result.exit_code == 1 and "no memory has been measured there yet" in result.stderr
+    assert result.exit_code == 1 and "no memory was measured yet" in result.stderr
 
 
 def test_slices_are_shown_when_asked_for(measured) -> None:

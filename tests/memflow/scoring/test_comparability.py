@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from factories import reply, score
 
-from memflow.checks.expectations import EXPECTATIONS, Together
+from memflow.checks.expectations import Together, all_expectations
 from memflow.scoring.comparability import MeasuredSettings, compare_settings, differing_settings
 
 
@@ -43,7 +43,7 @@ def test_differing_settings_are_named_on_every_row() -> None:
 
 
 def test_checks_find_unstated_differences_and_mixed_models() -> None:
-    rules = {each.name: each.rule for each in EXPECTATIONS if each.table == "score.leaderboard"}
+    rules = {each.name: each.rule for each in all_expectations() if each.table == "score.leaderboard"}
     hidden, mixed = rules["unequal_terms_are_shown"], rules["one_prompt_and_model_per_comparison"]
     assert isinstance(hidden, Together) and isinstance(mixed, Together)
     scores = [score(assistant="a", k=5), score(assistant="b", k=30)]

@@ -7,8 +7,8 @@ import factories
 import pytest
 from factories import policy, score
 
-from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.answers import Findings, findings_of
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.scoring import cycle_scores, factual_recall
 from memflow.benchmarks.amemgym.scripted_reading import latest_statement_is

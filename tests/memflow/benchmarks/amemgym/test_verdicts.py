@@ -7,14 +7,14 @@ from amemgym_agents import figures, frozen, one_period_late, overall, perfect, r
 
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.amemgym.verdicts import FAILURES, make_verdicts
-from memflow.checks.expectations import EXPECTATIONS
+from memflow.checks.expectations import all_expectations
 from memflow.errors import BadInput
 from memflow.records import Score
 
 
 def unattributed_errors(rows: list[Score]) -> list[int]:
     """Positions that the check of the identity finds at fault."""
-    (each,) = [each for each in EXPECTATIONS if each.name == "failures_add_up_to_the_errors"]
+    (each,) = [each for each in all_expectations() if each.name == "failures_add_up_to_the_errors"]
     return list(each.rule.at_fault(rows))
 
 

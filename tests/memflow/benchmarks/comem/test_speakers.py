@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.api import AssistantResults, States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.checks.speakers import EXPECTED
 from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, by_chance, speaker_verdicts
 from memflow.benchmarks.datasets import dataset
@@ -35,7 +35,7 @@ PETS = ("parrot", "tortoise", "ferret", "hamster")
 async def walked(bench: CoMem, domain: Domain, records: Sequence[Record]) -> tuple[list[Turn], list[Probe]]:
     chat = ScriptedChat(bench.handlers())
     turns = await bench.turns(domain, records, States(), chat)
-    keys = await bench.keys(domain, records, turns, None)
+    keys = await bench.gold_labels(domain, records, turns, None)
     return turns, await bench.probes(domain, records, States(), turns, chat, keys)
 
 

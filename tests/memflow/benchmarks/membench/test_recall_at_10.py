@@ -13,7 +13,7 @@ import pytest
 
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools

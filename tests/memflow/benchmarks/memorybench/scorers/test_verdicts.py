@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.scorers.metric import NO_JUDGE
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 from memflow.chat.bounds import assert_bounded

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from memflow.benchmarks.datasets import DATASETS
-from memflow.benchmarks.domains import built_in
+from memflow.benchmarks import registry
 from resources.settings import example
 
 
 def test_every_domain_is_listed(empty) -> None:
     domains = json.loads(empty("domains", "--format", "json").stdout)
-    assert [row["domain"] for row in domains] == list(built_in())
+    assert [row["domain"] for row in domains] == list(registry.domains())
     assert "amemgym_demo" in empty("domains").stdout
 
 
@@ -28,12 +27,12 @@ def test_domains_of_ones_own_are_listed(empty) -> None:
 def test_data_sets_are_found_summed_and_told_how_to_get(
     empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    there = tmp_path / DATASETS["locomo"].files[0]
+    there = tmp_path / registry.datasets()["locomo"].files[0]
     there.parent.mkdir()
     there.write_bytes(b"[]")
     monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
     rows = {row["dataset"]: row for row in json.loads(empty("data", "--format", "json").stdout)["datasets"]}
-    assert set(rows) == set(DATASETS)
+    assert set(rows) == set(registry.datasets())
     assert rows["personas_sample"]["found"] and rows["personas_sample"]["ships"]
     assert list(rows["locomo"]["sha256"].values()) == [hashlib.sha256(b"[]").hexdigest()]
     assert rows["locomo"]["published_checksum"] in ("not known", "differs")
@@ -78,7 +77,7 @@ def test_doctor_is_content_with_the_example(empty) -> None:
     assert findings(result)["data folder"]["state"] == "absent"
 
 
-def test_doctor_says_what_is_missing_and_how_to_mend_it(empty, tmp_path: Path) -> None:
+def test_doctor_says_what_is_missing_and_how_to_fix_it(empty, tmp_path: Path) -> None:
     (tmp_path / "memflow.toml").write_text(
         'domains = ["amemgym_demo"]\ndata = "nowhere"\n'
         '[models.down]\nurl = "http://127.0.0.1:9/v1"\nmodel = "a/b"\n'
@@ -93,7 +92,7 @@ def test_doctor_says_what_is_missing_and_how_to_mend_it(empty, tmp_path: Path) -
     found = findings(result)
     assert found["memory fine"]["state"] == "ok" and found["memory broken"]["state"] == "absent"
     for what in ("data folder", "model down", "model own", "embedder"):
-        assert found[what]["state"] == "missing" and found[what]["mend"], what
+        assert found[what]["state"] == "missing" and found[what]["fix"], what
     assert "127.0.0.1:9" in found["model down"]["found"]
     assert "no-such-vllm" in found["model own"]["found"]
 

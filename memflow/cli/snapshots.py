@@ -1,7 +1,6 @@
-"""What a memory held at a checkpoint or when a probe was asked, and what became of it until a later checkpoint: data
-from the lake's tables.
+"""Snapshots of a memory from the lake's tables: its entries at a checkpoint or probe, and the changes in between.
 
-Nothing is played again: entries carry `since` and `until`, so any moment is a filter. How it is printed, memory.py.
+Nothing is replayed: entries have `since` and `until`, so that a snapshot is a filter. memory.py prints them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,54 +17,54 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """What changed between two checkpoints. A change is an entry held before and its version held after."""
+class SnapshotDifference:
+    """The changes between two checkpoints. `changed` pairs an entry with its later version."""
 
     added: Sequence["Item"]
     retired: Sequence["Item"]
     changed: Sequence[tuple["Item", "Item"]]
     passed: Sequence["Item"]
-    """Written and retired in between: held at neither checkpoint."""
+    """Entries written and retired in between: in neither snapshot."""
 
 
 @dataclass(frozen=True)
-class Held:
-    """The past of one episode, in which entries know when they were retired, later though it be."""
+class EpisodeSnapshots:
+    """The snapshots of a memory in one episode."""
 
     episode: str
     past: "Past"
 
     @property
     def checkpoints(self) -> list[int]:
-        """The checkpoints that were reached, in order."""
+        """The checkpoints reached, in order."""
         return sorted(self.past.checkpoints)
 
     @property
     def kinds(self) -> list[str]:
-        """Every kind of entry that was ever held, in the order of its first."""
+        """The kinds of all entries, in the order of first occurrence."""
         return list(dict.fromkeys(item.kind for item in self.past.items))
 
     def sequence(self, checkpoint: int) -> int:
-        """The logical time of a checkpoint. Raises BadInput saying which there are."""
+        """Return the sequence number of a checkpoint. Raises BadInput if it was not reached."""
         if checkpoint not in self.past.checkpoints:
             last = self.checkpoints[-1]
             raise BadInput(f"episode {self.episode} has no checkpoint {checkpoint}; it has 0 to {last}")
         return self.past.checkpoints[checkpoint]
 
     def at(self, checkpoint: int, kinds: Iterable[str] = ()) -> list["Item"]:
-        """What was held at a checkpoint, oldest first; of those kinds, if any are named."""
-        return self.then(self.sequence(checkpoint), kinds)
+        """Return the entries at a checkpoint, oldest first; only those of `kinds` if any are given."""
+        return self.at_sequence(self.sequence(checkpoint), kinds)
 
-    def then(self, sequence: int, kinds: Iterable[str] = ()) -> list["Item"]:
-        """What was held at a logical time, likewise."""
+    def at_sequence(self, sequence: int, kinds: Iterable[str] = ()) -> list["Item"]:
+        """Return the entries at a sequence number, as `at` does."""
         wanted = set(kinds)
         return [
             item for item in self.past.items if item.alive(sequence) and (not wanted or item.kind in wanted)
         ]
 
-    def between(self, first: int, last: int, kinds: Iterable[str] = ()) -> Difference:
-        """What changed from checkpoint `first` to `last`. What moved to another tier has changed its kind: it counts
-        for both."""
+    def between(self, first: int, last: int, kinds: Iterable[str] = ()) -> SnapshotDifference:
+        """Return the changes from checkpoint `first` to `last`. An entry that moved to another tier counts for both
+        kinds."""
         if first > last:
             raise BadInput(f"--diff takes the earlier checkpoint first, not {first} and {last}")
         wanted = set(kinds)
@@ -82,7 +81,7 @@ class Held:
         def chosen(*items: "Item") -> bool:
             return not wanted or any(item.kind in wanted for item in items)
 
-        return Difference(
+        return SnapshotDifference(
             [
                 item
                 for name, item in after.items()
@@ -102,7 +101,7 @@ class Held:
         )
 
     def _origin(self, item: "Item", before: dict[str, "Item"]) -> "Item | None":
-        """The entry held before that `item` is a version of, however many lay between."""
+        """The entry of `before` that `item` is a later version of, over any number of versions."""
         known = {each.entry_id: each.previous for each in self.past.items}
         name = item.previous
         while name is not None and name not in before:
@@ -110,14 +109,14 @@ class Held:
         return None if name is None else before[name]
 
 
-def held_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> Held:
-    """The past of an episode; without a name of the only one. Raises BadInput saying what there is."""
+def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> EpisodeSnapshots:
+    """Return the snapshots of an episode; `episode` may be None if there is only one. Raises BadInput."""
     from memflow.run.transcripts import pasts_of
 
     partition = f"{domain}/{assistant}"
     there = lake.partitions("memory.indexes")
     if partition not in there:
-        raise BadInput(_not_there(domain, assistant, there))
+        raise BadInput(_missing_message(domain, assistant, there))
     asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
     pasts = pasts_of(
         lake.read("memory.indexes", partition, vectors=False),
@@ -125,17 +124,17 @@ def held_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> H
         asked,
     )
     if not pasts:
-        raise BadInput(f"{assistant} was given nothing in {domain}: no episode was played with it")
+        raise BadInput(f"{assistant} has no messages in {domain}: no episode was played with it")
     if episode is None and len(pasts) > 1:
-        raise BadInput(f"{partition} has several episodes: choose with --episode among {', '.join(pasts)}")
+        raise BadInput(f"{partition} has several episodes; choose one with --episode: {', '.join(pasts)}")
     name = episode or next(iter(pasts))
     if name not in pasts:
         raise BadInput(f"{partition} has no episode {name!r}; it has {', '.join(pasts)}")
-    return Held(name, pasts[name])
+    return EpisodeSnapshots(name, pasts[name])
 
 
 def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
-    """The probe of that id. Raises BadInput."""
+    """Return a probe by id. Raises BadInput."""
     there = lake.partitions("question.probes")
     probes = lake.read("question.probes", domain) if domain in there else []
     for probe in probes:
@@ -145,18 +144,18 @@ def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
     raise BadInput(f"{domain} has no probe {probe_id!r}{first}")
 
 
-def _not_there(domain: str, assistant: str, there: Sequence[str]) -> str:
+def _missing_message(domain: str, assistant: str, there: Sequence[str]) -> str:
     if not there:
-        return "no memory was written yet: `memflow run --demo` writes some"
+        return "no memory was written yet; `memflow run --demo` writes some"
     of_domain = [name.partition("/")[2] for name in there if name.partition("/")[0] == domain]
     if of_domain:
         return f"{domain} was not played with {assistant!r}; it was played with {', '.join(of_domain)}"
     domains = dict.fromkeys(name.partition("/")[0] for name in there)
-    return f"{domain!r} was not played; there are memories of {', '.join(domains)}"
+    return f"{domain!r} was not played; played domains: {', '.join(domains)}"
 
 
 def row_of(item: "Item") -> dict[str, Any]:
-    """An entry as data, without its vector."""
+    """Return an entry as data, without its vector."""
     return {
         "entry_id": item.entry_id,
         "kind": item.kind,

@@ -1,4 +1,4 @@
-"""What there is: `domains` and `data`. `memories` has a file of its own."""
+"""`memflow domains` and `memflow data`: the domains and data sets of all benchmarks. `memories` is in memories.py."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.output import Format, FormatOption, answer, heading, message, note, table
 from memflow.cli.selection import front_of
 
 if TYPE_CHECKING:
@@ -17,19 +17,21 @@ if TYPE_CHECKING:
     from resources.library import Library
 
 
-SHOWN = 6
-"""Files of a data set that people are shown by name; JSON has them all."""
+MOST_FILES = 6
+"""Files of a data set that the text lists; JSON lists all."""
 
 
 def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """List the domains: what each is, its benchmark and its data sets.
+    """List the domains with their benchmark and title, and the benchmarks of other packages that cannot be used.
 
-    A domain is a benchmark's testbed, and a partition of the graph.
+    A domain is a benchmark's testbed, and a partition of the asset graph. json has their data sets and parameters.
     """
-    from memflow.benchmarks.domains import built_in
+    from memflow.benchmarks import registry
 
     settings = front_of(ctx).load()
-    known = {**built_in(), **{name: settings.domain(name) for name in settings.own_domains}}
+    problems = registry.problems()
+    broken = {each.name for each in problems}
+    known = {**registry.domains(), **{name: settings.domain(name) for name in settings.own_domains}}
     rows = [
         {
             "domain": name,
@@ -41,24 +43,42 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
             "in_settings": name in settings.domains,
         }
         for name, domain in known.items()
+        if domain.benchmark not in broken or domain.benchmark not in registry.installed().plugins
     ]
-    shown = [(row["domain"], row["benchmark"], row["title"], row["datasets"]) for row in rows]
+    if form is Format.json:
+        for each in problems:
+            message(f"memflow: {each}")
+    unusable: list[RenderableType] = []
+    if problems:
+        cells = [(each.name, each.package, each.reason) for each in problems]
+        unusable = [
+            heading("Benchmarks that cannot be used"),
+            table("", ("benchmark", "package", "reason"), cells),
+        ]
     answer(
         form,
         rows,
-        table("Domains", ("domain", "benchmark", "what it is", "data sets"), shown),
-        note("\n`memflow data` says which data sets are there; `memflow run --domain NAME` measures one."),
+        table(
+            "Domains",
+            ("domain", "benchmark", "title"),
+            [(row["domain"], row["benchmark"], row["title"]) for row in rows],
+        ),
+        *unusable,
         note(
-            "One of your own, with other sizes, data, seed or language, is [own_domains.NAME] in memflow.toml:"
-            " docs/explanation/amemgym.md has AMemGym's parameters."
+            "\n`memflow data` lists the data sets that are found; `memflow run --domain NAME` runs a domain."
+        ),
+        note(
+            "[own_domains.NAME] in memflow.toml is a domain of your own, with other data sets, parameters or seed: see"
+            " docs/how-to."
         ),
     )
 
 
 def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
-    """List every known data set: licence, origin, whether it is there, its checksum, and how to get it.
+    """List the data sets of all benchmarks: license, origin, whether the files are found, checksums, and how to get
+    them.
 
-    Published files are looked for below the data folder: MEMFLOW_DATA, or `data` in memflow.toml.
+    Published files are searched in the data folder: MEMFLOW_DATA, or `data` in memflow.toml.
     """
     from resources.library import Library
 
@@ -68,7 +88,7 @@ def data(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     answer(
         form,
         {"folder": folder, "datasets": rows},
-        *(part for alike in _together(rows) for part in _block(alike)),
+        *(part for group in _groups(rows) for part in _block(group)),
         note(f"\nThe data folder is {folder or 'not set: set MEMFLOW_DATA, or `data` in memflow.toml'}."),
     )
 
@@ -96,7 +116,7 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
 
 
 def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
-    """How files compare with what was published: `equal`, `differs`, or `not known`; nothing for no files."""
+    """The comparison with the published checksums: `equal`, `differs` or `not known`; empty without files."""
     if not computed:
         return ""
     known = [name for name in computed if name in published]
@@ -105,22 +125,22 @@ def _compared(computed: Mapping[str, str], published: Mapping[str, str]) -> str:
     return "equal" if len(known) == len(computed) else "not known"
 
 
-def _together(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """Neighbours that are missing and got in the same way stand together; every other data set by itself."""
-    alike = groupby(rows, lambda row: (row["title"], row["how"], row["found"] and row["dataset"]))
-    return [list(group) for _, group in alike]
+def _groups(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Neighboring data sets that are missing and obtained in the same way; every other one by itself."""
+    groups = groupby(rows, lambda row: (row["title"], row["how"], row["found"] and row["dataset"]))
+    return [list(group) for _, group in groups]
 
 
-def _block(alike: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """A data set as people read it: name and state, what it is, where from, and its sums or how to get it."""
-    row = alike[0]
-    yield Text.assemble("\n", (", ".join(each["dataset"] for each in alike), "bold"), "  ", _there(row))
+def _block(group: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """A data set as text: name and state, title, license and origin, and its checksums or how to get it."""
+    row = group[0]
+    yield Text.assemble("\n", (", ".join(each["dataset"] for each in group), "bold"), "  ", _state(row))
     yield _line(row["title"])
     yield _line(f"{row['licence']}; {row['origin']}", "dim")
-    for file, sha in list(row["sha256"].items())[:SHOWN]:
+    for file, sha in list(row["sha256"].items())[:MOST_FILES]:
         yield _line(f"{file}  sha256 {sha[:16]}…", "dim")
-    if len(row["sha256"]) > SHOWN:
-        yield _line(f"and {len(row['sha256']) - SHOWN} files more", "dim")
+    if len(row["sha256"]) > MOST_FILES:
+        yield _line(f"and {len(row['sha256']) - MOST_FILES} more files", "dim")
     if row["lacking"]:
         yield _line(f"without {', '.join(row['lacking'])}")
     if row["lacking"] or not row["found"]:
@@ -133,7 +153,7 @@ def _line(text: str, style: str = "") -> RenderableType:
     return Padding(Text(text, style), (0, 0, 0, 2), expand=False)
 
 
-def _there(row: Mapping[str, Any]) -> Text:
+def _state(row: Mapping[str, Any]) -> Text:
     if not row["readable"]:
         return Text("no reader yet", style="yellow")
     if row["ships"] and row["found"]:
