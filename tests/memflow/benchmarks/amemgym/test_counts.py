@@ -100,8 +100,6 @@ def test_variable_and_change_counts(base, counts):
     by_variable = Counter((row.user_id, row.variable) for row in later)
     assert tallied(by_variable.values()) == counts["changes of a variable"]
 
-
-def test_counts_of_variables_that_return_to_a_value(base, counts):
     taken = defaultdict(list)
     for row in base.states.changes:
         taken[row.user_id, row.variable].append(row.value)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
+from amemgym_agents import SpyChat
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.api import AssistantResults
-from memflow.chat.asking import ask
-from memflow.chat.requests import ChatMessage, Completion
+from memflow.chat.requests import ChatMessage
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.baselines import Oracle
 from memflow.memories.memory import Memory, Message, Recall
@@ -37,16 +37,6 @@ class Last(Memory):
         return Recall(
             messages=tuple(ChatMessage(item.role, item.text) for item in items), entries=tuple(items)
         )
-
-
-class Listening(ScriptedChat):
-    def __init__(self) -> None:
-        super().__init__(AMemGym().handlers())
-        self.requests = []
-
-    async def complete(self, request) -> Completion:
-        self.requests.append(request)
-        return await super().complete(request)
 
 
 async def accuracy(made, remember) -> float:
@@ -86,7 +76,7 @@ async def test_memories_rank_as_expected_under_scripted_chat(demo):
 
 
 async def test_session_has_configured_rounds(demo):
-    chat = Listening()
+    chat = SpyChat()
     episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
     played = await play_all(episodes, Last, AMemGym().replier(demo.domain, chat))
     for episode in played:
@@ -98,11 +88,11 @@ async def test_session_has_configured_rounds(demo):
             assert [line.message.role for line in lines] == ["user", "assistant"] * rounds
             assert [line.origin for line in lines][:3] == ["given", "assistant", "simulator"][: 2 * rounds]
     sessions = [turn for turn in demo.turns if turn.checkpoint > 0]
-    assert sum(request.prompt == "amemgym/follow_up" for request in chat.requests) == len(sessions)
+    assert len(chat.asked("follow_up")) == len(sessions)
 
 
 async def test_gold_reaches_only_the_oracle(demo):
-    chat = Listening()
+    chat = SpyChat()
     episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
     await play_all(episodes, lambda store: Last(store, count=50), AMemGym().replier(demo.domain, chat))
     shown = [
@@ -115,7 +105,7 @@ async def test_gold_reaches_only_the_oracle(demo):
 
 
 async def test_notes_are_framed_and_history_is_not(demo):
-    chat = Listening()
+    chat = SpyChat()
     replier = AMemGym().replier(demo.domain, chat)
     message = Message("m", "user", "Hello?")
     await replier.reply(Recall(), message)
@@ -144,23 +134,6 @@ def test_query_contains_options_for_every_memory(demo, kind):
     texts = [question.prompt.render(question.fields) for question in put]
     assert [message.role for message in texts[1]] == ["system", "user"]
     assert probe.revealed in texts[2][-1].content and probe.revealed not in texts[0][-1].content
-
-
-@pytest.mark.parametrize("kind", ["choice", "state"])
-async def test_invalid_answer_is_retried_and_not_guessed(demo, kind):
-    probe = demo.of_kind(kind)[0]
-    question = AMemGym().question(demo.domain, probe, Recall(), None)
-    impossible = {
-        "choice": '{"answer": 9}',
-        "state": json.dumps(dict.fromkeys(probe.variables, "of no schema")),
-    }
-
-    class Wrong(ScriptedChat):
-        async def complete(self, request):
-            return Completion(impossible[kind])
-
-    answer = await ask(Wrong({}), question.prompt, question.fields)
-    assert answer.value is None and answer.attempts == 3 and "no usable answer" in answer.reason
 
 
 def test_parsed_answers_fit_verdicts(demo):

@@ -141,6 +141,7 @@ def spoil(path: str, value=None) -> dict:
             {"v": "b", "w": "y"},
             "periods.1.state.w: it is 'y', but the updates .* give 'x'",
         ),
+        ("periods.0.updates.v", None, "periods.0.state.v: it is 'a', but the updates .* give None"),
         ("periods.1.state", {"v": "b"}, r"periods.1.state: its variables differ"),
         ("periods.1.updates", {}, "periods.1.state.v: it is 'b', but the updates so far give 'a'"),
         ("periods.1.period_start", "2020-11-01", "period_start: it is not the end .*, 2020-10-01"),
@@ -158,11 +159,3 @@ def spoil(path: str, value=None) -> dict:
 def test_damaged_record_is_refused(tmp_path, path, value, wrong):
     with pytest.raises(BadInput, match=wrong):
         read(tmp_path, dumped(user("u0"), spoil(path, value)))
-
-
-def test_broken_persona_line_is_refused(tmp_path):
-    sample = dataset("personas_sample")
-    path = tmp_path / "personas.jsonl"
-    path.write_text('{"id": "a", "name": "A", "about": "x"}\n{"id": "b", "name"\n', encoding="utf-8")
-    with pytest.raises(BadInput, match="line 2 is cut off or not JSON"):
-        read_records(sample, {sample.files[0]: path})

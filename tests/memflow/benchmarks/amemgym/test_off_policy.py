@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
+from memflow.benchmarks.amemgym.config import parse_config
 from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.amemgym.off_policy import recorded_turns
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain, find
@@ -179,10 +181,6 @@ def test_cut_session_is_given_as_recorded(demo, tmp_path):
 
 
 def test_quarantined_first_message_stays_alone(demo, on, tmp_path):
-    """It was not played, so no run has a dialogue that begins with it."""
-    from memflow.benchmarks.amemgym.config import parse_config
-    from memflow.benchmarks.amemgym.off_policy import recorded_turns
-
     lost, *rest = demo.turns
     said = [row for row in on("full").said if (row.episode_id, row.event) != (lost.episode_id, lost.event)]
     openings = [replace(lost, reason="not understood"), *rest]
@@ -192,20 +190,14 @@ def test_quarantined_first_message_stays_alone(demo, on, tmp_path):
     assert kept.reason == "not understood" and kept.follow_ups == 0
 
 
-def changed(
-    said: Sequence[TranscriptMessage], **of: Callable[[TranscriptMessage], Any]
-) -> list[TranscriptMessage]:
-    return [replace(row, **{name: make(row) for name, make in of.items()}) for row in said]
-
-
 def test_run_of_other_users_is_refused(demo, on, tmp_path):
-    said = changed(on("full").said, episode_id=lambda row: f"x{row.episode_id}")
+    said = [replace(row, episode_id=f"x{row.episode_id}") for row in on("full").said]
     with pytest.raises(BadInput, match=r"my_run: run.jsonl: the run has other users: x.* is not among the"):
         given(demo, as_records(tmp_path, recorded(said)))
 
 
 def test_run_with_other_first_messages_is_refused(demo, on, tmp_path):
-    said = changed(on("full").said, text=lambda row: row.text.replace("my", "our"))
+    said = [replace(row, text=row.text.replace("my", "our")) for row in on("full").said]
     wrong = r"user .*, period 0, session \d+: it starts with .*but the user's session starts with"
     with pytest.raises(BadInput, match=wrong):
         given(demo, as_records(tmp_path, recorded(said)))
@@ -234,14 +226,6 @@ def test_incomplete_run_is_refused(demo, on, tmp_path, keep, wrong):
         given(demo, as_records(tmp_path, recorded(said)))
 
 
-def test_run_with_other_rounds_is_refused(demo, on, tmp_path):
-    domain = off(demo)
-    longer = replace(domain, parameters={**domain.parameters, "rounds_update": 5})
-    run = as_records(tmp_path, recorded(on("full").said))
-    with pytest.raises(BadInput, match="it has 4 messages, but the domain's rounds need 10"):
-        given(demo, run, longer)
-
-
 def test_run_of_more_users_serves_limited_domain(demo, on, tmp_path):
     few = off(demo).limited(1)
     records = [*demo.records, *as_records(tmp_path, recorded(on("full").said))]
@@ -267,12 +251,6 @@ def test_run_of_other_benchmark_is_refused(on, tmp_path):
     text = recorded(on("full").said, benchmark="memorybench")
     with pytest.raises(BadInput, match="the run's benchmark is memorybench, not amemgym"):
         as_records(tmp_path, text)
-
-
-def test_truncated_run_is_refused(on, tmp_path):
-    text = recorded(on("full").said)
-    with pytest.raises(BadInput, match=r"my_run: run.jsonl: it has \d+ messages where its header counts \d+"):
-        as_records(tmp_path, text[: text.rindex("\n", 0, -1) + 1])
 
 
 # The published code's form: <user>/interactions/period_XX.json, a list of sessions of {role, content}.
@@ -326,9 +304,6 @@ def put(*way: Any, value: Any) -> Callable[[Any], None]:
             "session 0, message 2, role: Input should be 'user' or 'assistant'",
         ),
         (put(0, 1, "content", value=""), "session 0, message 1, content: String should have at least 1"),
-        (put(0, 3, value=None), "period_01.json: user .*, period 1, session 0: it has 3 messages, .* need 4"),
-        (put(0, 0, "content", value="Hello."), 'period 1, session 0: it starts with "Hello.", but'),
-        (put(0, value=None), r"period 1: it has \d sessions, but the user has \d"),
         (put(0, value=[]), 'period 1, session 0: it starts with ""'),
     ],
 )

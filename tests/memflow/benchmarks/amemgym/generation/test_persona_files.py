@@ -64,6 +64,7 @@ def test_missing_id_becomes_content_digest(tmp_path):
             r"record 0 \(id a\): at name: Input should be a valid string",
         ),
         ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "a", "name": "B"}\n', "the id a is there twice"),
+        ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "b", "name"\n', "line 2 is cut off or not JSON"),
         ("p.jsonl", b"\n\n", "it contains no personas"),
         ("p.jsonl", b"\xff\xfe", "not UTF-8"),
         ("p.parquet", b"PAR1 and no more", "not a complete Parquet file"),
