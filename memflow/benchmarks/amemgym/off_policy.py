@@ -133,8 +133,6 @@ def recorded_turns(
 
 
 class _RecordedRun:
-    """The recorded run among a domain's records."""
-
     def __init__(self, domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> None:
         self.config = config
         self.users = _user_ids(domain, user_records(domain, records))

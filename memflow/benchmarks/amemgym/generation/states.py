@@ -18,8 +18,12 @@ from memflow.benchmarks.amemgym.answers import (
 )
 from memflow.benchmarks.amemgym.config import AMemGymConfig
 from memflow.benchmarks.amemgym.generation.personas import Persona
-from memflow.benchmarks.amemgym.generation.schema import StateSchema, generate_schema
-from memflow.benchmarks.amemgym.generation.simulator import GenerationFailed, UserSimulator
+from memflow.benchmarks.amemgym.generation.schema import (
+    GenerationFailed,
+    StateSchema,
+    UserSimulator,
+    generate_schema,
+)
 from memflow.benchmarks.amemgym.wording import written
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain

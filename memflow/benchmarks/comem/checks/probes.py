@@ -138,10 +138,6 @@ def rule_labels_before_any_message(labels: Sequence[GoldLabel], probes: Sequence
     ]
 
 
-def _nothing_revealed_at_0(probe: Probe) -> bool:
-    return probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
-
-
 _ERRORS: dict[str, Rule] = {
     "no_probes_of_dropped_questions": AcrossTables((PROBES, KEYS), probes_of_dropped_questions),
     "kept_questions_have_probes": AcrossTables((KEYS, PROBES), labels_without_probe),
@@ -153,7 +149,9 @@ _ERRORS: dict[str, Rule] = {
     "probes_see_same_messages_as_labels": AcrossTables((PROBES, KEYS, TURNS), probes_with_other_context),
     "evidence_before_probe": AcrossTables((PROBES, TURNS), probes_with_future_evidence),
     "rule_labels_unknown_before_first_message": AcrossTables((KEYS, PROBES), rule_labels_before_any_message),
-    "nothing_revealed_at_checkpoint_0": EachRow(_nothing_revealed_at_0),
+    "nothing_revealed_at_checkpoint_0": EachRow(
+        lambda probe: probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
+    ),
 }
 
 EXPECTED = tuple(Expectation(PROBES, name, rule) for name, rule in _ERRORS.items())

@@ -8,10 +8,6 @@ from memflow.checks.rules import AcrossTables, Expectation, each_valid_row
 from memflow.records import Probe, Turn
 
 
-def _one_speaker_per_option(probe: Probe) -> bool:
-    return len(probe.true_of) in (0, len(probe.options))
-
-
 def _unknown_option_has_no_speaker(probe: Probe) -> bool:
     untold = unknown_option(probe.options)
     return untold is None or not any(probe.true_of[untold - 1 : untold])
@@ -32,7 +28,11 @@ def probes_with_absent_speakers(probes: Sequence[Probe], turns: Sequence[Turn]) 
 _PROBES = "question.probes"
 
 EXPECTED: tuple[Expectation, ...] = (
-    Expectation(_PROBES, "one_speaker_per_option", each_valid_row(_one_speaker_per_option)),
+    Expectation(
+        _PROBES,
+        "one_speaker_per_option",
+        each_valid_row(lambda probe: len(probe.true_of) in (0, len(probe.options))),
+    ),
     Expectation(_PROBES, "unknown_option_has_no_speaker", each_valid_row(_unknown_option_has_no_speaker)),
     Expectation(
         _PROBES,

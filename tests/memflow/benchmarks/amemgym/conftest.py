@@ -21,8 +21,6 @@ from memflow.records import Probe, Record, Turn
 
 @dataclass(frozen=True)
 class Made:
-    """A domain with its rows up to the probes."""
-
     domain: Domain
     records: list[Record]
     states: States
@@ -56,7 +54,6 @@ def package() -> Path:
 
 @pytest.fixture(scope="session")
 def making() -> Callable[[Domain, Path], Made]:
-    """For domains of a test's own; in a coroutine, in a thread."""
     return make
 
 

@@ -54,7 +54,6 @@ def counts(base):
 
 @pytest.fixture(scope="module")
 def asked(base):
-    """A probe of each question, with the numbers of the options that are right in some period."""
     found = {}
     for probe in base.of_kind("choice"):
         found.setdefault((probe.episode_id, probe.question), (probe, set()))[1].add(int(probe.gold))

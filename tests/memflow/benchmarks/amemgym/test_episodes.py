@@ -21,8 +21,6 @@ from memflow.run.transcripts import entry_rows, episode_histories, transcript_ro
 
 @dataclass
 class Last(Memory):
-    """Recalls the last `count` messages verbatim, or as notes."""
-
     count: int = 0
     noted: bool = False
 
@@ -40,7 +38,6 @@ class Last(Memory):
 
 
 async def accuracy(made, remember) -> float:
-    """What an assistant with that memory scores in the domain, under the scripted chat."""
     benchmark, chat = AMemGym(), ScriptedChat(AMemGym().handlers())
     episodes = benchmark.episodes(made.domain, made.states, made.turns, [], chat)
     played = await play_all(episodes, remember, benchmark.replier(made.domain, chat))

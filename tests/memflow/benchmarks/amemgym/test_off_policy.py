@@ -40,8 +40,6 @@ BENCHMARK = AMemGym()
 
 @dataclass(frozen=True)
 class Lived:
-    """A domain played with one memory, and its probes asked."""
-
     said: list[TranscriptMessage]
     entries: list[Entry]
     replies: list[Reply]
@@ -100,7 +98,6 @@ def given(made, run: Sequence[Record], domain: Domain | None = None) -> list[Tur
 
 @pytest.fixture(scope="module")
 def on(demo) -> Callable[[str], Lived]:
-    """The demo played on-policy, by memory."""
     kept: dict[str, Lived] = {}
 
     def lived(memory: str) -> Lived:
@@ -257,7 +254,6 @@ def test_run_of_other_benchmark_is_refused(on, tmp_path):
 
 
 def published(said: Sequence[TranscriptMessage]) -> dict[str, list[list[dict[str, str]]]]:
-    """The files that the published code would have written, by name."""
     files: dict[str, dict[int, list[dict[str, str]]]] = {}
     for row in said:
         name = f"runs/{row.episode_id}/interactions/period_{row.checkpoint:02d}.json"
@@ -320,7 +316,6 @@ def test_published_file_without_sessions_is_refused(demo, tmp_path):
 
 
 def test_first_message_without_time_is_refused(demo, on, tmp_path):
-    """The published code asserts that a session begins with the query and its time before it."""
     files = copy.deepcopy(published(on("full").said))
     first = next(iter(files.values()))[0][0]
     first["content"] = first["content"].partition("\n")[2]

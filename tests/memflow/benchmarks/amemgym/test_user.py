@@ -42,7 +42,6 @@ def first_life(made):
 
 
 def stated(request: ChatRequest, states: Sequence[dict[str, str]]) -> list[int]:
-    """The periods whose whole state stands in the request as states are written."""
     shown = "\n".join(message.content for message in request.messages)
     return [at for at, state in enumerate(states) if json.dumps(state, indent=1) in shown]
 
@@ -77,7 +76,6 @@ def test_published_user_model_sees_no_states(demo):
 
 @pytest.mark.parametrize("model", ["paper", "published_code"])
 def test_user_model_sees_no_future_gold(demo, model):
-    """Neither what a message exposes, nor a life event, nor an evaluation question or option."""
     history = first_life(demo)
     gold = [change.event for changes in history.changes[1:] for change in changes]
     gold += [turn.exposes for turn in demo.turns]

@@ -51,7 +51,6 @@ def made(request):
 
 
 def known(base, table: dict):
-    """The numbers for as many users as the file has."""
     users = len(base.records)
     if users not in table:
         pytest.skip(f"the file has {users} users; the numbers for 12 and for 20 are known")
@@ -78,7 +77,6 @@ def test_3_oracle_is_perfect_without_failures(made):
 
 
 def test_3_oracle_exceeds_estimated_upper_bound(base):
-    """(1 - random) / (upper bound - random), where the model itself does not use all that it is told."""
     rows = figures(base, verdicts_of(base, perfect), oracle=verdicts_of(base, forgets_after(3)))
     chance, bound = (np.array(by_period(rows, metric)) for metric in ("random", "upper_bound"))
     assert bound.min() < 1
@@ -167,7 +165,6 @@ def played(made, memory: str):
 
 
 def buffers(made, memory: str) -> tuple[int, int]:
-    """How many messages were written, and how many were left in the buffers."""
     entries = entry_rows(made.domain.name, memory, played(made, memory))
     left = [entry for entry in entries if entry.kind == "buffer" and entry.until is None]
     return sum(entry.kind == "message" for entry in entries), len(left)

@@ -23,12 +23,9 @@ def made(build: Callable[..., Any], demo: Domain, records: list[Record]) -> Rows
     rows: Rows = dict(zip((TURNS, KEYS, PROBES), map(list, build(demo, records)), strict=True))
     rows[VERDICTS] = [
         verdict(
-            domain=demo.name,
             assistant="none",
             probe_id=probe.probe_id,
-            episode_id=probe.episode_id,
             checkpoint=probe.checkpoint,
-            dataset=probe.dataset,
             value=float(number % 4 == 0),
         )
         for number, probe in enumerate(rows[PROBES])
@@ -42,7 +39,6 @@ def rows(made: Rows) -> Rows:
 
 
 def failed(rows: Rows, domain: str = "comem_demo") -> dict[str, int]:
-    """The sentences that do not hold, and of how many rows."""
     outcomes = [
         outcome
         for table in TABLES

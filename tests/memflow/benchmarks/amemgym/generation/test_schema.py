@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from memflow.benchmarks.amemgym.answers import choices_of, refinement_of
 from memflow.benchmarks.amemgym.config import AMemGymConfig
-from memflow.benchmarks.amemgym.generation.schema import generate_schema
-from memflow.benchmarks.amemgym.generation.simulator import GenerationFailed, UserSimulator
+from memflow.benchmarks.amemgym.generation.schema import GenerationFailed, UserSimulator, generate_schema
 
 QUESTIONS = {
     "What shall I cook?": {"budget": ["low", "high"], "company": ["alone", "guests"]},
