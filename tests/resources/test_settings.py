@@ -65,7 +65,7 @@ def test_memories_of_ones_own_have_a_path_or_a_system(monkeypatch: pytest.Monkey
     from resources import settings
 
     offered = {"theirs": UserMemory("a:Theirs", package="a 1"), "mine": UserMemory("a:Mine", package="a 1")}
-    monkeypatch.setattr(settings, "installed", lambda: offered)
+    monkeypatch.setattr(settings, "installed_memories", lambda: offered)
     own = load(
         written(
             "[memories.mine]\npath = 'b:Mine'\n"

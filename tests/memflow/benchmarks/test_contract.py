@@ -95,7 +95,7 @@ async def test_scripted_run_yields_a_verdict_per_probe_and_scores(spec) -> None:
     probes = await benchmark.probes(domain, records, states, turns, chat, labels)
     feedback = await benchmark.feedback(domain, turns, probes, chat, chat, tools)
     assert turns and probes and {row.domain for row in (*turns, *probes)} == {domain.name}
-    remember = find("full").remember(tools)
+    remember = find("full").factory(tools)
     episodes = benchmark.episodes(domain, states, turns, feedback, chat, probes)
     played = await play_all(episodes, remember, benchmark.replier(domain, chat))
     tests = [probe for probe in probes if probe.split == "test"]
