@@ -22,15 +22,13 @@ from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import outside_metrics
 from resources.lake import RUN, Lake
-from resources.library import Library
+from resources.library import CHECKSUMS, Library
 from resources.metric_backends import fingerprints
 from resources.settings import Settings
 from resources.source_code import SourceCode
 
 ALL = "all"
 """The partition of what is not partitioned."""
-CHECKSUMS = ".cache/checksums-1"
-"""The cache of the data files' checksums below the home folder, with the version of its content."""
 CODE = ".cache/code-1"
 """The cache of parsed source files below the home folder, with the version of its content."""
 NO_SIMULATOR = "the data set"

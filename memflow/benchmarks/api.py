@@ -35,7 +35,7 @@ from memflow.records import (
     Variable,
     Verdict,
 )
-from memflow.run.play import Episode, Played, Replier
+from memflow.run.play import Episode, PlayedEpisode, Replier
 from memflow.scoring.groups import Group
 from memflow.scoring.metric import Metric
 
@@ -217,7 +217,7 @@ class Benchmark(ABC):
         """Whether its episodes contain probes: training cases that are asked while an assistant is played."""
         return False
 
-    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
+    def rounds(self, domain: Domain, assistant: str, played: Sequence[PlayedEpisode]) -> list[PlayedRound]:
         """Return the users' reactions to the answers in played dialogues; empty where there are none."""
         return []
 

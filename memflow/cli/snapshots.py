@@ -12,7 +12,7 @@ from memflow.errors import BadInput
 if TYPE_CHECKING:
     from memflow.memories.entries import Item
     from memflow.records import Probe
-    from memflow.run.answer import Past
+    from memflow.run.answer import EpisodeHistory
     from resources.lake import Lake
 
 
@@ -32,7 +32,7 @@ class EpisodeSnapshots:
     """The snapshots of a memory in one episode."""
 
     episode: str
-    past: "Past"
+    past: "EpisodeHistory"
 
     @property
     def checkpoints(self) -> list[int]:
@@ -111,14 +111,14 @@ class EpisodeSnapshots:
 
 def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> EpisodeSnapshots:
     """Return the snapshots of an episode; `episode` may be None if there is only one. Raises BadInput."""
-    from memflow.run.transcripts import pasts_of
+    from memflow.run.transcripts import episode_histories
 
     partition = f"{domain}/{assistant}"
     there = lake.partitions("memory.indexes")
     if partition not in there:
         raise BadInput(_missing_message(domain, assistant, there))
     asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
-    pasts = pasts_of(
+    pasts = episode_histories(
         lake.read("memory.indexes", partition, vectors=False),
         lake.read("memory.transcripts", partition),
         asked,

@@ -12,8 +12,8 @@ from memflow.memories.entries import Item
 from memflow.memories.systems import System
 from memflow.metrics.diagnosis import attribute_by_evidence
 from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
-from memflow.run.answer import Past
-from memflow.run.transcripts import pasts_of
+from memflow.run.answer import EpisodeHistory
+from memflow.run.transcripts import episode_histories
 from memflow.scoring.catalog import find_metric
 
 NO_EVIDENCE = "no evidence is named for this probe, or none of it had been said by then"
@@ -36,7 +36,9 @@ def attribute(
     State probes have none.
     """
     telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
-    timeline = _MemoryTimeline(system, pasts_of(entries, said, probes), _given(said), _sources(telling))
+    timeline = _MemoryTimeline(
+        system, episode_histories(entries, said, probes), _given(said), _sources(telling)
+    )
     replied = {reply.probe_id: reply for reply in replies}
     judged = {(row.probe_id, row.metric): row for row in verdicts if row.variant == "standard"}
     return [
@@ -51,7 +53,7 @@ class _MemoryTimeline:
     """The entries of one assistant's memory over time, by episode and message."""
 
     system: System
-    pasts: Mapping[str, Past]
+    pasts: Mapping[str, EpisodeHistory]
     given: Mapping[str, int]
     sources: Mapping[tuple[str, str], frozenset[str]]
     _lives: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
@@ -77,7 +79,7 @@ class _MemoryTimeline:
             message for message in messages if any(item.alive(sequence) for item in entries.get(message, ()))
         )
 
-    def _from(self, past: Past) -> dict[str, list[Item]]:
+    def _from(self, past: EpisodeHistory) -> dict[str, list[Item]]:
         """Return the entries that came from each message."""
         found: dict[str, list[Item]] = {}
         for item in past.items:

@@ -35,7 +35,7 @@ from memflow.chat.scripted import Handler
 from memflow.memories.memory import Recall, Tools
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, PlayedRound, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode, Played, Replier
+from memflow.run.play import Episode, PlayedEpisode, Replier
 from memflow.scoring.metric import Metric
 
 
@@ -94,7 +94,7 @@ class MemoryBench(Benchmark):
     def plays_probes(self, domain: Domain) -> bool:
         return parameters_of(domain).protocol in ("on_policy", "same")
 
-    def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
+    def rounds(self, domain: Domain, assistant: str, played: Sequence[PlayedEpisode]) -> list[PlayedRound]:
         return onpolicy.rounds(domain, assistant, played)
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:

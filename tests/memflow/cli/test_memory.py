@@ -13,7 +13,7 @@ from memflow.memories.memory import Tools
 from memflow.memories.registry import find, handlers
 from memflow.records import Probe
 from memflow.run.play import Episode, Event, play_all
-from memflow.run.transcripts import entries_of, said_of
+from memflow.run.transcripts import entry_rows, transcript_rows
 from resources.lake import Lake
 from resources.settings import load
 
@@ -51,10 +51,13 @@ async def _play(home, assistant: str, episodes: list[Episode]) -> None:
     played = await play_all(episodes, find(assistant).factory(tools), None)
     lake = Lake(load(over={"home": home.folder}).lake_root)
     lake.write(
-        "memory.transcripts", f"{DOMAIN}/{assistant}", said_of(DOMAIN, assistant, played), fingerprint="test"
+        "memory.transcripts",
+        f"{DOMAIN}/{assistant}",
+        transcript_rows(DOMAIN, assistant, played),
+        fingerprint="test",
     )
     lake.write(
-        "memory.indexes", f"{DOMAIN}/{assistant}", entries_of(DOMAIN, assistant, played), fingerprint="test"
+        "memory.indexes", f"{DOMAIN}/{assistant}", entry_rows(DOMAIN, assistant, played), fingerprint="test"
     )
 
 

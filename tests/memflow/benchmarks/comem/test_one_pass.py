@@ -16,7 +16,7 @@ from memflow.memories.registry import find
 from memflow.records import Entry, GoldLabel, Probe, Record, Reply, TranscriptMessage, Turn
 from memflow.run.answer import answer_all
 from memflow.run.play import Episode, play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from resources.ledger import SqlLedger
 from resources.models import Chats, Models
 from resources.settings import load
@@ -46,15 +46,15 @@ class Lab:
             return await play_all(episodes, remember, None, clock=perf_counter)
 
         played = self.models.run(self.account("memory"), work)
-        self.said = said_of(self.domain.name, self.memory, played)
-        self.entries = entries_of(self.domain.name, self.memory, played)
+        self.said = transcript_rows(self.domain.name, self.memory, played)
+        self.entries = entry_rows(self.domain.name, self.memory, played)
 
     def episodes(self, as_one: bool) -> list[Episode]:
         turns = [replace(turn, checkpoint=1) for turn in self.turns] if as_one else self.turns
         return self.bench.episodes(self.domain, States(), turns, [], None)  # type: ignore[arg-type]
 
     def answer(self) -> list[Reply]:
-        pasts = pasts_of(self.entries, self.said, self.probes)
+        pasts = episode_histories(self.entries, self.said, self.probes)
 
         async def work(chats: Chats):
             remember = find(self.memory).factory(await chats.tools(self.memory))

@@ -26,7 +26,7 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
 NAMES = ("Ann", "Ben", "Cem", "Dot")
 PETS = ("parrot", "tortoise", "ferret", "hamster")
@@ -178,8 +178,8 @@ async def test_confusing_memory_errs_by_other_speakers(bench: CoMem, tmp_path: P
             return memory(store, Tools(embedder=HashingEmbedder()))
 
         played = await play_all(bench.episodes(domain, States(), turns, [], chat), make, None)
-        pasts = pasts_of(
-            entries_of(domain.name, "full", played), said_of(domain.name, "full", played), probes
+        pasts = episode_histories(
+            entry_rows(domain.name, "full", played), transcript_rows(domain.name, "full", played), probes
         )
         replies = await answer_all(bench, domain, "full", probes, pasts, make, chat)
         _, figures = await judged(bench, domain, probes, replies)
