@@ -10,7 +10,8 @@ from memflow.pipeline import STEPS, WRITERS, tables_of
 from resources import source_code
 from resources.lake import Lake
 from resources.library import Library
-from resources.settings import Model, Settings, load
+from resources.settings import Settings, load
+from resources.settings_sections import Model
 
 RUN = "amemgym_v1_base_run"
 FILE = """
@@ -163,7 +164,7 @@ def edited(folder: Path, monkeypatch, path: str, old: str, new: str) -> set[str]
         ("benchmarks/amemgym/load.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("amemgym", "comem")),
         ("memories/mem0/memory.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0",)),
         ("memories/mem0/facts.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0", "/awe")),
-        ("memories/full.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/full",)),
+        ("memories/baselines.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/full",)),
         ("run/answer.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/",)),
     ],
 )

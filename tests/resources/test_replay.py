@@ -11,11 +11,11 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Message, Tools
 from memflow.memories.registry import memory_factory
 from memflow.run.play import Episode, Event, play_all
-from memflow.run.timing import measured
+from memflow.run.timing import timed
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder
 from resources.ledger import SqlLedger
-from resources.stub import Behaviour, Stub
+from resources.stub import Stub, StubBehavior
 
 ACCOUNT = RequestContext(run="r", stage="memory", domain="d", assistant="a", model="stub")
 EPISODES = [
@@ -38,7 +38,7 @@ async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[
         new = memory_factory(name, Tools(LedgeredChat(served, ledger, ACCOUNT), embedder))
         played = await play_all(EPISODES, new, None, clock=time.perf_counter)
         memory = new(EntryStore.restored(list(played[0].store), played[0].store.sequence))
-        _, watch = await measured(memory.read("which message?"), time.perf_counter)
+        _, watch = await timed(memory.read("which message?"), time.perf_counter)
     assert watch is not None
     lines = [line for episode in played for line in episode.lines]
     took: Took = [(line.models_s, line.model_calls) for line in lines]
@@ -46,9 +46,9 @@ async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[
 
 
 @pytest.mark.parametrize(("name", "calls"), [("retrieval", 0), ("generative_agent", 1)])
-def test_a_replay_reports_the_seconds_of_the_first_asking(name: str, calls: int, tmp_path: Path) -> None:
+def test_replay_reports_original_seconds(name: str, calls: int, tmp_path: Path) -> None:
     async def twice() -> None:
-        async with Stub(Behaviour(latency=0.02)) as stub:
+        async with Stub(StubBehavior(latency=0.02)) as stub:
             with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
                 first, own = await evaluated(name, stub.url, ledger)
                 asked = stub.counts.asked

@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 from memflow.records import KEYS, TABLES, columns
+from resources.warehouse import METRICS
 
 SQL = Path(__file__).parents[2] / "sql"
 TYPES = {
@@ -31,7 +32,7 @@ def connection(tmp_path):
 
 def test_every_table_has_its_file_and_every_file_its_table():
     found = {f"{path.parent.name}.{path.stem}" for path in (SQL / "tables").rglob("*.sql")}
-    assert found == set(TABLES)
+    assert found == {*TABLES, METRICS}
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -59,4 +60,4 @@ def test_the_header_says_grain_key_and_partition(table):
     grain, key, partition = text_of(table).splitlines()[:3]
     assert grain == f"-- Grain: {' '.join(TABLES[table].__doc__.split())}"
     assert key == f"-- Key: {', '.join(KEYS[table])}."
-    assert re.fullmatch(r"-- Partition: (dataset|domain|domain, assistant|none: it is whole)\.", partition)
+    assert re.fullmatch(r"-- Partition: (dataset|domain|domain, assistant|none)\.", partition)

@@ -9,12 +9,12 @@ from typing import Literal
 from memflow.benchmarks.memorybench.probes import feedback_id
 from memflow.memories.memory import Message
 from memflow.records import FeedbackRound
-from memflow.run.play import Origin, Spoken
+from memflow.run.play import Origin, SpokenMessage
 
 
-def spoken(rows: Sequence[FeedbackRound], step: int | None = None) -> list[Spoken]:
+def spoken(rows: Sequence[FeedbackRound], step: int | None = None) -> list[SpokenMessage]:
     """One dialogue's messages in order, those that never came last; `step` stands in the ids of a further dialogue."""
-    found: list[Spoken] = []
+    found: list[SpokenMessage] = []
 
     def say(
         role: Literal["user", "assistant"],
@@ -24,7 +24,7 @@ def spoken(rows: Sequence[FeedbackRound], step: int | None = None) -> list[Spoke
         reason: str | None = None,
     ) -> None:
         message = Message(feedback_id(rows[0].case_id, len(found), step), role, text)
-        found.append(Spoken(message, origin, completion, reason))
+        found.append(SpokenMessage(message, origin, completion, reason))
 
     kept = [row for row in rows if row.reason is None]
     for row in kept:

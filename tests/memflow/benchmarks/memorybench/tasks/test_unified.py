@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memflow.benchmarks import registry
 from memflow.benchmarks.api import States
-from memflow.benchmarks.datasets import DATASETS, dataset
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 from memflow.benchmarks.memorybench.tasks.registry import READERS, pools_of
@@ -274,7 +275,7 @@ async def test_a_domain_of_ones_own_rests_on_the_unified_set(tmp_path: Path) -> 
     )
     domain = load(toml).domain("mine")
     library = written(tmp_path / "data", {**unified("locomo", "test"), **unified("nfcats")})
-    found, lacking = library.of(domain)
+    found, lacking = library.datasets_of(domain)
     assert [each.name for each in found] == ["unified_locomo", "unified_nfcats"] and not lacking
     held = [record for each in found for record in records(library, each.name)]
     bench, chat = MemoryBench(), ScriptedChat(MemoryBench().handlers())
@@ -337,11 +338,11 @@ def test_every_published_data_set_is_known_in_both_forms() -> None:
     assert set(CASES) == {task.name for task in published}
     for task in published:
         assert task.name in READERS and f"unified_{task.name}" in READERS
-        files = DATASETS[f"unified_{task.name}"].files
+        files = registry.datasets()[f"unified_{task.name}"].files
         stars = task.published + ("-*" if task.name == "locomo" else "")
         assert f"memorybench/dataset/{stars}/test/data*" in files
         assert (f"memorybench/corpus/{stars}.jsonl" in files) == (task.name in CORPORA)
-    assert len([name for name in DATASETS if name.startswith("unified_")]) == 19
+    assert len([name for name in registry.datasets() if name.startswith("unified_")]) == 19
 
 
 ROW = ROWS["judge"][0]

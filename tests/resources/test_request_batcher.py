@@ -1,0 +1,87 @@
+"""gathering.py: few requests for many who ask, nobody's error but one's own, and nobody stopped by another."""
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+
+from resources.request_batcher import MAX_WAIT_S, OnResult, RequestBatcher
+
+
+class Server:
+    """Upper case of what it is asked for, after a turn of the loop; refuses what is in `refused`."""
+
+    def __init__(self, refused: tuple[str, ...] = (), wait: float = 0.0) -> None:
+        self.asked: list[list[str]] = []
+        self.refused = refused
+        self.wait = wait
+
+    async def __call__(self, texts: Mapping[str, str], have: OnResult[str]) -> None:
+        self.asked.append([*texts])
+        await asyncio.sleep(self.wait)
+        for key, text in texts.items():
+            if key not in self.refused:
+                have(key, text.upper())
+        if set(self.refused) & texts.keys():
+            raise ValueError("refused")
+
+
+async def test_concurrent_keys_form_one_batch() -> None:
+    server = Server()
+    gathering = RequestBatcher(server)
+
+    async def one(key: str) -> dict[str, str]:
+        for _ in range(3):  # some come a few turns of the loop later
+            await asyncio.sleep(0)
+        return await gathering.of({key: key, "both": "both"})
+
+    found = await asyncio.gather(*(one(f"k{at}") for at in range(50)))
+    assert found == [{f"k{at}": f"K{at}", "both": "BOTH"} for at in range(50)]
+    [asked] = server.asked
+    assert sorted(asked) == sorted(["both", *(f"k{at}" for at in range(50))])
+    assert await gathering.of({"both": "both"}) == {"both": "BOTH"}  # it keeps nothing: that is the ledger's
+    assert len(server.asked) == 2
+
+
+async def test_failed_key_raises_for_its_callers_only() -> None:
+    server = Server(refused=("bad", "worse"))
+    gathering = RequestBatcher(server)
+    good, mixed, bad = await asyncio.gather(
+        gathering.of({"a": "a"}),
+        gathering.of({"a": "a", "bad": "b"}),
+        gathering.of({"bad": "b", "worse": "w"}),
+        return_exceptions=True,
+    )
+    assert good == {"a": "A"} and len(server.asked) == 1
+    assert str(mixed) == str(bad) == "refused"
+
+
+async def test_cancelled_caller_does_not_cancel_others() -> None:
+    gathering = RequestBatcher(Server(wait=0.01))
+    first, second = (asyncio.ensure_future(gathering.of({"a": "a"})) for _ in range(2))
+    await asyncio.sleep(0.005)
+    first.cancel()
+    assert await second == {"a": "A"}
+    assert first.cancelled()
+
+
+async def test_batch_closes_while_keys_keep_arriving() -> None:
+    server = Server()
+    gathering = RequestBatcher(server)
+    loop = asyncio.get_running_loop()
+    began, done = loop.time(), asyncio.ensure_future(gathering.of({"first": "first"}))
+    others = []
+    while not done.done() and loop.time() - began < 20 * MAX_WAIT_S:
+        others.append(asyncio.ensure_future(gathering.of({f"k{len(others)}": "k"})))
+        await asyncio.sleep(0)
+    assert done.done() and len(server.asked) < len(others)
+    await asyncio.gather(*others)
+
+
+async def test_close_cancels_waiting_callers() -> None:
+    gathering = RequestBatcher(Server(wait=60))
+    waiting = asyncio.ensure_future(gathering.of({"a": "a"}))
+    await asyncio.sleep(0.02)
+    gathering.close()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(waiting, 1)
