@@ -6,7 +6,7 @@ from typing import Any
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import preferences, vocabulary
 from memflow.benchmarks.membench.generation.graphs import Graph, Node
-from memflow.benchmarks.membench.generation.plans import Task
+from memflow.benchmarks.membench.generation.plans import PlanRequest
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import KINDS
 
@@ -23,16 +23,16 @@ def task_of(
     seed: int = 0,
     liked: dict[str, str] | None = None,
     **parameters: Any,
-) -> Task:
+) -> PlanRequest:
     """A task of that kind; other likings, and parameters of the domain, where they are given."""
     attributes = LIKED[language] if liked is None else liked
-    return Task(
+    return PlanRequest(
         graph=Graph("u1", (Node("self", "self", "Ada Berg", "self", attributes),)),
         kind=KINDS[kind],
         scenario=scenario,
         number=0,
         parameters=Parameters.model_validate({"language": language, **parameters}),
-        vocabulary=vocabulary.shipped(language),
-        preferences=preferences.shipped(language),
-        chance=random.Random(seed),
+        vocabulary=vocabulary.bundled_vocabulary(language),
+        preferences=preferences.bundled_preferences(language),
+        rng=random.Random(seed),
     )

@@ -14,9 +14,9 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import preferences, vocabulary
-from memflow.benchmarks.membench.generation.graph_sampling import sample
+from memflow.benchmarks.membench.generation.graph_sampling import sample_graph
 from memflow.benchmarks.membench.generation.graphs import Graph
-from memflow.benchmarks.membench.generation.plans import Task
+from memflow.benchmarks.membench.generation.plans import PlanRequest
 from memflow.benchmarks.membench.kinds import KINDS
 from memflow.chat.scripted import ScriptedChat
 from memflow.records import Probe, Record, Turn
@@ -24,21 +24,26 @@ from memflow.records import Probe, Record, Turn
 
 def life(language: str = "en", seed: int = 42, **sizes: int) -> Graph:
     """The first life of a seed."""
-    words, likes = vocabulary.shipped(language), preferences.shipped(language)
-    return sample(seed, 0, Parameters(language=language, **sizes), words, likes)
+    words, likes = vocabulary.bundled_vocabulary(language), preferences.bundled_preferences(language)
+    return sample_graph(seed, 0, Parameters(language=language, **sizes), words, likes)
 
 
-def task_of(kind: str, scenario: str, graph: Graph | None = None, seed: int = 0, **parameters: Any) -> Task:
+def task_of(
+    kind: str, scenario: str, graph: Graph | None = None, seed: int = 0, **parameters: Any
+) -> PlanRequest:
     """The task of one trajectory: of a life of that seed where no graph is given."""
     held = Parameters(**parameters)
     graph = graph or life(held.language, seed)
-    words, likes = vocabulary.shipped(held.language), preferences.shipped(held.language)
-    return Task(graph, KINDS[kind], scenario, 0, held, words, likes, random.Random(seed))
+    words, likes = (
+        vocabulary.bundled_vocabulary(held.language),
+        preferences.bundled_preferences(held.language),
+    )
+    return PlanRequest(graph, KINDS[kind], scenario, 0, held, words, likes, random.Random(seed))
 
 
 def tasks(
     kinds: tuple[str, ...], scene: str, language: str, seed: int, graph: Graph | None = None
-) -> Iterator[Task]:
+) -> Iterator[PlanRequest]:
     """A task of each of these kinds and each scenario that it has in the scene."""
     for kind in kinds:
         for scenario in KINDS[kind].scenarios(scene):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.noise.insertion import Unit
+from memflow.benchmarks.membench.noise.synthetic import NoiseUnit
 from memflow.benchmarks.membench.turns import Step, is_noise, session_of
 from memflow.records import Turn
 from memflow.tokens import estimate
@@ -40,10 +40,10 @@ def said(sessions: Sequence[int], name: str = NAME, rounds: bool = False) -> lis
     ]
 
 
-def units(count: int, steps: int = 3, rounds: bool = False) -> list[Unit]:
+def units(count: int, steps: int = 3, rounds: bool = False) -> list[NoiseUnit]:
     """A pool: its texts are 12 characters or a little more, so three tokens or four."""
     return [
-        Unit(
+        NoiseUnit(
             f"u{number}",
             tuple(
                 Step(f"noise {number} {step} .", f"reply {number} {step} ." if rounds else None)
@@ -58,7 +58,9 @@ def tokens(turns: Sequence[Turn]) -> int:
     return sum(estimate(turn.text) for turn in turns)
 
 
-def faults(of: Domain, before: Sequence[Turn], after: Sequence[Turn], pool: Sequence[Unit]) -> Iterator[str]:
+def faults(
+    of: Domain, before: Sequence[Turn], after: Sequence[Turn], pool: Sequence[NoiseUnit]
+) -> Iterator[str]:
     """What is wrong with a weave of one trajectory."""
     real = [turn for turn in after if not is_noise(turn.message_id)]
     if [replace(turn, event=0) for turn in real] != [replace(turn, event=0) for turn in before]:
@@ -95,7 +97,7 @@ def faults(of: Domain, before: Sequence[Turn], after: Sequence[Turn], pool: Sequ
         yield "noise has a time"
 
 
-def trial(number: int) -> tuple[Domain, list[Turn], list[Unit]]:
+def trial(number: int) -> tuple[Domain, list[Turn], list[NoiseUnit]]:
     """A domain, a trajectory and a pool of chance."""
     chance = random.Random(number)
     rounds = chance.random() < 0.5

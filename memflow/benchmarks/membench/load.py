@@ -1,4 +1,4 @@
-"""Published files -> raw records, and these -> trajectories: which reader a data set and a file have."""
+"""Readers of MemBench's data sets: files -> raw records -> trajectories."""
 
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -14,14 +14,14 @@ MEMDAILY = "memdaily"
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """Every record of `dataset`. `files` are its files by their path in the data folder. Raises BadInput."""
-    if sources.serves(dataset):
+    """Return all records of `dataset`. `files` maps paths in the data folder to files. Raises BadInput."""
+    if sources.is_user_source(dataset):
         return sources.read(dataset, files)
     return records_of(dataset, files, lambda source: _reader(dataset, PurePosixPath(source)))
 
 
 def trajectory(record: Record) -> Trajectory:
-    """The trajectory of a record that holds one."""
+    """Return the trajectory of a record."""
     return memdaily.trajectory(record) if record.dataset == MEMDAILY else release.trajectory(record)
 
 

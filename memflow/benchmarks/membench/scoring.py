@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.kinds import LEVELS, column, kind
+from memflow.benchmarks.membench.kinds import LEVELS, column, find_kind
 from memflow.benchmarks.membench.turns import scenario_of
 from memflow.records import Probe, Score
 from memflow.scoring.estimate import Figured, asked_of, figure_of, values_of
@@ -30,10 +30,10 @@ def slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
     """
     found: dict[str, list[Probe]] = {"all": list(probes)}
     for level in LEVELS:
-        found[f"level {level}"] = [one for one in probes if kind(one.category or "").level == level]
+        found[f"level {level}"] = [one for one in probes if find_kind(one.category or "").level == level]
     for probe in probes:
         scenario = scenario_of(probe.episode_id)
-        for category in dict.fromkeys((probe.category, column(kind(probe.category or ""), scenario))):
+        for category in dict.fromkeys((probe.category, column(find_kind(probe.category or ""), scenario))):
             found.setdefault(f"category {category}", []).append(probe)
         found.setdefault(f"scenario {scenario}", []).append(probe)
     return {name: held for name, held in found.items() if held}
@@ -42,7 +42,7 @@ def slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
 def levels(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
     """The ids of the probes of each level of memory that is asked for: `level factual`, `level reflective`."""
     by_level = {
-        level: frozenset(one.probe_id for one in probes if kind(one.category or "").level == level)
+        level: frozenset(one.probe_id for one in probes if find_kind(one.category or "").level == level)
         for level in LEVELS
     }
     return {f"level {level}": held for level, held in by_level.items() if held}

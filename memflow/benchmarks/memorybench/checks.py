@@ -107,29 +107,27 @@ def _one_answer_too_many(rows: Rounds) -> list[int]:
 
 
 _MUST: dict[str, Rule] = {
-    "failures_are_no_satisfied_users": Each(_knows_nothing),
-    "users_who_go_on_say_something": Each(_goes_on_or_ends),
-    "short_answers_are_not_copied": Each(_is_short_or_not_copied),
-    "dialogues_have_three_answers_at_most": Together(_one_answer_too_many),
-    "the_last_of_three_answers_has_no_feedback": Each(
-        lambda row: row.round < ANSWERS - 1 or row.satisfaction is None
-    ),
-    "nothing_is_said_after_the_end": Together(_after_the_end),
-    "feedback_is_on_training_cases": _feedback(lambda domain, rows, probes: _of_test(rows, probes)),
-    "scores_are_of_cases_that_a_metric_settles": _feedback(_not_as_measured),
+    "failed_rounds_without_feedback": Each(_knows_nothing),
+    "continuing_users_have_critique": Each(_goes_on_or_ends),
+    "copied_answers_are_long": Each(_is_short_or_not_copied),
+    "at_most_three_answers": Together(_one_answer_too_many),
+    "no_feedback_on_third_answer": Each(lambda row: row.round < ANSWERS - 1 or row.satisfaction is None),
+    "no_rounds_after_end": Together(_after_the_end),
+    "feedback_on_training_cases_only": _feedback(lambda domain, rows, probes: _of_test(rows, probes)),
+    "score_only_for_metric_cases": _feedback(_not_as_measured),
 }
 """Sentence to rule, for what blocks."""
 
 _SHOULD: dict[str, PerDomain] = {
-    "likes_and_dislikes_are_possible_at_their_rates": _feedback(_cut_off),
-    "users_press_as_often_as_they_should": _feedback(_too_often_or_too_rarely),
+    "action_probabilities_at_most_one": _feedback(_cut_off),
+    "action_rates_match_model": _feedback(_too_often_or_too_rarely),
 }
 """Sentence to rule, for what warns."""
 
 EXPECTED = of_benchmark(
     "memorybench",
     (
-        Expectation("feedback.sessions", "noise_stays_on_the_scale", Between("felt", LEAST, MOST)),
+        Expectation("feedback.sessions", "noisy_satisfaction_in_range", Between("felt", LEAST, MOST)),
         *(Expectation("feedback.sessions", name, rule) for name, rule in _MUST.items()),
         *(Expectation("feedback.sessions", name, rule, "warn") for name, rule in _SHOULD.items()),
     ),

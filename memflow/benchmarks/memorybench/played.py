@@ -60,26 +60,24 @@ EXPECTED = of_benchmark(
     (
         Expectation(
             "memory.transcripts",
-            "only_training_cases_have_dialogues",
+            "dialogues_of_training_cases_only",
             Across(("memory.transcripts", _ASKED), leaks.other_dialogues),
         ),
-        Expectation(
-            "memory.transcripts", "no_message_holds_the_gold_of_a_test_case", _golds("memory.transcripts")
-        ),
+        Expectation("memory.transcripts", "test_gold_not_in_transcripts", _golds("memory.transcripts")),
         Expectation(
             "memory.indexes",
-            "no_entry_comes_from_a_test_case",
+            "entries_from_training_cases_only",
             Across(("memory.indexes", _ASKED), leaks.other_sources),
         ),
-        Expectation("memory.indexes", "no_entry_holds_the_gold_of_a_test_case", _golds("memory.indexes")),
+        Expectation("memory.indexes", "test_gold_not_in_entries", _golds("memory.indexes")),
         Expectation(
             "memory.feedback",
-            "users_who_want_more_get_another_answer",
+            "continued_dialogues_have_next_answer",
             _where(Together(unanswered), lambda parameters: parameters.follow_ups == "standard"),
         ),
         Expectation(
             "memory.feedback",
-            "every_answer_is_remembered",
+            "answers_in_transcript",
             Across(("memory.feedback", "memory.transcripts"), forgotten),
         ),
     ),

@@ -11,9 +11,9 @@ from datetime import datetime
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import generated, parameters_of
-from memflow.benchmarks.membench.generation.planning import wanted
-from memflow.benchmarks.membench.generation.timeline import read
-from memflow.benchmarks.membench.kinds import kind
+from memflow.benchmarks.membench.generation.planning import planned_kinds
+from memflow.benchmarks.membench.generation.timeline import parse_time
+from memflow.benchmarks.membench.kinds import find_kind
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.checks.rules import Across, Each, Expectation, PerDomain, Rule, Together, sound
 from memflow.records import Entity, Probe, Turn
@@ -50,7 +50,7 @@ def going_back(turns: Sequence[Turn]) -> list[int]:
     for held in by_episode.values():
         last = None
         for at in sorted(held, key=lambda at: (turns[at].event, turns[at].position)):
-            here = turns[at].event, read(turns[at].sent_at or "")
+            here = turns[at].event, parse_time(turns[at].sent_at or "")
             if last is not None and (here[1] != last[1] if here[0] == last[0] else here[1] <= last[1]):
                 found.append(at)
             last = here
@@ -59,7 +59,7 @@ def going_back(turns: Sequence[Turn]) -> list[int]:
 
 def says_its_value(turn: Turn) -> bool:
     """Whether a message that is evidence of a fact says the value that it is evidence of."""
-    if turn.exposes is None or kind(turn.episode_id.split("/")[-3]).level != "factual":
+    if turn.exposes is None or find_kind(turn.episode_id.split("/")[-3]).level != "factual":
         return True
     return str(json.loads(turn.exposes)["value"]).casefold() in turn.text.casefold()
 
@@ -99,13 +99,13 @@ def asked_too_early(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]
     last: dict[str, datetime] = {}
     for turn in turns:
         if turn.reason is None and not is_noise(turn.message_id):
-            moment = read(turn.sent_at or "")
+            moment = parse_time(turn.sent_at or "")
             last[turn.episode_id] = max(moment, last.get(turn.episode_id, moment))
     return [
         at
         for at, probe in enumerate(probes)
         if probe.reason is None
-        and (probe.episode_id not in last or read(probe.asked_at or "") <= last[probe.episode_id])
+        and (probe.episode_id not in last or parse_time(probe.asked_at or "") <= last[probe.episode_id])
     ]
 
 
@@ -132,13 +132,9 @@ def _rests_on_as_many(probe: Probe) -> bool:
     return probe.reason is not None or expected is None or len(probe.evidence) == expected
 
 
-def _has_four_options(probe: Probe) -> bool:
-    return probe.reason is not None or (len(probe.options) == 4 == len(set(probe.options)))
-
-
 def _of_every_kind(domain: Domain) -> Rule:
     parameters = parameters_of(domain)
-    due = {(each.name, scenario): parameters.each for each, scenario in wanted(parameters)}
+    due = {(each.name, scenario): parameters.each for each, scenario in planned_kinds(parameters)}
 
     def at_fault(probes: Sequence[Probe]) -> list[int]:
         asked: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
@@ -162,33 +158,32 @@ def _asked_at_the_end(domain: Domain) -> Rule | None:
 _PROBES, _TURNS = "question.probes", "utterance.turns"
 
 EXPECTED: tuple[Expectation, ...] = (
-    Expectation(_TURNS, "generated_times_go_on", where_generated(Together(going_back))),
-    Expectation(_TURNS, "generated_evidence_says_its_value", where_generated(sound(says_its_value))),
+    Expectation(_TURNS, "generated_times_increasing", where_generated(Together(going_back))),
+    Expectation(_TURNS, "generated_evidence_contains_value", where_generated(sound(says_its_value))),
     Expectation(
         _TURNS,
-        "generated_evidence_is_of_the_users_graph",
+        "generated_evidence_in_user_graph",
         where_generated(Across((_TURNS, "state.entities"), not_in_the_graph)),
     ),
-    Expectation(_PROBES, "every_user_is_asked_every_kind", where_generated(_of_every_kind)),
+    Expectation(_PROBES, "every_kind_per_user", where_generated(_of_every_kind)),
     Expectation(
         _PROBES,
-        "generated_evidence_is_all_that_tells_the_answer",
+        "generated_evidence_complete",
         where_generated(Across((_PROBES, _TURNS), with_other_evidence)),
     ),
     Expectation(
         _PROBES,
-        "generated_answers_rest_on_as_many_messages_as_their_kind",
+        "generated_evidence_count_by_kind",
         where_generated(Each(_rests_on_as_many)),
     ),
-    Expectation(_PROBES, "generated_questions_have_four_options", where_generated(Each(_has_four_options))),
     Expectation(
         _PROBES,
-        "generated_questions_are_asked_after_all_was_told",
+        "generated_probes_after_history",
         where_generated(_asked_at_the_end),
     ),
     Expectation(
         _PROBES,
-        "what_was_corrected_was_told_wrongly_before",
+        "corrected_value_stated_before",
         where_generated(Across((_PROBES, _TURNS), never_told_wrongly)),
     ),
 )

@@ -13,22 +13,27 @@ from memflow.benchmarks.membench.checks.generated import where_generated
 from memflow.benchmarks.membench.config import Parameters, parameters_of
 from memflow.benchmarks.membench.generation import personal_data as personal
 from memflow.benchmarks.membench.generation import values as told
-from memflow.benchmarks.membench.generation.graphs import EVENT, ITEM, PLACE, ROLE
+from memflow.benchmarks.membench.generation.graphs import (
+    EVENT_ATTRIBUTES,
+    ITEM_ATTRIBUTES,
+    PERSON_ATTRIBUTES,
+    PLACE_ATTRIBUTES,
+)
 from memflow.benchmarks.membench.generation.preferences import TOPICS
-from memflow.benchmarks.membench.generation.vocabulary import THINGS, Relation, shipped
+from memflow.benchmarks.membench.generation.vocabulary import THING_COUNT, Relation, bundled_vocabulary
 from memflow.checks.rules import Expectation, PerDomain, Rule, Together, sound
 from memflow.errors import BadInput
 from memflow.records import Entity
 
 PEOPLE, EVENTS = ("self", "relative", "colleague"), ("work_event", "rest_event")
 _ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    "self": (*ROLE, *personal.OF_THE_USER, *TOPICS),
-    "relative": ROLE,
-    "colleague": ROLE,
-    "work_event": EVENT,
-    "rest_event": EVENT,
-    "item": ITEM,
-    "place": PLACE,
+    "self": (*PERSON_ATTRIBUTES, *personal.DOCUMENT_ATTRIBUTES, *TOPICS),
+    "relative": PERSON_ATTRIBUTES,
+    "colleague": PERSON_ATTRIBUTES,
+    "work_event": EVENT_ATTRIBUTES,
+    "rest_event": EVENT_ATTRIBUTES,
+    "item": ITEM_ATTRIBUTES,
+    "place": PLACE_ATTRIBUTES,
 }
 _APART: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (tuple(_ATTRIBUTES), ("name",)),
@@ -61,7 +66,7 @@ def _complete(row: Entity) -> bool:
 
 def _marked(row: Entity) -> bool:
     """Whether what would be personal data is marked, and nothing else."""
-    wanted = {*personal.OF_ALL, *personal.OF_THE_USER} & set(json.loads(row.attributes))
+    wanted = {*personal.CONTACT_ATTRIBUTES, *personal.DOCUMENT_ATTRIBUTES} & set(json.loads(row.attributes))
     return len(row.synthetic) == len(set(row.synthetic)) and set(row.synthetic) == wanted
 
 
@@ -70,7 +75,7 @@ def _nobodys(row: Entity) -> bool:
     attributes = json.loads(row.attributes)
     return all(
         personal.is_reserved(name, attributes[name])
-        for name in (*personal.OF_ALL, *personal.OF_THE_USER)
+        for name in (*personal.CONTACT_ATTRIBUTES, *personal.DOCUMENT_ATTRIBUTES)
         if name in attributes
     )
 
@@ -79,12 +84,12 @@ def _readable(row: Entity) -> bool:
     """Whether numbers and times are told so that they can be compared."""
     values = _values(row)
     readers: dict[str, Callable[[str], object]] = {
-        "age": told.years_of,
-        "height": told.centimetres_of,
-        "birthday": told.month_and_day_of,
-        "scale": told.people_of,
-        "duration": told.days_of,
-        "time": lambda text: told.moment_of(text, datetime(2024, 10, 1)),
+        "age": told.parse_age,
+        "height": told.parse_height,
+        "birthday": told.parse_birthday,
+        "scale": told.parse_scale,
+        "duration": told.parse_duration,
+        "time": lambda text: told.resolve_time(text, datetime(2024, 10, 1)),
     }
     try:
         for name, read in readers.items():
@@ -139,7 +144,7 @@ def _out_of_place(entities: Sequence[Entity]) -> list[int]:
 
 def _of_another_age(parameters: Parameters) -> Callable[[Sequence[Entity]], Collection[int]]:
     """People who are too young or too old for what they are to the user, as our own words have it."""
-    words = shipped(parameters.language)
+    words = bundled_vocabulary(parameters.language)
     known: dict[str, Relation] = {each.name: each for each in (*words.relatives, *words.colleagues)}
 
     def at_fault(entities: Sequence[Entity]) -> list[int]:
@@ -162,7 +167,7 @@ def _of_another_age(parameters: Parameters) -> Callable[[Sequence[Entity]], Coll
 
 def _age(row: Entity) -> int | None:
     try:
-        return told.years_of(_values(row).get("age", ""))
+        return told.parse_age(_values(row).get("age", ""))
     except BadInput:
         return None
 
@@ -175,8 +180,8 @@ def _miscounted(parameters: Parameters) -> Callable[[Sequence[Entity]], Collecti
         "colleague": parameters.roles // 2,
         "work_event": parameters.events - parameters.events // 2,
         "rest_event": parameters.events // 2,
-        "item": THINGS,
-        "place": THINGS,
+        "item": THING_COUNT,
+        "place": THING_COUNT,
     }
 
     def at_fault(entities: Sequence[Entity]) -> list[int]:
@@ -191,26 +196,26 @@ def _miscounted(parameters: Parameters) -> Callable[[Sequence[Entity]], Collecti
 
 
 _MUST: dict[str, Rule] = {
-    "every_user_is_in_their_life_once": Together(_without_one_self),
-    "entities_have_the_attributes_of_their_kind": sound(_complete),
-    "personal_data_is_marked_as_invented": sound(_marked),
-    "personal_data_is_of_ranges_that_nobody_is_given": sound(_nobodys),
-    "what_questions_name_is_told_apart_in_a_life": Together(_confused),
-    "numbers_and_times_are_told_so_that_they_compare": sound(_readable),
-    "relatives_share_a_hometown_and_colleagues_their_work": Together(_out_of_place),
+    "one_self_per_graph": Together(_without_one_self),
+    "attributes_match_entity_kind": sound(_complete),
+    "personal_data_marked_synthetic": sound(_marked),
+    "personal_data_in_reserved_ranges": sound(_nobodys),
+    "identifying_values_unique_per_graph": Together(_confused),
+    "parseable_attribute_values": sound(_readable),
+    "relatives_share_hometown_colleagues_share_job": Together(_out_of_place),
 }
 
 EXPECTED: tuple[Expectation, ...] = (
     *(Expectation("state.entities", name, where_generated(rule)) for name, rule in _MUST.items()),
     Expectation(
         "state.entities",
-        "ages_fit_what_people_are_to_the_user",
+        "ages_match_relationships",
         _drawn(lambda parameters: Together(_of_another_age(parameters))),
         "warn",
     ),
     Expectation(
         "state.entities",
-        "lives_have_as_many_people_and_events_as_set",
+        "entity_counts_match_settings",
         _drawn(lambda parameters: Together(_miscounted(parameters))),
         "warn",
     ),

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
+from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
 from memflow.benchmarks.membench.turns import is_noise, session_of
 from memflow.checks.rules import Across, Each, Expectation, PerDomain, Rule, Together
 from memflow.records import Entity, Probe, Turn
@@ -27,14 +27,14 @@ Placed = list[tuple[int, Turn]]
 
 def _contradicting(turns: Sequence[Turn], probes: Sequence[Probe], entities: Sequence[Entity]) -> list[int]:
     """Noise that holds what its trajectory tells or asks for."""
-    phrases = forbidden(turns, probes, entities)
+    phrases = forbidden_phrases(turns, probes, entities)
     said: dict[str, str] = {}  # Trajectories share their noise.
     found = []
     for at, turn in enumerate(turns):
         if turn.reason is None and is_noise(turn.message_id):
             if turn.text not in said:
-                said[turn.text] = plain(turn.text)
-            if conflict(said[turn.text], phrases[turn.episode_id]) is not None:
+                said[turn.text] = normalize(turn.text)
+            if find_conflict(said[turn.text], phrases[turn.episode_id]) is not None:
                 found.append(at)
     return found
 
@@ -110,24 +110,22 @@ def _turns(at_fault: Callable[[Domain, Sequence[Turn]], Collection[int]]) -> Per
 _CONTRADICTION = Across(("utterance.turns", "question.probes", "state.entities"), _contradicting)
 
 EXPECTED: tuple[Expectation, ...] = (
-    Expectation(
-        "utterance.turns", "noise_says_no_time_and_no_place", _where_woven(lambda domain: Each(_unstamped))
-    ),
-    Expectation("utterance.turns", "units_of_noise_and_sessions_stay_whole", _turns(_parted)),
+    Expectation("utterance.turns", "noise_without_stamp", _where_woven(lambda domain: Each(_unstamped))),
+    Expectation("utterance.turns", "noise_units_and_sessions_contiguous", _turns(_parted)),
     Expectation(
         "utterance.turns",
-        "real_messages_are_all_there_in_their_order",
+        "real_messages_complete_and_ordered",
         _turns(lambda domain, turns: _out_of_order(turns)),
     ),
-    Expectation("utterance.turns", "trajectories_are_as_long_as_set", _turns(_too_short)),
+    Expectation("utterance.turns", "trajectories_reach_noise_tokens", _turns(_too_short)),
     Expectation(
         "question.probes",
-        "noise_holds_nothing_that_is_told_or_asked",
+        "noise_without_gold_or_options",
         _where_woven(lambda domain: _CONTRADICTION),
     ),
     Expectation(
         "question.probes",
-        "published_noise_holds_nothing_that_is_told_or_asked",
+        "published_noise_without_gold_or_options",
         _where_published(_CONTRADICTION),
         "warn",
     ),

@@ -9,12 +9,12 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from memflow.benchmarks.membench.checks.generated import where_generated
-from memflow.benchmarks.membench.generation.emotion_plans import moods
+from memflow.benchmarks.membench.generation.emotion_plans import emotion_templates
 from memflow.benchmarks.membench.generation.templates import preference_templates
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import EMOTION, KINDS
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
-from memflow.benchmarks.membench.wording import says, unstamped
+from memflow.benchmarks.membench.wording import contains_word, strip_stamp
 from memflow.checks.rules import Across, Expectation, Rule
 from memflow.records import Entity, Probe, Turn
 
@@ -24,12 +24,12 @@ PREFERENCES = ("highlevel", "highlevel_rec")
 
 def naming_what_they_tell(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
     """Questions whose evidence says the preference or the mood that is asked for."""
-    said = {turn.message_id: unstamped(turn.text) for turn in turns}
+    said = {turn.message_id: strip_stamp(turn.text) for turn in turns}
     return [
         at
         for at, probe in _asked(probes, PREFERENCES)
         for words in [_naming(probe)]
-        if any(says(said.get(message, ""), word) for message in probe.evidence for word in words)
+        if any(contains_word(said.get(message, ""), word) for message in probe.evidence for word in words)
     ]
 
 
@@ -51,7 +51,7 @@ def not_naming_what_is_liked(probes: Sequence[Probe], turns: Sequence[Turn]) -> 
     def names(message: str) -> bool:
         turn = said.get(message)
         item = json.loads((turn and turn.exposes) or "{}").get("value", "")
-        return turn is not None and item.casefold() in unstamped(turn.text).casefold()
+        return turn is not None and item.casefold() in strip_stamp(turn.text).casefold()
 
     return [
         at
@@ -82,7 +82,7 @@ def without_all_that_was_recommended(probes: Sequence[Probe], turns: Sequence[Tu
     return [
         at
         for at, probe in _asked(
-            probes, tuple(name for name, kind in KINDS.items() if kind.told_by == "assistant")
+            probes, tuple(name for name, kind in KINDS.items() if kind.evidence_role == "assistant")
         )
         for told in [held[probe.episode_id]]
         for items in [[item for _, item in told]]
@@ -96,7 +96,7 @@ def _naming(probe: Probe) -> tuple[str, ...]:
     """The words that say what is asked for."""
     if scenario_of(probe.episode_id) != EMOTION:
         return (probe.revealed,)
-    held = {mood.mood: mood.named for mood in moods(_language(probe)).moods}
+    held = {mood.mood: mood.named for mood in emotion_templates(_language(probe)).moods}
     return (probe.revealed, *held.get(probe.revealed, ()))
 
 
@@ -113,11 +113,11 @@ def _asked(probes: Sequence[Probe], kinds: Collection[str]) -> list[tuple[int, P
 
 _TOLD, _GRAPHS = ("question.probes", "utterance.turns"), ("question.probes", "state.entities")
 _MUST: dict[str, Rule] = {
-    "evidence_names_no_preference_and_no_mood_that_is_asked_for": Across(_TOLD, naming_what_they_tell),
-    "evidence_is_of_the_category_or_mood_that_is_asked_for": Across(_TOLD, resting_on_another),
-    "evidence_of_preferences_says_what_is_liked": Across(_TOLD, not_naming_what_is_liked),
-    "preferences_that_are_asked_for_are_the_users": Across(_GRAPHS, not_liked_by_the_user),
-    "recommendations_that_are_asked_for_are_all_there_were": Across(_TOLD, without_all_that_was_recommended),
+    "evidence_does_not_name_answer": Across(_TOLD, naming_what_they_tell),
+    "evidence_matches_gold_category_or_mood": Across(_TOLD, resting_on_another),
+    "preference_evidence_contains_item": Across(_TOLD, not_naming_what_is_liked),
+    "preference_gold_in_user_graph": Across(_GRAPHS, not_liked_by_the_user),
+    "recommendation_gold_complete": Across(_TOLD, without_all_that_was_recommended),
 }
 
 EXPECTED: tuple[Expectation, ...] = tuple(

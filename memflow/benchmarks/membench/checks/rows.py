@@ -13,7 +13,7 @@ from datetime import datetime
 from memflow.benchmarks.membench.kinds import KINDS, SCENES
 from memflow.benchmarks.membench.published.questions import OPTIONS
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
-from memflow.benchmarks.membench.wording import moment_of
+from memflow.benchmarks.membench.wording import parse_time
 from memflow.checks.rules import Across, Each, Expectation, Rule, Together, sound
 from memflow.records import Probe, Turn
 
@@ -56,7 +56,7 @@ def times_back(turns: Sequence[Turn]) -> Collection[int]:
     last: dict[str, datetime] = {}
     found: list[int] = []
     for at, turn in sorted(enumerate(turns), key=lambda each: (each[1].event, each[1].position)):
-        moment = moment_of(turn.sent_at) if turn.sent_at else None
+        moment = parse_time(turn.sent_at) if turn.sent_at else None
         if moment is None or turn.reason is not None:
             continue
         if moment < last.get(turn.episode_id, moment):
@@ -67,22 +67,22 @@ def times_back(turns: Sequence[Turn]) -> Collection[int]:
 
 _TURNS, _PROBES = "utterance.turns", "question.probes"
 _MUST: dict[str, dict[str, Rule]] = {
-    _TURNS: {"noise_has_no_time_and_tells_nothing": Each(_noise_is_bare)},
+    _TURNS: {"noise_without_time_and_gold": Each(_noise_is_bare)},
     _PROBES: {
-        "questions_have_four_different_options": sound(_four_options),
-        "the_option_of_the_gold_is_the_answer": sound(_gold_is_the_answer),
-        "questions_rest_on_evidence": sound(lambda probe: bool(probe.evidence)),
-        "evidence_is_no_noise": sound(lambda probe: not any(map(is_noise, probe.evidence))),
-        "evidence_is_said_before_it_is_asked_for": Across((_PROBES, _TURNS), _not_said),
-        "questions_are_of_a_kind_and_scenario_that_go_together": Each(_is_of_a_scene),
+        "four_distinct_options": sound(_four_options),
+        "gold_option_equals_answer": sound(_gold_is_the_answer),
+        "non_empty_evidence": sound(lambda probe: bool(probe.evidence)),
+        "evidence_not_in_noise": sound(lambda probe: not any(map(is_noise, probe.evidence))),
+        "evidence_in_history": Across((_PROBES, _TURNS), _not_said),
+        "valid_kind_and_scenario": Each(_is_of_a_scene),
     },
 }
 """Table and sentence to rule, for what blocks."""
 
 _SHOULD: dict[str, dict[str, Rule]] = {
     _TURNS: {
-        "times_can_be_read": Each(lambda turn: turn.sent_at is None or moment_of(turn.sent_at) is not None),
-        "times_go_forward": Together(times_back),
+        "parseable_times": Each(lambda turn: turn.sent_at is None or parse_time(turn.sent_at) is not None),
+        "non_decreasing_times": Together(times_back),
     },
 }
 """The same, for what warns."""

@@ -12,8 +12,14 @@ from importlib.resources import files
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.benchmarks.membench.generation.liked_items import WRONG
-from memflow.benchmarks.membench.generation.plans import Beat, Plan, Query, Talk, Task
+from memflow.benchmarks.membench.generation.liked_items import DISTRACTOR_COUNT
+from memflow.benchmarks.membench.generation.plans import (
+    PlannedMessage,
+    PlannedQuestion,
+    PlannedSession,
+    PlanRequest,
+    TrajectoryPlan,
+)
 from memflow.benchmarks.membench.generation.vocabulary import Language, Words
 
 
@@ -31,7 +37,7 @@ class Mood(_Part):
     remarks: tuple[Words, ...] = Field(min_length=6)
 
 
-class Moods(_Part):
+class EmotionTemplates(_Part):
     """The moods of one language; the question, in which $happening stands for what has happened."""
 
     asked: Words
@@ -40,52 +46,60 @@ class Moods(_Part):
     """What ends a sentence."""
     moods: tuple[Mood, ...] = Field(min_length=8)
 
-    def apart_from(self, *moods: Mood) -> list[Mood]:
+    def apart_from(self, *excluded: Mood) -> list[Mood]:
         """The moods that are neither one of these nor near to one."""
         return [
             each
             for each in self.moods
-            if all(each != one and each.mood not in one.near and one.mood not in each.near for one in moods)
+            if all(
+                each != one and each.mood not in one.near and one.mood not in each.near for one in excluded
+            )
         ]
 
 
 @cache
-def moods(language: Language) -> Moods:
+def emotion_templates(language: Language) -> EmotionTemplates:
     """The moods of a language."""
     source = files("memflow.benchmarks.membench").joinpath("sample", f"emotions_{language}.yaml")
-    return Moods.model_validate(yaml.safe_load(source.read_text(encoding="utf-8")))
+    return EmotionTemplates.model_validate(yaml.safe_load(source.read_text(encoding="utf-8")))
 
 
-def emotion(task: Task) -> Plan:
+def plan_emotion(request: PlanRequest) -> TrajectoryPlan:
     """Two sessions in two moods, one of which is asked for."""
-    words, chance = moods(task.language), task.chance
-    mood = chance.choice(words.moods)
-    other = chance.choice(words.apart_from(mood))
+    words, rng = emotion_templates(request.language), request.rng
+    mood = rng.choice(words.moods)
+    other = rng.choice(words.apart_from(mood))
     # Only the right mood has to be told from the others, which may be near each other.
-    wrong = chance.sample([each for each in words.apart_from(mood) if each != other], WRONG - 1)
-    happening = chance.choice(mood.happenings)
-    asked_of = _session(task, words, mood, happening)
-    beside = _session(task, words, other, chance.choice(other.happenings), told=False)
-    talks = (asked_of, beside) if chance.random() < 0.5 else (beside, asked_of)
-    at = talks.index(asked_of)
-    query = Query(
+    wrong = rng.sample([each for each in words.apart_from(mood) if each != other], DISTRACTOR_COUNT - 1)
+    happening = rng.choice(mood.happenings)
+    asked_of = _session(request, words, mood, happening)
+    beside = _session(request, words, other, rng.choice(other.happenings), told=False)
+    sessions = (asked_of, beside) if rng.random() < 0.5 else (beside, asked_of)
+    at = sessions.index(asked_of)
+    query = PlannedQuestion(
         question=words.asked.replace("$happening", happening),
         answer=mood.mood,
-        evidence=tuple((at, beat) for beat in range(len(asked_of.beats))),
+        evidence=tuple((at, message) for message in range(len(asked_of.messages))),
         wrong=(other.mood, *(each.mood for each in wrong)),
-        keeps=(happening,),
+        required_words=(happening,),
     )
-    return task.plan(talks, query)
+    return request.plan(sessions, query)
 
 
-def _session(task: Task, words: Moods, mood: Mood, happening: str, told: bool = True) -> Talk:
+def _session(
+    request: PlanRequest, words: EmotionTemplates, mood: Mood, happening: str, told: bool = True
+) -> PlannedSession:
     """What has happened and, at once, as many remarks as the parameters have items; then talk about it."""
-    chance, parameters = task.chance, task.parameters
-    remarks = chance.sample(mood.remarks, min(chance.randint(*parameters.items), len(mood.remarks)))
+    rng, parameters = request.rng, request.parameters
+    remarks = rng.sample(mood.remarks, min(rng.randint(*parameters.items), len(mood.remarks)))
     sentence = f"{happening[0].upper()}{happening[1:]}{words.stop}"
-    beats = [
-        Beat(said, exposes={"entity": "user", "attribute": "mood", "value": mood.mood} if told else None)
+    messages = [
+        PlannedMessage(
+            said, exposes={"entity": "user", "attribute": "mood", "value": mood.mood} if told else None
+        )
         for said in (sentence, *remarks)
     ]
-    fillers = (*(0 for _ in remarks), chance.randint(*parameters.fillers))
-    return Talk(words.topic, tuple(beats), fillers=fillers, avoids=mood.named, at_once=True)
+    fillers = (*(0 for _ in remarks), rng.randint(*parameters.fillers))
+    return PlannedSession(
+        words.topic, tuple(messages), fillers=fillers, forbidden_words=mood.named, within_minutes=True
+    )

@@ -14,9 +14,9 @@ from memflow.benchmarks.membench.generation.vocabulary import Vocabulary
 from memflow.errors import BadInput
 from memflow.records import Entity, Profile
 
-Sort = Literal["self", "relative", "colleague", "work_event", "rest_event", "item", "place"]
+EntityKind = Literal["self", "relative", "colleague", "work_event", "rest_event", "item", "place"]
 
-ROLE = (
+PERSON_ATTRIBUTES = (
     "gender",
     "age",
     "height",
@@ -33,9 +33,9 @@ ROLE = (
     "email",
 )
 """What is known of every person."""
-EVENT = ("event_type", "content", "location", "time", "scale", "duration")
-ITEM = ("item_type", "review")
-PLACE = ("place_type", "review")
+EVENT_ATTRIBUTES = ("event_type", "content", "location", "time", "scale", "duration")
+ITEM_ATTRIBUTES = ("item_type", "review")
+PLACE_ATTRIBUTES = ("place_type", "review")
 """What is known of an event, an item and a place. What the user likes besides, preferences.TOPICS."""
 
 
@@ -48,7 +48,7 @@ class Node:
     """
 
     entity_id: str
-    kind: Sort
+    kind: EntityKind
     name: str
     relationship: str
     attributes: Mapping[str, str]
@@ -113,16 +113,18 @@ class Graph:
         """The node of that id. Raises KeyError."""
         return {node.entity_id: node for node in self.nodes}[entity_id]
 
-    def _of(self, kind: Sort) -> tuple[Node, ...]:
+    def _of(self, kind: EntityKind) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if node.kind == kind)
 
 
-def having(nodes: Sequence[Node], **values: str) -> list[Node]:
+def nodes_with(nodes: Sequence[Node], **values: str) -> list[Node]:
     """Those of the nodes that have all these values, by attribute."""
     return [node for node in nodes if all(_has(node, name, value) for name, value in values.items())]
 
 
-def rows(graph: Graph, domain: str, vocabulary: Vocabulary, start: date) -> tuple[Profile, list[Entity]]:
+def graph_rows(
+    graph: Graph, domain: str, vocabulary: Vocabulary, start: date
+) -> tuple[Profile, list[Entity]]:
     """The graph as rows of a domain: the user's profile, without what would be personal data, and every node."""
     user = graph.user
     told = {"name": user.name, **user.attributes}
@@ -153,13 +155,13 @@ def rows(graph: Graph, domain: str, vocabulary: Vocabulary, start: date) -> tupl
     return profile, entities
 
 
-def graph_of(states: States, user_id: str) -> Graph:
+def load_graph(states: States, user_id: str) -> Graph:
     """The graph of a user as the rows have it; rows with a reason are left out. Raises BadInput where there is none."""
     held = [row for row in states.entities if row.user_id == user_id and row.reason is None]
     return _graph(user_id, held)
 
 
-def graphs_of(states: States) -> list[Graph]:
+def load_graphs(states: States) -> list[Graph]:
     """The graphs of all users that are not quarantined, in the order of their profiles."""
     held: dict[str, list[Entity]] = {row.user_id: [] for row in states.profiles if row.reason is None}
     for row in states.entities:
@@ -175,9 +177,9 @@ def _graph(user_id: str, entities: Sequence[Entity]) -> Graph:
 
 
 def _node(row: Entity) -> Node:
-    if row.kind not in get_args(Sort):
+    if row.kind not in get_args(EntityKind):
         raise BadInput(
-            f"{row.user_id}/{row.entity_id} is a {row.kind!r}; known are {', '.join(get_args(Sort))}"
+            f"{row.user_id}/{row.entity_id} is a {row.kind!r}; known are {', '.join(get_args(EntityKind))}"
         )
     return Node(
         row.entity_id,

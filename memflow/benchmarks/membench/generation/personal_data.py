@@ -22,40 +22,38 @@ _RESERVED = {
     "bank_account": r"0000 \d{4} \d{4} \d{4}",
     "driver_licence": r"SPECIMEN-\d{7}",
 }
-OF_ALL = ("phone", "email")
+CONTACT_ATTRIBUTES = ("phone", "email")
 """What every person of a life has."""
-OF_THE_USER = ("id_number", "passport", "bank_account", "driver_licence")
+DOCUMENT_ATTRIBUTES = ("id_number", "passport", "bank_account", "driver_licence")
 """What the user has besides."""
 
 
-def phone(chance: random.Random, area: str, language: Language) -> str:
+def sample_phone(rng: random.Random, area: str, language: Language) -> str:
     """A number that reaches nobody."""
     if language == "zh":
-        return f"{area}-0{chance.randrange(10**7):07}"
-    return f"{area}-555-01{chance.randrange(100):02}"
+        return f"{area}-0{rng.randrange(10**7):07}"
+    return f"{area}-555-01{rng.randrange(100):02}"
 
 
-def email(chance: random.Random, local: str, employer: str) -> str:
+def sample_email(rng: random.Random, local: str, employer: str) -> str:
     """An address at the employer's, or at a provider's."""
-    return f"{local}@{chance.choice((f'{employer}.example', f'{employer}.example', *_MAILS))}"
+    return f"{local}@{rng.choice((f'{employer}.example', f'{employer}.example', *_MAILS))}"
 
 
-def documents(chance: random.Random, born: tuple[int, int, int], language: Language) -> dict[str, str]:
+def sample_documents(rng: random.Random, born: tuple[int, int, int], language: Language) -> dict[str, str]:
     """The user's documents. `born` is the day of birth: year, month, day."""
     if language == "zh":
-        id_number = "99{:04}{:04}{:02}{:02}{:04}".format(
-            chance.randrange(10_000), *born, chance.randrange(10_000)
-        )
+        id_number = "99{:04}{:04}{:02}{:02}{:04}".format(rng.randrange(10_000), *born, rng.randrange(10_000))
     else:
-        id_number = f"666-{chance.randint(1, 99):02}-{chance.randint(1, 9999):04}"
-    card = f"0000{chance.randrange(10**11):011}"
-    wrong = (_check_digit(card) + chance.randint(1, 9)) % 10
+        id_number = f"666-{rng.randint(1, 99):02}-{rng.randint(1, 9999):04}"
+    card = f"0000{rng.randrange(10**11):011}"
+    wrong = (_check_digit(card) + rng.randint(1, 9)) % 10
     card = f"{card}{wrong}"
     return {
         "id_number": id_number,
-        "passport": f"UTO{chance.randrange(10**7):07}",
+        "passport": f"UTO{rng.randrange(10**7):07}",
         "bank_account": " ".join(card[at : at + 4] for at in range(0, 16, 4)),
-        "driver_licence": f"SPECIMEN-{chance.randrange(10**7):07}",
+        "driver_licence": f"SPECIMEN-{rng.randrange(10**7):07}",
     }
 
 

@@ -14,11 +14,11 @@ from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.graphs import Graph
 from memflow.benchmarks.membench.generation.preferences import Preferences, Topic
 from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary
-from memflow.benchmarks.membench.kinds import Kind, Scene
+from memflow.benchmarks.membench.kinds import QuestionKind, Scene
 
 
 @dataclass(frozen=True)
-class Beat:
+class PlannedMessage:
     """One thing that a trajectory has to tell: a plain sentence of the user's, which the simulator words anew.
 
     `assistant` is what the assistant has to say in return, plainly; None leaves it to the simulator (and says nothing
@@ -28,12 +28,12 @@ class Beat:
 
     user: str
     assistant: str | None = None
-    keeps: tuple[str, ...] = ()
+    required_words: tuple[str, ...] = ()
     exposes: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
-class Talk:
+class PlannedSession:
     """A session: beats in their order, and talk about nothing that is asked around them.
 
     That talk is either one of so many `rounds`, made from `context`, among which the beats are put at places of
@@ -43,16 +43,16 @@ class Talk:
     """
 
     topic: str
-    beats: tuple[Beat, ...]
+    messages: tuple[PlannedMessage, ...]
     context: Mapping[str, str] = field(default_factory=dict)
     rounds: int = 0
     fillers: tuple[int, ...] = ()
-    avoids: tuple[str, ...] = ()
-    at_once: bool = False
+    forbidden_words: tuple[str, ...] = ()
+    within_minutes: bool = False
 
 
 @dataclass(frozen=True)
-class Query:
+class PlannedQuestion:
     """What is asked at the end. `evidence` are (talk, beat) pairs, by their place in the plan.
 
     `wrong` are options that stand beside the answer; where they are fewer than three, the simulator makes up the rest.
@@ -67,29 +67,29 @@ class Query:
     wrong: tuple[str, ...] = ()
     dated: bool = False
     aside: bool = False
-    keeps: tuple[str, ...] = ()
+    required_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrajectoryPlan:
     """A trajectory to be. Its id ends in `KIND/SCENARIO/NUMBER`."""
 
     trajectory_id: str
     user_id: str
     scene: Scene
-    kind: Kind
+    kind: QuestionKind
     scenario: str
     language: str
-    talks: tuple[Talk, ...]
-    query: Query
+    sessions: tuple[PlannedSession, ...]
+    query: PlannedQuestion
 
 
 @dataclass(frozen=True)
-class Task:
+class PlanRequest:
     """One trajectory to be planned. `chance` is its own source of chance."""
 
     graph: Graph
-    kind: Kind
+    kind: QuestionKind
     scenario: str
     number: int
     parameters: Parameters
@@ -97,7 +97,7 @@ class Task:
     """The words that the user's life was drawn from."""
     preferences: Preferences
     """What people like."""
-    chance: random.Random
+    rng: random.Random
 
     @property
     def language(self) -> Language:
@@ -113,19 +113,19 @@ class Task:
         """The categories of what is liked of a topic, with their items."""
         return self.preferences.of(cast(Topic, topic))
 
-    def plan(self, talks: tuple[Talk, ...], query: Query) -> Plan:
+    def plan(self, sessions: tuple[PlannedSession, ...], query: PlannedQuestion) -> TrajectoryPlan:
         """The plan of these talks and this query."""
-        return Plan(
+        return TrajectoryPlan(
             trajectory_id=f"{self.graph.user_id}/{self.kind.name}/{self.scenario}/{self.number}",
             user_id=self.graph.user_id,
             scene=self.scene,
             kind=self.kind,
             scenario=self.scenario,
             language=self.language,
-            talks=talks,
+            sessions=sessions,
             query=query,
         )
 
 
-Planner = Callable[[Task], Plan]
+Planner = Callable[[PlanRequest], TrajectoryPlan]
 """What draws up a plan. It depends on the task alone."""

@@ -20,9 +20,9 @@ from memflow.errors import BadInput
 
 Topic = Literal["movie", "food", "book"]
 TOPICS: tuple[Topic, ...] = ("movie", "food", "book")
-LEAST, MOST = 5, 50
+MIN_ITEMS, MAX_ITEMS = 5, 50
 """How many items a category has, at least and at most."""
-CATEGORIES = 4
+MIN_CATEGORIES = 4
 """How many categories a topic has at least, so that one can be asked for among four."""
 
 
@@ -33,7 +33,7 @@ class Category(BaseModel):
 
     topic: Topic
     name: Words
-    items: tuple[Words, ...] = Field(min_length=LEAST, max_length=MOST)
+    items: tuple[Words, ...] = Field(min_length=MIN_ITEMS, max_length=MAX_ITEMS)
     weight: int = Field(1, ge=0)
 
 
@@ -47,10 +47,10 @@ class Preferences:
         """The categories of a topic with their items, in order."""
         return {each.name: each.items for each in self.categories if each.topic == topic}
 
-    def draw(self, topic: Topic, chance: random.Random) -> str:
+    def draw(self, topic: Topic, rng: random.Random) -> str:
         """A category of a topic, each as probable as users like it best."""
         held = [each for each in self.categories if each.topic == topic]
-        return chance.choices(held, [each.weight for each in held])[0].name
+        return rng.choices(held, [each.weight for each in held])[0].name
 
     def but(self, other: "Preferences") -> "Preferences":
         """These, but of the topics that `other` has, those of `other`."""
@@ -60,13 +60,13 @@ class Preferences:
         )
 
 
-def preferences_of(categories: Iterable[Category]) -> Preferences:
+def build_preferences(categories: Iterable[Category]) -> Preferences:
     """The categories together. Raises BadInput where a topic has too few, or an item stands twice in one."""
     found = Preferences(tuple(categories))
     for topic in {each.topic: None for each in found.categories}:
         held = found.of(topic)
-        if len(held) < CATEGORIES:
-            raise BadInput(f"preferences: {topic} has {len(held)} categories; {CATEGORIES} are needed")
+        if len(held) < MIN_CATEGORIES:
+            raise BadInput(f"preferences: {topic} has {len(held)} categories; {MIN_CATEGORIES} are needed")
         if not any(each.weight for each in found.categories if each.topic == topic):
             raise BadInput(f"preferences: nobody likes any category of {topic}; give one of them a weight")
         items = [item for each in held.values() for item in each]
@@ -75,7 +75,7 @@ def preferences_of(categories: Iterable[Category]) -> Preferences:
     return found
 
 
-def categories_of(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Category]:
+def parse_categories(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Category]:
     """Lists of items by topic and category, as a file of ours has them. Raises ValidationError."""
     return [
         Category(topic=topic, name=name, items=tuple(items))
@@ -85,7 +85,7 @@ def categories_of(lists: Mapping[Topic, Mapping[str, list[str]]]) -> list[Catego
 
 
 @cache
-def shipped(language: Language) -> Preferences:
+def bundled_preferences(language: Language) -> Preferences:
     """Our own categories and items in a language."""
     path = files("memflow.benchmarks.membench") / "sample" / f"preferences_{language}.yaml"
-    return preferences_of(categories_of(yaml.safe_load(path.read_text(encoding="utf-8"))))
+    return build_preferences(parse_categories(yaml.safe_load(path.read_text(encoding="utf-8"))))

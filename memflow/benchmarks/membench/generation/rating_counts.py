@@ -10,21 +10,27 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memflow.benchmarks.membench.generation.preferences import CATEGORIES, LEAST, MOST, Category, Topic
+from memflow.benchmarks.membench.generation.preferences import (
+    MAX_ITEMS,
+    MIN_CATEGORIES,
+    MIN_ITEMS,
+    Category,
+    Topic,
+)
 from memflow.errors import BadInput
 
 Items = Mapping[str, tuple[str, ...]]
 """Items by id, with the names of their categories."""
 Titles = Callable[[frozenset[str]], Mapping[str, str]]
 """What the items of these ids are called."""
-SPARE = 4
+TITLE_CANDIDATES = 4
 """How many times the items that are kept are looked at, since titles may be lacking or come twice."""
-KNOWN = 0.5
+MIN_KNOWN_SHARE = 0.5
 """Share of the positive ratings whose item has to be known."""
 _LONGEST = 300
 
 
-class Ratings:
+class PositiveRatings:
     """Positive ratings, counted as they are read. Memory grows with users and items, not with ratings."""
 
     def __init__(self, items: Items) -> None:
@@ -50,7 +56,7 @@ class Ratings:
         for name in names:
             self._counts[at + self._places[name]] += 1
 
-    def favourites(self, among: Sequence[str]) -> Counter[str]:
+    def count_favorites(self, among: Sequence[str]) -> Counter[str]:
         """How many users have each of the categories `among` as their most frequent one."""
         places = [self._places[name] for name in among]
         found: Counter[str] = Counter()
@@ -60,30 +66,30 @@ class Ratings:
                 found[among[counts.index(max(counts))]] += 1
         return found
 
-    def belonging(self, name: str) -> list[str]:
+    def exclusive_items(self, name: str) -> list[str]:
         """The items that were rated positively and are of this category alone, the most liked first."""
         held = [item for item in self.liked if self.items[item] == (name,)]
-        return sorted(held, key=lambda item: (-self.liked[item], item))[: SPARE * MOST]
+        return sorted(held, key=lambda item: (-self.liked[item], item))[: TITLE_CANDIDATES * MAX_ITEMS]
 
 
-def categories(topic: Topic, ratings: Ratings, titles: Titles) -> list[Category]:
+def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> list[Category]:
     """The categories of a topic with their most liked items. Raises BadInput where the ratings do not give enough."""
     rated = sum(ratings.liked.values())
-    if not rated or ratings.unknown > KNOWN * (rated + ratings.unknown):
+    if not rated or ratings.unknown > MIN_KNOWN_SHARE * (rated + ratings.unknown):
         raise BadInput(
             f"{ratings.unknown} of {rated + ratings.unknown} positive ratings are of items that are not described; "
             "the files are not of one release"
         )
-    belonging = {name: ratings.belonging(name) for name in ratings.names}
-    called = titles(frozenset(item for items in belonging.values() for item in items))
+    exclusive_items = {name: ratings.exclusive_items(name) for name in ratings.names}
+    called = titles(frozenset(item for items in exclusive_items.values() for item in items))
     taken: set[str] = set()
-    kept = {name: _titled(items, called, taken) for name, items in belonging.items()}
-    kept = {name: held for name, held in kept.items() if len(held) >= LEAST}
-    if len(kept) < CATEGORIES:
+    kept = {name: _titled(items, called, taken) for name, items in exclusive_items.items()}
+    kept = {name: held for name, held in kept.items() if len(held) >= MIN_ITEMS}
+    if len(kept) < MIN_CATEGORIES:
         raise BadInput(
-            f"only {len(kept)} categories have {LEAST} items that are of no other; {CATEGORIES} are needed"
+            f"only {len(kept)} categories have {MIN_ITEMS} items that are of no other; {MIN_CATEGORIES} are needed"
         )
-    liked = ratings.favourites(list(kept))
+    liked = ratings.count_favorites(list(kept))
     return [
         Category(topic=topic, name=name, items=tuple(held), weight=liked[name]) for name, held in kept.items()
     ]
@@ -94,7 +100,7 @@ def _titled(items: Iterable[str], called: Mapping[str, str], taken: set[str]) ->
     found: list[str] = []
     for item in items:
         title = " ".join(called.get(item, "").split())
-        if title and len(title) <= _LONGEST and title.lower() not in taken and len(found) < MOST:
+        if title and len(title) <= _LONGEST and title.lower() not in taken and len(found) < MAX_ITEMS:
             taken.add(title.lower())
             found.append(title)
     return found

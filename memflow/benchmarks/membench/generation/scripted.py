@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"\d+")
 @dataclass(frozen=True)
 class _Words:
     fact: str
-    talk: tuple[str, ...]
+    session: tuple[str, ...]
     """What is said where there is nothing to tell."""
     replies: tuple[str, ...]
     openings: tuple[str, ...]
@@ -45,7 +45,7 @@ class _Words:
 
 _ENGLISH = _Words(
     fact="I was just thinking of {topic}. {name}: {value}.",
-    talk=(
+    session=(
         "It came to my mind again this morning.",
         "I could go on about it for hours.",
         "I had not thought of it for a while.",
@@ -77,7 +77,7 @@ _ENGLISH = _Words(
 )
 _CHINESE = _Words(
     fact="刚刚想起{topic}。{name}：{value}。",
-    talk=(
+    session=(
         "今天早上我又想起了这件事。",
         "这个话题我能聊上好久。",
         "我已经有一阵子没想起这个了。",
@@ -118,26 +118,26 @@ def _chance(request: ChatRequest) -> random.Random:
 
 def _rounds(request: ChatRequest) -> Rounds:
     """Each fact in a round, as far as they go; then talk."""
-    chance, words = _chance(request), _words(request)
+    rng, words = _chance(request), _words(request)
     topic = request.fields["topic"]
     facts = [
         line.removeprefix("- ").partition(": ") for line in request.fields.get("context", "").split("\n")
     ]
     told = [words.fact.format(topic=topic, name=name, value=value) for name, _, value in facts if value]
     count = int(request.fields["rounds"])
-    said = told[:count] + [chance.choice(words.talk) for _ in range(count - len(told))]
-    return Rounds(rounds=[Round(user=user[:LINE], assistant=chance.choice(words.replies)) for user in said])
+    said = told[:count] + [rng.choice(words.session) for _ in range(count - len(told))]
+    return Rounds(rounds=[Round(user=user[:LINE], assistant=rng.choice(words.replies)) for user in said])
 
 
 def _messages(request: ChatRequest) -> Messages:
-    chance, words = _chance(request), _words(request)
-    return Messages(messages=[chance.choice(words.talk) for _ in range(int(request.fields["messages"]))])
+    rng, words = _chance(request), _words(request)
+    return Messages(messages=[rng.choice(words.session) for _ in range(int(request.fields["messages"]))])
 
 
 def _told_round(request: ChatRequest) -> ToldRound:
-    chance, words = _chance(request), _words(request)
-    replied = request.fields.get("replied") or chance.choice(words.replies)
-    return ToldRound(user=chance.choice(words.openings) + request.fields["said"], assistant=replied)
+    rng, words = _chance(request), _words(request)
+    replied = request.fields.get("replied") or rng.choice(words.replies)
+    return ToldRound(user=rng.choice(words.openings) + request.fields["said"], assistant=replied)
 
 
 def _told_message(request: ChatRequest) -> ToldMessage:
@@ -163,21 +163,21 @@ def _distractors(request: ChatRequest) -> Distractors:
     return Distractors(options=found)
 
 
-def _near(answer: str, words: _Words, chance: random.Random) -> Iterator[str]:
+def _near(answer: str, words: _Words, rng: random.Random) -> Iterator[str]:
     """Texts like `answer`: with another number, written in digits or in words; else with another last or first word."""
     if numbers := list(_NUMBER.finditer(answer)):
         last = numbers[-1]
-        for by in chance.sample(range(1, 10), 9):
+        for by in rng.sample(range(1, 10), 9):
             number = str(int(last[0]) + by).zfill(len(last[0]))
             yield f"{answer[: last.start()]}{number}{answer[last.end() :]}"
     for row in words.numerals:
         one = rf"\b(?:{'|'.join(row)})\b" if words.space else "|".join(row)
         if re.search(one, answer):
-            yield from (re.sub(one, other, answer, count=1) for other in chance.sample(row, len(row)))
+            yield from (re.sub(one, other, answer, count=1) for other in rng.sample(row, len(row)))
     start = answer.rpartition(" ")[0] if words.space else answer[: -2 if len(answer) > 4 else 0]
-    for other in chance.sample(words.others, len(words.others)) if start else ():
+    for other in rng.sample(words.others, len(words.others)) if start else ():
         yield f"{start}{words.space}{other}"
-    for other in chance.sample(words.before, len(words.before)):
+    for other in rng.sample(words.before, len(words.before)):
         yield f"{other}{words.space}{answer}"
 
 

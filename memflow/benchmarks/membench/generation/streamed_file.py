@@ -23,7 +23,7 @@ _PACKED = ".gz"
 
 
 @dataclass(frozen=True)
-class Stream:
+class StreamedFile:
     """A file of a data set on disk. `source` is its path in the data folder."""
 
     dataset: Dataset
@@ -31,7 +31,7 @@ class Stream:
     path: Path
 
     @contextmanager
-    def opened(self, encoding: str = "utf-8-sig") -> Iterator[TextIO]:
+    def open_text(self, encoding: str = "utf-8-sig") -> Iterator[TextIO]:
         """The file as text, line ends as they are. Raises BadInput where it is cut off, or not in that encoding."""
         pack = gzip.open if self.source.endswith(_PACKED) else open
         try:
@@ -44,10 +44,10 @@ class Stream:
 
     def lines(self, encoding: str = "utf-8-sig") -> Iterator[str]:
         """Its lines with their ends. Raises BadInput."""
-        with self.opened(encoding) as file:
+        with self.open_text(encoding) as file:
             yield from file
 
-    def cells(self, count: int, mark: str, encoding: str = "utf-8-sig") -> Iterator[list[str]]:
+    def split_lines(self, count: int, mark: str, encoding: str = "utf-8-sig") -> Iterator[list[str]]:
         """The cells of each line that is not empty, of a table without a header. Raises BadInput."""
         for number, line in enumerate(self.lines(encoding), start=1):
             if line.strip():
@@ -56,9 +56,9 @@ class Stream:
                     raise self.bad(f"line {number} has {len(found)} columns; {count} are needed")
                 yield found
 
-    def table(self, *columns: str) -> Iterator[tuple[str, ...]]:
+    def csv_columns(self, *columns: str) -> Iterator[tuple[str, ...]]:
         """These columns, two or more, of each row of a CSV file with a header. Raises BadInput."""
-        with self.opened() as file:
+        with self.open_text() as file:
             reader = csv.reader(file, strict=True)
             try:
                 header = next(reader, [])
@@ -72,7 +72,7 @@ class Stream:
             except csv.Error as wrong:
                 raise self.bad(f"line {reader.line_num} is cut off or no CSV ({wrong})") from wrong
 
-    def objects(self, shape: type[M]) -> Iterator[M]:
+    def json_lines(self, shape: type[M]) -> Iterator[M]:
         """Each line that is not empty as `shape` reads its JSON. Raises BadInput."""
         for number, line in enumerate(self.lines(), start=1):
             if line.strip():

@@ -160,6 +160,6 @@ def preference_templates(language: Language) -> PreferenceTemplates:
     return PreferenceTemplates.model_validate(yaml.safe_load(source.read_text(encoding="utf-8")))
 
 
-def fill_any(ways: Variants, chance: random.Random, **things: str) -> str:
+def fill_any(ways: Variants, rng: random.Random, **things: str) -> str:
     """A pattern of these by chance, filled in."""
-    return Template(chance.choice(ways)).substitute(things)
+    return Template(rng.choice(ways)).substitute(things)

@@ -20,12 +20,12 @@ _HOURS = 10.0, 5.0
 _DIGITS = re.compile(r"\d+")
 
 
-def times(
-    talks: Sequence[int],
+def sample_times(
+    sessions: Sequence[int],
     scene: Scene,
     start: datetime,
-    chance: random.Random,
-    at_once: Collection[int] = (),
+    rng: random.Random,
+    within_minutes: Collection[int] = (),
 ) -> tuple[tuple[datetime, ...], ...]:
     """A time for each step of each talk, of which the numbers of steps are given; the first is `start`.
 
@@ -33,35 +33,35 @@ def times(
     """
     found: list[list[datetime]] = []
     last = start
-    for number, steps in enumerate(talks):
-        within = scene == "participation" or number in at_once
+    for number, steps in enumerate(sessions):
+        within = scene == "participation" or number in within_minutes
         found.append([])
         for step in range(steps):
             if within and step > 0:
                 last += timedelta(minutes=1)
             elif any(found):
-                last = later(last, chance)
+                last = sample_later_time(last, rng)
             found[-1].append(last)
     return tuple(map(tuple, found))
 
 
-def later(moment: datetime, chance: random.Random) -> datetime:
+def sample_later_time(moment: datetime, rng: random.Random) -> datetime:
     """Some hours after `moment`, at a time at which people are awake."""
-    hours = min(max(chance.gauss(*_HOURS), 1.0), 23.0)
+    hours = min(max(rng.gauss(*_HOURS), 1.0), 23.0)
     then = moment + timedelta(minutes=round(60 * hours))
     if then.hour >= SLEEPS:
         then += timedelta(days=1)
     return then.replace(hour=WAKES) if not WAKES <= then.hour < SLEEPS else then
 
 
-def near(moment: datetime, count: int, chance: random.Random) -> list[datetime]:
+def sample_nearby_times(moment: datetime, count: int, rng: random.Random) -> list[datetime]:
     """So many other moments: a week or a few days before or after it, or at another hour of an event's."""
     days = [moment + timedelta(days=by) for by in (-7, 7, -1, 1, -2, 2)]
     hours = [moment.replace(hour=hour) for hour in HOURS if hour != moment.hour]
-    return chance.sample([*days, *hours], count)
+    return rng.sample([*days, *hours], count)
 
 
-def read(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     """The moment that wording.written wrote, in either language. Raises BadInput."""
     try:
         year, month, day, hour, minute = map(int, _DIGITS.findall(text))

@@ -20,10 +20,10 @@ from memflow.benchmarks.membench.generation.preferences import (
     TOPICS,
     Category,
     Preferences,
-    categories_of,
-    preferences_of,
+    build_preferences,
+    parse_categories,
 )
-from memflow.benchmarks.membench.generation.streamed_file import Stream
+from memflow.benchmarks.membench.generation.streamed_file import StreamedFile
 from memflow.benchmarks.membench.generation.vocabulary import Vocabulary
 from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
@@ -34,17 +34,17 @@ _WORDS = "words/"
 _LIKES = "likes/"
 
 
-def serves(dataset: Dataset) -> bool:
+def is_user_source(dataset: Dataset) -> bool:
     """Whether a data set is one that lives are drawn from."""
-    return dataset.name in rated.READERS or all(name.endswith(_LISTS) for name in dataset.files)
+    return dataset.name in rated.RATING_READERS or all(name.endswith(_LISTS) for name in dataset.files)
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     """The records of such a data set. Raises BadInput."""
-    streams = [Stream(dataset, source, path) for source, path in files.items()]
-    found: list[tuple[str, Any, Stream]] = []
-    if dataset.name in rated.READERS:
-        made = rated.READERS[dataset.name](rated.by_name(streams))
+    streams = [StreamedFile(dataset, source, path) for source, path in files.items()]
+    found: list[tuple[str, Any, StreamedFile]] = []
+    if dataset.name in rated.RATING_READERS:
+        made = rated.RATING_READERS[dataset.name](rated.files_by_name(streams))
         found += [(_like(each), each, streams[0]) for each in made]
     else:
         found += [(name, each, stream) for stream in streams for name, each in _lists(stream)]
@@ -64,7 +64,7 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     ]
 
 
-def words_of(domain: Domain, records: Sequence[Record]) -> Vocabulary:
+def load_vocabulary(domain: Domain, records: Sequence[Record]) -> Vocabulary:
     """The words of the domain's language; the last, where several of its data sets have some. Raises BadInput."""
     language = parameters_of(domain).language
     for record in reversed(records):
@@ -76,7 +76,7 @@ def words_of(domain: Domain, records: Sequence[Record]) -> Vocabulary:
     )
 
 
-def likes_of(domain: Domain, records: Sequence[Record]) -> Preferences:
+def load_preferences(domain: Domain, records: Sequence[Record]) -> Preferences:
     """What people like, of every topic; of the last of the domain's data sets that has the topic. Raises BadInput."""
     found = Preferences(())
     for name in dict.fromkeys(record.dataset for record in records):
@@ -85,7 +85,7 @@ def likes_of(domain: Domain, records: Sequence[Record]) -> Preferences:
             for record in records
             if record.dataset == name and record.record_id.startswith(_LIKES)
         ]
-        found = found.but(preferences_of(held))
+        found = found.but(build_preferences(held))
     if lacking := [topic for topic in TOPICS if not found.of(topic)]:
         raise BadInput(
             f"domain {domain.name} is generated, and none of its data sets says what people like of "
@@ -98,7 +98,7 @@ def _like(category: Category) -> str:
     return f"{_LIKES}{category.topic}/{category.name}"
 
 
-def _lists(stream: Stream) -> Iterator[tuple[str, Vocabulary | Category]]:
+def _lists(stream: StreamedFile) -> Iterator[tuple[str, Vocabulary | Category]]:
     """The words of a file, or the categories of its likes, with their ids."""
     try:
         held = yaml.safe_load("".join(stream.lines()))
@@ -108,7 +108,7 @@ def _lists(stream: Stream) -> Iterator[tuple[str, Vocabulary | Category]]:
             return
         if not isinstance(held, dict) or not all(isinstance(each, dict) for each in held.values()):
             raise stream.bad("it holds neither words with their language nor items by topic and category")
-        for category in preferences_of(categories_of(held)).categories:
+        for category in build_preferences(parse_categories(held)).categories:
             yield _like(category), category
     except yaml.YAMLError as wrong:
         raise stream.bad(f"it is not YAML ({' '.join(str(wrong).split())})") from wrong

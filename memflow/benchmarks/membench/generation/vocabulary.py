@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
-ROLES, EVENTS, THINGS = 10, 12, 4
+MAX_PEOPLE, MAX_EVENTS, THING_COUNT = 10, 12, 4
 """How many people and events a domain may ask for at most (parameters.py), and how many items and places there are."""
 Language = Literal["en", "zh"]
 Gender = Literal["male", "female"]
@@ -23,7 +23,7 @@ def _latin(value: Any) -> Any:
     return {word: word.lower() for word in value} if isinstance(value, list) else value
 
 
-Latin = Annotated[dict[Words, Words], BeforeValidator(_latin)]
+LatinSpellings = Annotated[dict[Words, Words], BeforeValidator(_latin)]
 """Words, each as an address of e-mail writes it."""
 
 
@@ -65,7 +65,7 @@ class Relation(_Part):
     senior: bool = False
 
 
-class Happening(_Part):
+class EventType(_Part):
     """A type of event: patterns of its name, what it is about, and what it is counted in."""
 
     type: Words
@@ -75,7 +75,7 @@ class Happening(_Part):
     duration: Literal["day", "week", "month"]
 
 
-class Thing(_Part):
+class ThingType(_Part):
     """A type of item or place: what it may be to the user, its names, and what is thought of it."""
 
     type: Words
@@ -97,9 +97,9 @@ class Vocabulary(_Part):
     labels: dict[str, Words]
     """What each attribute is called in the language."""
     genders: dict[Gender, Words]
-    given: dict[Gender, Latin]
-    family: Latin
-    tags: Latin
+    given: dict[Gender, LatinSpellings]
+    family: LatinSpellings
+    tags: LatinSpellings
     """Words that tell names of companies and events apart."""
     cities: tuple[City, ...]
     educations: tuple[Words, ...] = Field(min_length=1)
@@ -109,27 +109,27 @@ class Vocabulary(_Part):
     characters: tuple[Words, ...]
     relatives: tuple[Relation, ...]
     colleagues: tuple[Relation, ...]
-    work_events: tuple[Happening, ...]
-    rest_events: tuple[Happening, ...]
-    items: tuple[Thing, ...]
-    places: tuple[Thing, ...]
+    work_events: tuple[EventType, ...]
+    rest_events: tuple[EventType, ...]
+    items: tuple[ThingType, ...]
+    places: tuple[ThingType, ...]
 
     @model_validator(mode="after")
     def _suffices(self) -> "Vocabulary":
         """One life has the most people and events that a domain may ask for, and each but once."""
-        people = 1 + ROLES
+        people = 1 + MAX_PEOPLE
         for what, wanted in (
             ("family", people),
-            ("tags", people + EVENTS),
+            ("tags", people + MAX_EVENTS),
             ("hobbies", people),
             ("characters", people),
-            ("occupations", people - ROLES // 2),
-            ("relatives", ROLES - ROLES // 2),
-            ("colleagues", ROLES // 2),
-            ("work_events", EVENTS - EVENTS // 2),
-            ("rest_events", EVENTS // 2),
-            ("items", THINGS),
-            ("places", THINGS),
+            ("occupations", people - MAX_PEOPLE // 2),
+            ("relatives", MAX_PEOPLE - MAX_PEOPLE // 2),
+            ("colleagues", MAX_PEOPLE // 2),
+            ("work_events", MAX_EVENTS - MAX_EVENTS // 2),
+            ("rest_events", MAX_EVENTS // 2),
+            ("items", THING_COUNT),
+            ("places", THING_COUNT),
         ):
             if len(getattr(self, what)) < wanted:
                 raise ValueError(f"{what}: {wanted} are needed, and there are {len(getattr(self, what))}")
@@ -172,7 +172,7 @@ class Vocabulary(_Part):
 
 
 @cache
-def shipped(language: Language) -> Vocabulary:
+def bundled_vocabulary(language: Language) -> Vocabulary:
     """Our own words in a language."""
     path = files("memflow.benchmarks.membench") / "sample" / f"vocabulary_{language}.yaml"
     return Vocabulary.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))

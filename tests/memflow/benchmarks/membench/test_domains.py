@@ -13,7 +13,7 @@ from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.domains import DOMAINS
 from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
-from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.records import Record
 
 
@@ -57,14 +57,14 @@ async def test_a_domain_has_the_papers_sizes(published) -> None:
     assert not [probe for probe in probes if probe.reason is not None]
     assert not any("/emotion/" in each for each in drawn)
     assert len(set(counts(sorted(drawn)).values())) <= 2
-    again = [each.trajectory_id for each in taken(domain, records)]
+    again = [each.trajectory_id for each in select_trajectories(domain, records)]
     assert set(again) == drawn
-    assert {each.trajectory_id for each in taken(replace(domain, seed=7), records)} != drawn
+    assert {each.trajectory_id for each in select_trajectories(replace(domain, seed=7), records)} != drawn
 
 
 def test_the_whole_of_it_has_every_trajectory_with_emotion(published) -> None:
     name, records, _, each = published
-    whole = [one.trajectory_id for one in taken(find(f"{name}_all"), records)]
+    whole = [one.trajectory_id for one in select_trajectories(find(f"{name}_all"), records)]
     assert sorted(whole) == sorted(ids(records))
     assert counts(whole)[f"{name.split('_')[1]}/highlevel/emotion"] == each["reflective"]
 
@@ -78,7 +78,9 @@ def test_a_raw_domain_takes_all_there_is(tmp_path: Path) -> None:
     ):
         source = f"membench/MemData/{agent}Agent/conditional.json"
         records = read(f"membench_{scene}_raw", {source: {"roles": content}}, tmp_path)
-        assert [one.trajectory_id for one in taken(find(f"membench_{scene}_raw"), records)] == ids(records)
+        assert [
+            one.trajectory_id for one in select_trajectories(find(f"membench_{scene}_raw"), records)
+        ] == ids(records)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)

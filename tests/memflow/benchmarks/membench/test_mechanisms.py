@@ -11,7 +11,7 @@ import pytest
 from remembering import give
 
 from memflow.benchmarks.membench.paper import mechanism, mechanisms
-from memflow.benchmarks.membench.wording import stamped
+from memflow.benchmarks.membench.wording import add_stamp
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -45,8 +45,8 @@ def step(number):
     )
     reply = f"I shall remember colleague number {number}."
     return [
-        Message(f"t/0.{number}u", "user", stamped(words, "Boston, MA", time), sent_at=time),
-        Message(f"t/0.{number}a", "assistant", stamped(reply, "Boston, MA", time), sent_at=time),
+        Message(f"t/0.{number}u", "user", add_stamp(words, "Boston, MA", time), sent_at=time),
+        Message(f"t/0.{number}a", "assistant", add_stamp(reply, "Boston, MA", time), sent_at=time),
     ]
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from memflow.benchmarks.membench import MemBench
-from memflow.benchmarks.membench.question import put
-from memflow.benchmarks.membench.wording import stamped, written
+from memflow.benchmarks.membench.question import build_question
+from memflow.benchmarks.membench.wording import add_stamp, format_time
 from memflow.benchmarks.multiple_choice import choice_of, number_of
 from memflow.chat.asking import ask
 from memflow.chat.bounds import assert_bounded
@@ -48,7 +48,7 @@ def probe(language: str = "en") -> Probe:
     ],
 )
 async def test_it_is_put_in_the_prompt_that_fits(language, recall, told, name):
-    question = put(probe(language), recall, told)
+    question = build_question(probe(language), recall, told)
     assert question.prompt.name == name
     assert question.query == "How tall is Ann? ('2024-10-03 08:00' Thursday)"
     answer = await ask(ScriptedChat(MemBench().handlers()), question.prompt, question.fields)
@@ -70,8 +70,8 @@ def test_a_message_says_where_and_when_it_was_said():
     from datetime import datetime
 
     moment = datetime(2024, 10, 1, 8, 13)
-    assert written(moment) == "'2024-10-01 08:13' Tuesday"
-    assert written(moment, "zh") == "2024年10月01日 周二 08:13"
-    assert stamped("Hello.", "Boston, MA", written(moment)) == (
+    assert format_time(moment) == "'2024-10-01 08:13' Tuesday"
+    assert format_time(moment, "zh") == "2024年10月01日 周二 08:13"
+    assert add_stamp("Hello.", "Boston, MA", format_time(moment)) == (
         "Hello. (place: Boston, MA; time: '2024-10-01 08:13' Tuesday)"
     )

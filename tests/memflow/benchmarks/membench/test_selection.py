@@ -8,7 +8,7 @@ import pytest
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.errors import BadSettings
 from memflow.records import Record
 
@@ -51,7 +51,7 @@ def of(**parameters: object) -> Domain:
 
 
 def drawn(domain: Domain) -> list[str]:
-    return [each.trajectory_id for each in taken(domain, RECORDS)]
+    return [each.trajectory_id for each in select_trajectories(domain, RECORDS)]
 
 
 def test_all_are_taken_where_nothing_is_said():

@@ -8,7 +8,7 @@ from weaving import domain, said, units
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.checks.noise import EXPECTED
-from memflow.benchmarks.membench.noise.insertion import woven
+from memflow.benchmarks.membench.noise.insertion import insert_noise
 from memflow.benchmarks.membench.turns import is_noise
 from memflow.checks.evaluation import RuleResult, check_rows
 from memflow.checks.expectations import EXPECTATIONS
@@ -47,7 +47,7 @@ AUNT = Entity(
 def made(of: Domain = LONG) -> list[Turn]:
     before = said([3, 3], NAME)
     told = replace(before[1], exposes='{"entity": "aunt", "attribute": "hobby", "value": "rowing"}')
-    return woven(of, [before[0], told, *before[2:]], units(30))
+    return insert_noise(of, [before[0], told, *before[2:]], units(30))
 
 
 def outcomes(turns: Sequence[Turn], of: Domain = LONG) -> dict[str, RuleResult]:
@@ -80,7 +80,7 @@ def noise(turns: Sequence[Turn], text: str) -> list[Turn]:
     return [*turns[:at], replace(turns[at], text=text), *turns[at + 1 :]]
 
 
-CONTRADICTS = "noise_holds_nothing_that_is_told_or_asked"
+CONTRADICTS = "noise_without_gold_or_options"
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,11 @@ def short(turns: list[Turn]) -> list[Turn]:
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (stamped, "noise_says_no_time_and_no_place"),
-        (torn, "units_of_noise_and_sessions_stay_whole"),
-        (lost, "real_messages_are_all_there_in_their_order"),
-        (swapped, "real_messages_are_all_there_in_their_order"),
-        (short, "trajectories_are_as_long_as_set"),
+        (stamped, "noise_without_stamp"),
+        (torn, "noise_units_and_sessions_contiguous"),
+        (lost, "real_messages_complete_and_ordered"),
+        (swapped, "real_messages_complete_and_ordered"),
+        (short, "trajectories_reach_noise_tokens"),
     ],
 )
 def test_a_damaged_weave_is_caught(damage: Callable[[list[Turn]], list[Turn]], sentence: str) -> None:
@@ -151,4 +151,4 @@ def test_a_damaged_weave_is_caught(damage: Callable[[list[Turn]], list[Turn]], s
 
 def test_a_parted_session_is_caught_where_sessions_are_to_stay_whole() -> None:
     turns = made(domain(150, "messages"))
-    assert failed(turns, domain(150, "sessions")) == ["units_of_noise_and_sessions_stay_whole"]
+    assert failed(turns, domain(150, "sessions")) == ["noise_units_and_sessions_contiguous"]

@@ -15,11 +15,11 @@ import pytest
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.checks.reflective import EXPECTED
-from memflow.benchmarks.membench.generation.graph_sampling import make_states
-from memflow.benchmarks.membench.generation.trajectories import make_probes, make_turns
+from memflow.benchmarks.membench.generation.graph_sampling import sample_states
+from memflow.benchmarks.membench.generation.trajectories import generate_probes, generate_turns
 from memflow.benchmarks.membench.kinds import KINDS
 from memflow.benchmarks.membench.load import read
-from memflow.benchmarks.membench.question import put
+from memflow.benchmarks.membench.question import build_question
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.turns import scenario_of
 from memflow.benchmarks.multiple_choice import Choice, number_of
@@ -43,11 +43,11 @@ def made(scene: str, language: str) -> SimpleNamespace:
     held = dataset(f"lives_{language}")
     records = read(held, {source: Path(str(files("memflow"))) / source for source in held.files})
     domain = Domain("made", "membench", (held.name,), "made", parameters)
-    states = make_states(domain, records)
+    states = sample_states(domain, records)
 
     async def walk():
-        turns = await make_turns(domain, records, states, CHAT)
-        return turns, await make_probes(domain, records, states, turns, CHAT)
+        turns = await generate_turns(domain, records, states, CHAT)
+        return turns, await generate_probes(domain, records, states, turns, CHAT)
 
     turns, probes = asyncio.run(walk())
     return SimpleNamespace(domain=domain, states=states, turns=turns, probes=probes)
@@ -114,10 +114,10 @@ def test_each_sentence_names_its_damage():
         return [replace(turn, **changes) if turn.message_id == message else turn for turn in held.turns]
 
     named, alike = (
-        "evidence_names_no_preference_and_no_mood_that_is_asked_for",
-        "evidence_is_of_the_category_or_mood_that_is_asked_for",
+        "evidence_does_not_name_answer",
+        "evidence_matches_gold_category_or_mood",
     )
-    unsaid = "evidence_of_preferences_says_what_is_liked"
+    unsaid = "preference_evidence_contains_item"
     for kind, scenario in (("highlevel", "movie"), ("highlevel_rec", "book"), ("highlevel", "emotion")):
         probe = first(kind, scenario)
         told = probe.evidence[0]
@@ -136,10 +136,10 @@ def test_each_sentence_names_its_damage():
     [self] = [row for row in held.states.entities if row.kind == "self"][:1]
     changed = replace(self, attributes=json.dumps({**json.loads(self.attributes), "movie": "Opera"}))
     entities = [changed if row is self else row for row in held.states.entities]
-    assert failed(held, entities=entities) == ["preferences_that_are_asked_for_are_the_users"]
+    assert failed(held, entities=entities) == ["preference_gold_in_user_graph"]
 
     probe = first("rec_multi_session", "multi_agent")
-    lists = "recommendations_that_are_asked_for_are_all_there_were"
+    lists = "recommendation_gold_complete"
     last = replace(probe, evidence=probe.evidence[:-1])
     assert failed(held, probes=[last if each is probe else each for each in held.probes]) == [lists]
     one, two = probe.evidence[:2]
@@ -161,7 +161,7 @@ def accuracy(scene: str, language: str, shown: bool) -> dict[str, list[float]]:
     async def right(probe) -> float:
         said = [turn for turn in held.turns if turn.episode_id == probe.episode_id] if shown else []
         recall = Recall(messages=tuple(ChatMessage(turn.role, turn.text) for turn in said))
-        question = put(probe, recall, None)
+        question = build_question(probe, recall, None)
         answer = await ask(CHAT, question.prompt, question.fields, recall.messages)
         assert isinstance(answer.value, Choice)
         return float(number_of(answer.value) == probe.gold)

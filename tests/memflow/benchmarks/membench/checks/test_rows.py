@@ -10,8 +10,9 @@ from telling import read, split, time
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.checks.rows import EXPECTED, times_back
-from memflow.benchmarks.membench.selection import taken
-from memflow.benchmarks.membench.turns import is_noise, probes_of, turns_of
+from memflow.benchmarks.membench.probes import probe_rows
+from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.membench.turns import is_noise, turn_rows
 from memflow.checks.evaluation import check_rows
 from memflow.checks.rules import of_benchmark
 from memflow.records import Probe, Turn
@@ -27,10 +28,10 @@ def rows(tmp_path: Path) -> Rows:
     records = read(
         "membench_participation_100k", {SOURCE: split("participation", "factual", 1, units=1)}, tmp_path
     )
-    each = taken(DOMAIN, records)
+    each = select_trajectories(DOMAIN, records)
     return {
-        TURNS: [turn for one in each for turn in turns_of("d", one)],
-        PROBES: [probe for one in each for probe in probes_of("d", one)],
+        TURNS: [turn for one in each for turn in turn_rows("d", one)],
+        PROBES: [probe for one in each for probe in probe_rows("d", one)],
     }
 
 
@@ -52,36 +53,36 @@ def noise_of(rows: Rows) -> int:
 PROBE_DAMAGES: list[tuple[Callable[[Probe, Rows], Probe], str]] = [
     (
         lambda probe, rows: replace(probe, options=probe.options[:3]),
-        "questions_have_four_different_options",
+        "four_distinct_options",
     ),
     (
         lambda probe, rows: replace(probe, options=["60", "61", "60 ", "63"]),
-        "questions_have_four_different_options",
+        "four_distinct_options",
     ),
-    (lambda probe, rows: replace(probe, gold="1"), "the_option_of_the_gold_is_the_answer"),
-    (lambda probe, rows: replace(probe, gold="5"), "the_option_of_the_gold_is_the_answer"),
-    (lambda probe, rows: replace(probe, gold="B"), "the_option_of_the_gold_is_the_answer"),
-    (lambda probe, rows: replace(probe, evidence=[]), "questions_rest_on_evidence"),
+    (lambda probe, rows: replace(probe, gold="1"), "gold_option_equals_answer"),
+    (lambda probe, rows: replace(probe, gold="5"), "gold_option_equals_answer"),
+    (lambda probe, rows: replace(probe, gold="B"), "gold_option_equals_answer"),
+    (lambda probe, rows: replace(probe, evidence=[]), "non_empty_evidence"),
     (
         lambda probe, rows: replace(probe, evidence=["nowhere/0.0u"]),
-        "evidence_is_said_before_it_is_asked_for",
+        "evidence_in_history",
     ),
     (
         lambda probe, rows: replace(probe, evidence=rows[PROBES][1].evidence),
-        "evidence_is_said_before_it_is_asked_for",
+        "evidence_in_history",
     ),
-    (lambda probe, rows: replace(probe, checkpoint=-1), "evidence_is_said_before_it_is_asked_for"),
+    (lambda probe, rows: replace(probe, checkpoint=-1), "evidence_in_history"),
     (
         lambda probe, rows: replace(probe, evidence=[rows[TURNS][noise_of(rows)].message_id]),
-        "evidence_is_no_noise",
+        "evidence_not_in_noise",
     ),
     (
         lambda probe, rows: replace(probe, category="rec_multi_session"),
-        "questions_are_of_a_kind_and_scenario_that_go_together",
+        "valid_kind_and_scenario",
     ),
     (
         lambda probe, rows: replace(probe, category=None),
-        "questions_are_of_a_kind_and_scenario_that_go_together",
+        "valid_kind_and_scenario",
     ),
 ]
 
@@ -98,7 +99,7 @@ def test_evidence_that_is_quarantined_was_not_said(rows: Rows):
     rows[TURNS] = [
         replace(turn, reason="it is cut off") if turn.message_id == evidence else turn for turn in rows[TURNS]
     ]
-    assert failed(rows, PROBES) == {"evidence_is_said_before_it_is_asked_for": 1}
+    assert failed(rows, PROBES) == {"evidence_in_history": 1}
 
 
 def test_a_quarantined_question_is_at_fault_no_more(rows: Rows):
@@ -110,18 +111,18 @@ def test_a_quarantined_question_is_at_fault_no_more(rows: Rows):
 def test_noise_that_has_a_time_or_tells_something_is_named(rows: Rows, damage: dict[str, str]):
     at = noise_of(rows)
     rows[TURNS][at] = replace(rows[TURNS][at], **damage)
-    assert failed(rows, TURNS) == {"noise_has_no_time_and_tells_nothing": 1}
+    assert failed(rows, TURNS) == {"noise_without_time_and_gold": 1}
 
 
 def test_a_time_that_cannot_be_read_is_named(rows: Rows):
     rows[TURNS][0] = replace(rows[TURNS][0], sent_at="on Monday")
-    assert failed(rows, TURNS) == {"times_can_be_read": 1}
+    assert failed(rows, TURNS) == {"parseable_times": 1}
 
 
 def test_a_time_that_goes_back_is_a_warning_at_its_message(rows: Rows):
     rows[TURNS][2] = replace(rows[TURNS][2], sent_at=time(-5))
     assert times_back(rows[TURNS]) == [2]
-    assert {each.severity for each in EXPECTED if each.name == "times_go_forward"} == {"warn"}
+    assert {each.severity for each in EXPECTED if each.name == "non_decreasing_times"} == {"warn"}
 
 
 def said(*times: str | None, episode: str = "a") -> list[Turn]:

@@ -5,9 +5,9 @@ from datetime import datetime
 
 import pytest
 
-from memflow.benchmarks.membench.generation.dialogues import tell
-from memflow.benchmarks.membench.generation.layout import framed
-from memflow.benchmarks.membench.turns import turns_of
+from memflow.benchmarks.membench.generation.dialogues import word_trajectory
+from memflow.benchmarks.membench.generation.layout import lay_out
+from memflow.benchmarks.membench.turns import turn_rows
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 
@@ -16,7 +16,7 @@ PLACES = ["Boston", "Denver"]
 
 
 async def told(plan, chat):
-    return await tell(plan, framed(plan, "made", START, 1), PLACES, 1, chat)
+    return await word_trajectory(plan, lay_out(plan, "made", START, 1), PLACES, 1, chat)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -40,7 +40,7 @@ async def test_a_session_is_beats_among_rounds_at_one_place(planned, simulator, 
 
 
 async def test_what_a_beat_tells_is_gold_of_the_message_that_tells_it(planned, simulator):
-    turns = list(turns_of("d", await told(planned(rounds=1), simulator())))
+    turns = list(turn_rows("d", await told(planned(rounds=1), simulator())))
     exposing = [turn for turn in turns if turn.exposes]
     assert {turn.role for turn in exposing} == {"user"} and len(exposing) == 2
     assert all("28 years old" in turn.text for turn in exposing)
@@ -88,7 +88,7 @@ async def test_words_that_stay_lost_are_the_trajectorys_reason(planned, simulato
     chat = simulator(told=lambda request: '{"user": "She is grown up.", "assistant": "I see."}')
     trajectory = await told(planned(rounds=1), chat)
     assert 'have to stand in it as they are: "chess"' in trajectory.reason
-    turns = list(turns_of("d", trajectory))
+    turns = list(turn_rows("d", trajectory))
     assert len(turns) == 12 and all(turn.reason for turn in turns)
 
 

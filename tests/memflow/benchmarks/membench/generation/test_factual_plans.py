@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 from living import life, task_of, tasks
 from profiles import examples
 
-from memflow.benchmarks.membench.generation.factual_plans import ASKED, conditions, nodes
+from memflow.benchmarks.membench.generation.factual_plans import (
+    ASKABLE_ATTRIBUTES,
+    find_conditions,
+    nodes_of_type,
+)
 from memflow.benchmarks.membench.generation.planning import PLANNERS
 from memflow.benchmarks.membench.generation.templates import SUBJECT_TYPES, fact_templates
 
@@ -32,7 +36,7 @@ def plans(scene, language, seed, kinds=FACTUAL):
 
 
 def evidence(plan):
-    return [plan.talks[talk].beats[beat] for talk, beat in plan.query.evidence]
+    return [plan.sessions[session].messages[message] for session, message in plan.query.evidence]
 
 
 @examples(30)
@@ -41,25 +45,30 @@ def test_evidence_tells_what_the_graph_has_and_nothing_else_is_gold(scene, langu
     for task, plan in plans(scene, language, seed):
         told = [
             (at, number)
-            for at, talk in enumerate(plan.talks)
-            for number, beat in enumerate(talk.beats)
-            if beat.exposes is not None
+            for at, session in enumerate(plan.sessions)
+            for number, message in enumerate(session.messages)
+            if message.exposes is not None
         ]
         assert sorted(plan.query.evidence) == told and told
-        for beat in evidence(plan):
-            node = task.graph.node(beat.exposes["entity"])
-            assert node[beat.exposes["attribute"]] == beat.exposes["value"]
-            assert beat.exposes["value"].casefold() in beat.user.casefold()
+        for message in evidence(plan):
+            node = task.graph.node(message.exposes["entity"])
+            assert node[message.exposes["attribute"]] == message.exposes["value"]
+            assert message.exposes["value"].casefold() in message.user.casefold()
 
 
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
 def test_what_wordings_have_to_keep_stands_in_the_plain_sentences(scene, language, seed):
     for _, plan in plans(scene, language, seed):
-        assert all(keep in plan.query.question for keep in plan.query.keeps) and plan.query.keeps
-        for talk in plan.talks:
-            for beat in talk.beats:
-                assert beat.keeps and all(keep.casefold() in beat.user.casefold() for keep in beat.keeps)
+        assert (
+            all(keep in plan.query.question for keep in plan.query.required_words)
+            and plan.query.required_words
+        )
+        for session in plan.sessions:
+            for message in session.messages:
+                assert message.required_words and all(
+                    keep.casefold() in message.user.casefold() for keep in message.required_words
+                )
 
 
 @examples(30)
@@ -78,13 +87,13 @@ def test_two_who_speak_have_a_session_about_each(language, seed):
     for task, plan in plans("participation", language, seed):
         sort = "people" if task.scenario == "roles" else "events"
         rounds = 20 if sort == "people" else 10
-        assert len(plan.talks) == len(nodes(task.graph, sort)) and {talk.rounds for talk in plan.talks} == {
-            rounds
-        }
+        assert len(plan.sessions) == len(nodes_of_type(task.graph, sort)) and {
+            session.rounds for session in plan.sessions
+        } == {rounds}
         labels = task.vocabulary.labels
-        masked = {labels[beat.exposes["attribute"]] for beat in evidence(plan)}
-        assert not any(masked & set(talk.context) for talk in plan.talks)
-        assert all(len(talk.context) > 2 for talk in plan.talks)
+        masked = {labels[message.exposes["attribute"]] for message in evidence(plan)}
+        assert not any(masked & set(session.context) for session in plan.sessions)
+        assert all(len(session.context) > 2 for session in plan.sessions)
 
 
 @examples(20)
@@ -93,21 +102,23 @@ def test_who_is_asked_about_is_named_by_what_nobody_else_has(language, seed):
     graph = life(language, seed)
     for sort in SUBJECT_TYPES:
         task = task_of("conditional", "roles", graph, language=language)
-        held = conditions(task, sort, ASKED[sort])
+        held = find_conditions(task, sort, ASKABLE_ATTRIBUTES[sort])
         assert held
         for node, by, name in held:
-            assert by != name and [each for each in nodes(graph, sort) if each[by] == node[by]] == [node]
+            assert by != name and [each for each in nodes_of_type(graph, sort) if each[by] == node[by]] == [
+                node
+            ]
 
 
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
 def test_what_is_corrected_was_told_wrongly_before(scene, language, seed):
     for _, plan in plans(scene, language, seed, ("knowledge_update",)):
-        [(talk, beat)] = plan.query.evidence
+        [(session, message)] = plan.query.evidence
         [stale] = plan.query.wrong
-        before = plan.talks[talk].beats[:beat]
-        assert [each for each in before if each.keeps[0] == stale and each.exposes is None]
-        assert stale != plan.query.answer == plan.talks[talk].beats[beat].exposes["value"]
+        before = plan.sessions[session].messages[:message]
+        assert [each for each in before if each.required_words[0] == stale and each.exposes is None]
+        assert stale != plan.query.answer == plan.sessions[session].messages[message].exposes["value"]
 
 
 def test_only_asides_are_put_in_passing():
@@ -127,9 +138,9 @@ def test_a_time_is_asked_for_as_a_date(scenario):
 
 def test_one_who_is_observed_tells_thirteen_attributes_of_one_and_one_of_each_other():
     task = task_of("simple", "roles", scene="observation")
-    [talk] = PLANNERS["simple"](task).talks
-    assert len(talk.beats) == 13 + 7 and talk.rounds == 0
-    about = [beat.keeps[1] for beat in talk.beats]
+    [session] = PLANNERS["simple"](task).sessions
+    assert len(session.messages) == 13 + 7 and session.rounds == 0
+    about = [message.required_words[1] for message in session.messages]
     assert sorted(map(about.count, set(about))) == [1] * 7 + [13]
 
 
@@ -156,7 +167,7 @@ def test_hybrid_trajectories_ask_about_every_sort_and_tell_of_the_others():
 def test_there_are_sentences_for_all_that_is_told_and_asked(language):
     words = fact_templates(language)
     for sort in SUBJECT_TYPES:
-        assert set(ASKED[sort]) <= set(words.of(sort).attributes)
+        assert set(ASKABLE_ATTRIBUTES[sort]) <= set(words.of(sort).attributes)
     assert len(words.seasons) == 4 and len(words.months) == 12
 
 

@@ -6,21 +6,21 @@ from datetime import datetime
 
 import pytest
 
-from memflow.benchmarks.membench.generation.dialogues import tell
-from memflow.benchmarks.membench.generation.layout import framed
-from memflow.benchmarks.membench.generation.questions import put
-from memflow.benchmarks.membench.generation.timeline import read
-from memflow.benchmarks.membench.turns import turns_of
+from memflow.benchmarks.membench.generation.dialogues import word_trajectory
+from memflow.benchmarks.membench.generation.layout import lay_out
+from memflow.benchmarks.membench.generation.questions import word_question
+from memflow.benchmarks.membench.generation.timeline import parse_time
+from memflow.benchmarks.membench.turns import turn_rows
 from memflow.errors import BadInput
 
 START = datetime(2024, 10, 1, 8, 0)
 
 
 async def asked(plan, chat, seed=1, telling=None):
-    frame = framed(plan, "made", START, seed)
-    trajectory = await tell(plan, frame, ["Boston"], seed, telling or chat)
-    said = {turn.message_id: turn for turn in turns_of("d", trajectory)}
-    return await put(plan, frame, said, seed, chat), said
+    layout = lay_out(plan, "made", START, seed)
+    trajectory = await word_trajectory(plan, layout, ["Boston"], seed, telling or chat)
+    said = {turn.message_id: turn for turn in turn_rows("d", trajectory)}
+    return await word_question(plan, layout, said, seed, chat), said
 
 
 async def test_a_question_has_its_evidence_options_and_time(planned, simulator):
@@ -30,7 +30,7 @@ async def test_a_question_has_its_evidence_options_and_time(planned, simulator):
     assert len(set(question.options)) == 4
     assert all("28 years old" in said[message].text for message in question.evidence)
     assert len(question.evidence) == 2
-    assert read(question.asked_at) > max(read(turn.sent_at) for turn in said.values())
+    assert parse_time(question.asked_at) > max(parse_time(turn.sent_at) for turn in said.values())
 
 
 async def test_given_wrong_options_stand_beside_the_answer(planned, simulator):
@@ -53,7 +53,7 @@ async def test_a_date_is_counted_from_the_day_on_which_it_was_told(planned, simu
     plan = planned(answer="next week Monday 7:00 PM", evidence=((0, 1),), dated=True)
     question, _ = await asked(plan, simulator())
     assert question.answer == question.options[question.gold - 1] == "2024-10-07 19:00 Monday"
-    assert len(set(question.options)) == 4 and all(read(option) for option in question.options)
+    assert len(set(question.options)) == 4 and all(parse_time(option) for option in question.options)
 
 
 async def test_an_aside_stands_behind_talk_of_something_else(planned, simulator):
@@ -88,4 +88,4 @@ async def test_what_could_not_be_told_is_not_asked(planned, simulator):
 async def test_messages_of_another_seed_are_refused(planned, simulator):
     plan = planned(rounds=9)
     with pytest.raises(BadInput, match="there is no message"):
-        await put(plan, framed(plan, "made", START, 1), {}, 1, simulator())
+        await word_question(plan, lay_out(plan, "made", START, 1), {}, 1, simulator())

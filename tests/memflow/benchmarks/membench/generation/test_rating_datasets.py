@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.membench.generation.preferences import LEAST, MOST, Category
+from memflow.benchmarks.membench.generation.preferences import MAX_ITEMS, MIN_ITEMS, Category
 from memflow.benchmarks.membench.load import read
 from memflow.errors import BadInput
 from memflow.records import Record
@@ -33,9 +33,9 @@ def _categories(records: list[Record]) -> dict[str, Category]:
 def _films() -> list[tuple[int, str, tuple[str, ...]]]:
     """Five films of each genre alone, 1 to 20, and one of two genres, 21."""
     alone = [
-        (1 + LEAST * genre + film, f"{name} {film} (2001)", (name,))
+        (1 + MIN_ITEMS * genre + film, f"{name} {film} (2001)", (name,))
         for genre, name in enumerate(GENRES)
-        for film in range(LEAST)
+        for film in range(MIN_ITEMS)
     ]
     return [*alone, (21, "Both Ways (2001)", ("Action", "Comedy"))]
 
@@ -144,7 +144,7 @@ def test_the_most_frequent_kind_of_film_that_one_likes_is_counted(
         "Drama": 0,
         "Horror": 1,
     }
-    assert all(len(each.items) == LEAST for each in found.values())
+    assert all(len(each.items) == MIN_ITEMS for each in found.values())
     assert set(found["Comedy"].items[:2]) == {
         "Comedy 0 (2001)",
         "Comedy 1 (2001)",
@@ -198,12 +198,12 @@ def test_books_by_number_are_looked_up_in_their_map(tmp_path: Path) -> None:
 
 def test_a_category_keeps_only_its_most_liked_items(tmp_path: Path) -> None:
     files = _movielens()
-    more = [f"{film},Long Drama {film},Drama" for film in range(1000, 1000 + 2 * MOST)]
-    liked = [f"7,{film},5,1" for film in range(1000, 1000 + 2 * MOST)]
+    more = [f"{film},Long Drama {film},Drama" for film in range(1000, 1000 + 2 * MAX_ITEMS)]
+    liked = [f"7,{film},5,1" for film in range(1000, 1000 + 2 * MAX_ITEMS)]
     files["movielens/movies.csv"] = str(files["movielens/movies.csv"]) + "\n".join(more)
     files["movielens/ratings.csv"] = str(files["movielens/ratings.csv"]) + "\n".join(liked)
     drama = _categories(_read("movielens", tmp_path, files))["Drama"]
-    assert len(drama.items) == MOST
+    assert len(drama.items) == MAX_ITEMS
     assert drama.items[0] == "Drama 0 (2001)"  # Users 2 and 4 like it.
     assert drama.weight == 1
 

@@ -16,7 +16,7 @@ from memflow.benchmarks.membench.answers import (
     rounds_of,
 )
 from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.generation.planning import wanted
+from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import Prompt
@@ -35,7 +35,9 @@ def made(request) -> Made:
 
 def test_every_kind_and_scenario_is_asked_of_every_user(made):
     asked = Counter((probe.category, probe.episode_id.split("/")[-2]) for probe in made.probes)
-    assert asked == {(kind.name, scenario): 20 for kind, scenario in wanted(parameters_of(made.domain))}
+    assert asked == {
+        (kind.name, scenario): 20 for kind, scenario in planned_kinds(parameters_of(made.domain))
+    }
     assert not [row.reason for row in (*made.turns, *made.probes) if row.reason]
 
 

@@ -3,7 +3,7 @@
 import pytest
 from weaving import NAME, said
 
-from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
+from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
 from memflow.records import Entity, Probe
 
 USER = "life-7"
@@ -56,25 +56,30 @@ def entity(name: str, user: str = USER) -> Entity:
     ],
 )
 def test_a_phrase_is_found_at_the_edges_of_words(text: str, phrase: str, holds: bool) -> None:
-    assert (conflict(plain(text), [plain(phrase)]) is not None) == holds
+    assert (find_conflict(normalize(text), [normalize(phrase)]) is not None) == holds
 
 
 def test_options_answers_and_the_names_of_the_users_life_are_forbidden() -> None:
     turns = said([1], EPISODE)
     probes = [probe("Boston, MA", "Miami, FL; nurse", revealed="Boston")]
-    told = forbidden(turns, probes, [entity("Clara Jennings"), entity("Someone Else", "life-8")])
+    told = forbidden_phrases(turns, probes, [entity("Clara Jennings"), entity("Someone Else", "life-8")])
     assert told == {EPISODE: (" boston ", " boston ma ", " clara jennings ", " miami fl ", " nurse ")}
 
 
 def test_options_that_say_that_there_is_nothing_forbid_nothing() -> None:
-    assert forbidden([], [probe("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
+    assert forbidden_phrases([], [probe("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
 
 
 def test_where_likings_are_asked_for_nobody_else_may_like_or_recommend_anything() -> None:
     name = "life-7/highlevel/movie/0"
-    told = forbidden(said([1], name), [probe("Action", episode=name)])[name]
-    assert conflict(plain("I really like those trains."), told) == " i really like "
-    assert conflict(plain("大家都喜欢这座桥"), told) == plain("喜欢")
-    assert conflict(plain("The panel would recommend a second bridge."), told) is not None
-    assert conflict(plain("It looks like rain."), told) is None
-    assert conflict(plain("I really like those trains."), forbidden(said([1], EPISODE), [])[EPISODE]) is None
+    told = forbidden_phrases(said([1], name), [probe("Action", episode=name)])[name]
+    assert find_conflict(normalize("I really like those trains."), told) == " i really like "
+    assert find_conflict(normalize("大家都喜欢这座桥"), told) == normalize("喜欢")
+    assert find_conflict(normalize("The panel would recommend a second bridge."), told) is not None
+    assert find_conflict(normalize("It looks like rain."), told) is None
+    assert (
+        find_conflict(
+            normalize("I really like those trains."), forbidden_phrases(said([1], EPISODE), [])[EPISODE]
+        )
+        is None
+    )

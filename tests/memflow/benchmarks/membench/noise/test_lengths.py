@@ -10,7 +10,7 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.checks.noise import EXPECTED
-from memflow.benchmarks.membench.noise.lengths import pool_of
+from memflow.benchmarks.membench.noise.insertion import noise_units
 from memflow.benchmarks.membench.turns import is_noise
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
@@ -91,7 +91,7 @@ def test_published_noise_is_taken_where_the_records_hold_it_but_for_what_is_in_c
         record("noise/participation/0", {"noise_message": [{"user": "石桥呢？", "assistant": "修好了。"}]}),
     ]
     domain = replace(DOMAIN, parameters={**DOMAIN.parameters, "noise_tokens": 200})
-    assert [len(unit.steps) for unit in pool_of(domain, records)] == [3, 1]
+    assert [len(unit.steps) for unit in noise_units(domain, records)] == [3, 1]
     turns, _ = walked(domain, records)
     noise = [turn for turn in turns if is_noise(turn.message_id)]
     assert {turn.text for turn in noise} == {each["message"] for each in said}

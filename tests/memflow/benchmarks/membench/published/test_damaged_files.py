@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from telling import messages, sampled, sessions
 
 from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.published import release as published
-from memflow.benchmarks.membench.turns import probes_of, turns_of
+from memflow.benchmarks.membench.turns import turn_rows
 from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
 from memflow.records import Record
@@ -41,9 +42,9 @@ def rows(source: str, content: bytes) -> int:
     for record_id, raw in published.read(File(known, source, content)):
         content_of = json.dumps(raw, ensure_ascii=False)
         each = published.trajectory(replace(record, record_id=record_id, content=content_of))
-        for probe in probes_of("d", each):
+        for probe in probe_rows("d", each):
             assert probe.reason is not None or 1 <= int(probe.gold) <= len(probe.options)
-        found += len([*turns_of("d", each), *probes_of("d", each)])
+        found += len([*turn_rows("d", each), *probe_rows("d", each)])
     return found
 
 

@@ -13,9 +13,10 @@ from telling import read
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.load import trajectory
+from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
-from memflow.benchmarks.membench.selection import taken
-from memflow.benchmarks.membench.turns import probes_of, turns_of
+from memflow.benchmarks.membench.selection import select_trajectories
+from memflow.benchmarks.membench.turns import turn_rows
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import EXPECTATIONS
 from memflow.errors import BadInput
@@ -44,7 +45,7 @@ def test_a_message_says_its_place_and_time(tmp_path: Path):
     assert found.steps[0].user == "我姑姑61岁。（地点：北京；时间：2024年04月01日 周一 08:25）"
     assert found.steps[0].sent_at == "2024年04月01日 周一 08:25"
     assert (found.language, found.scene) == ("zh", "observation")
-    assert found.asked[0].evidence == ("observation/simple/roles/0/0.0u",)
+    assert found.questions[0].evidence == ("observation/simple/roles/0/0.0u",)
 
 
 def folder_of(name: str) -> str:
@@ -143,12 +144,12 @@ def test_every_published_file_is_read_whole(published: list[Record]):
 
 @pytest.fixture(scope="module")
 def rows(published: list[Record]) -> dict[str, list[Any]]:
-    states, each = states_of(DOMAIN.name, published), taken(DOMAIN, published)
+    states, each = states_of(DOMAIN.name, published), select_trajectories(DOMAIN, published)
     return {
         "state.profiles": states.profiles,
         "state.entities": states.entities,
-        "utterance.turns": [turn for one in each for turn in turns_of(DOMAIN.name, one)],
-        "question.probes": [probe for one in each for probe in probes_of(DOMAIN.name, one)],
+        "utterance.turns": [turn for one in each for turn in turn_rows(DOMAIN.name, one)],
+        "question.probes": [probe for one in each for probe in probe_rows(DOMAIN.name, one)],
     }
 
 
@@ -175,4 +176,4 @@ def test_what_is_published_passes_its_checks(rows: dict[str, list[Any]], table: 
         if not outcome.passed
     }
     # Its clock draws the minutes of every message anew.
-    assert failed == ({"times_go_forward": 101} if table == "utterance.turns" else {})
+    assert failed == ({"non_decreasing_times": 101} if table == "utterance.turns" else {})

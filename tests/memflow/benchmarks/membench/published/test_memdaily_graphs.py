@@ -10,7 +10,7 @@ from telling import read
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
-from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.errors import BadInput
 
 SOURCE = "memdaily/graphs.json"
@@ -58,7 +58,7 @@ def test_a_graph_is_a_user_and_what_is_in_their_life(tmp_path: Path):
 
 def test_a_graph_is_no_trajectory(tmp_path: Path):
     records = read("memdaily", {SOURCE: [GRAPH]}, tmp_path)
-    assert taken(find("membench_memdaily"), records) == []
+    assert select_trajectories(find("membench_memdaily"), records) == []
     assert states_of("d", []).profiles == []
 
 

@@ -8,8 +8,8 @@ import pytest
 from telling import names, read, sampled
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench.published.noise import pool
-from memflow.benchmarks.membench.selection import taken
+from memflow.benchmarks.membench.published.noise import published_units
+from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.errors import BadInput
 
 MESSAGES, ROUNDS = names("membench_noise")
@@ -19,14 +19,14 @@ TALK = [{"nid": 7, "noise_message": [{"sid": 0, "user": "Which kings?", "assista
 
 def test_units_are_in_one_pool_by_scene(tmp_path: Path):
     records = read("membench_noise", {MESSAGES: SAID, ROUNDS: TALK}, tmp_path)
-    units = pool(records)
+    units = published_units(records)
     assert list(units) == ["observation-0", "observation-1", "participation-0"]
     assert [step.user for step in units["observation-1"]] == [
         "King 0 ruled.",
         "King 1 ruled.",
         "King 2 ruled.",
     ]
-    assert pool(records, "participation") == {"participation-0": units["participation-0"]}
+    assert published_units(records, "participation") == {"participation-0": units["participation-0"]}
     (step,) = units["participation-0"]
     assert (step.user, step.assistant, step.sent_at, step.noise) == (
         "Which kings?",
@@ -40,8 +40,8 @@ def test_noise_is_no_trajectory_and_a_trajectory_no_noise(tmp_path: Path):
     source = "membench/data2test/0-10k/ThirdAgentDataLowLevel_multiple_0.json"
     said = read("membench_observation", {source: {"simple": {"roles": [sampled("observation")]}}}, tmp_path)
     noise = read("membench_noise", {MESSAGES: SAID}, tmp_path)
-    assert len(taken(find("membench_observation"), [*noise, *said])) == 1
-    assert len(pool([*noise, *said])) == 2
+    assert len(select_trajectories(find("membench_observation"), [*noise, *said])) == 1
+    assert len(published_units([*noise, *said])) == 2
 
 
 @pytest.mark.parametrize(

@@ -7,23 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from telling import question
 
-from memflow.benchmarks.membench.kinds import kind
-from memflow.benchmarks.membench.published.questions import Question, asked, joined
-from memflow.benchmarks.membench.turns import Asked, Step, Trajectory
+from memflow.benchmarks.membench.kinds import find_kind
+from memflow.benchmarks.membench.published.questions import PublishedQuestion, choice_question, join_answer
+from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory
 
 STEPS = Trajectory(
     trajectory_id="participation/simple/roles/0",
     dataset="d",
     scene="participation",
-    kind=kind("simple"),
+    kind=find_kind("simple"),
     scenario="roles",
     language="en",
     steps=tuple(Step(f"Step {number}.", "I see.", number // 3) for number in range(6)),
 )
 
 
-def put(targets: Any = (4,), **changes: Any) -> Asked:
-    return asked(STEPS, Question.model_validate(question(list(targets), **changes)))
+def put(targets: Any = (4,), **changes: Any) -> ChoiceQuestion:
+    return choice_question(STEPS, PublishedQuestion.model_validate(question(list(targets), **changes)))
 
 
 def test_a_sound_question_has_no_reason():
@@ -76,11 +76,12 @@ def test_no_target_at_all_is_an_empty_list():
     without = question([0])
     del without["target_step_id"]
     assert (
-        asked(STEPS, Question.model_validate(without)).reason == "it names no step that its answer rests on"
+        choice_question(STEPS, PublishedQuestion.model_validate(without)).reason
+        == "it names no step that its answer rests on"
     )
     assert put().reason is None
-    nothing = Question.model_validate({**question([0]), "target_step_id": None})
-    assert asked(STEPS, nothing).evidence == ()
+    nothing = PublishedQuestion.model_validate({**question([0]), "target_step_id": None})
+    assert choice_question(STEPS, nothing).evidence == ()
 
 
 def test_evidence_is_named_once_and_in_order():
@@ -105,8 +106,8 @@ def test_whatever_the_order_the_golds_option_is_the_answer(options: list[str], t
     found = put(targets, choices=choices, ground_truth="ABCD"[options.index("61")])
     assert found.reason is None
     assert found.options[found.gold - 1] == found.answer == "61"
-    assert set(found.evidence) == {STEPS.told_at(target) for target in targets}
+    assert set(found.evidence) == {STEPS.evidence_id(target) for target in targets}
 
 
 def test_a_list_is_joined_so_that_its_parts_can_be_told_apart():
-    assert joined(["The Good, the Bad and the Ugly", "Up"]) == "The Good, the Bad and the Ugly; Up"
+    assert join_answer(["The Good, the Bad and the Ugly", "Up"]) == "The Good, the Bad and the Ugly; Up"

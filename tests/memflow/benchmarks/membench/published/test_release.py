@@ -13,8 +13,8 @@ from telling import TOLD, ids, message_of, messages, question, read, round_of, s
 
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench.load import trajectory
-from memflow.benchmarks.membench.turns import Trajectory, is_noise, turns_of
-from memflow.benchmarks.membench.wording import moment_of, written
+from memflow.benchmarks.membench.turns import Trajectory, is_noise, turn_rows
+from memflow.benchmarks.membench.wording import format_time, parse_time
 from memflow.errors import BadInput
 
 PARTICIPATION = "membench/data2test/0-10k/FirstAgentDataLowLevel_multiple_0.json"
@@ -36,10 +36,10 @@ def test_a_step_of_data2test_is_a_round_or_a_message(tmp_path: Path):
         ("Step 2", "I see.", time(2)),
     ]
     assert took.steps[1].user == f"My aunt is 61. (place: Boston, MA; time: {time(1)})"
-    assert took.asked[0].evidence == ("participation/simple/roles/0/0.1u",)
+    assert took.questions[0].evidence == ("participation/simple/roles/0/0.1u",)
     saw = one(tmp_path, OBSERVATION, {"simple": {"places": [sampled("observation")]}})
     assert [step.assistant for step in saw.steps] == [None, None, None]
-    assert saw.asked[0].evidence == ("observation/simple/places/0/0.1u",)
+    assert saw.questions[0].evidence == ("observation/simple/places/0/0.1u",)
     assert (saw.scene, saw.kind.name, saw.scenario, saw.language) == (
         "observation",
         "simple",
@@ -70,31 +70,31 @@ def test_steps_without_a_time_are_noise_where_a_file_was_lengthened(tmp_path: Pa
     assert [step.noise for step in found.steps] == [False, False, *[True] * 6, False]
     assert [step.session for step in found.steps if step.noise] == [0, 0, 0, 1, 1, 1]
     assert all(step.sent_at is None for step in found.steps if step.noise)
-    turns = list(turns_of("d", found))
+    turns = list(turn_rows("d", found))
     assert len({turn.message_id for turn in turns}) == len(turns)
     assert sum(is_noise(turn.message_id) for turn in turns) == (12 if scene == "participation" else 6)
     assert f"{scene}/simple/roles/0/noise/1.5u" in {turn.message_id for turn in turns}
-    assert found.asked[0].evidence == (f"{scene}/simple/roles/0/0.1u",)
-    assert found.asked[0].reason is None
+    assert found.questions[0].evidence == (f"{scene}/simple/roles/0/0.1u",)
+    assert found.questions[0].reason is None
 
 
 def test_a_trajectory_whose_noise_cannot_be_told_is_quarantined(tmp_path: Path):
     long = sampled("observation", units=1)
     found = one(tmp_path, LENGTHENED.format("Third"), {"simple": {"roles": [long]}})
     assert found.reason == ("its file says 2 units of noise, of 3 steps each, and 3 of its steps say no time")
-    assert given_episodes(list(turns_of("d", found))) == []
+    assert given_episodes(list(turn_rows("d", found))) == []
 
 
 def test_a_target_that_is_noise_is_no_evidence(tmp_path: Path):
     long = sampled("observation", units=2, target_step_id=[4])
     found = one(tmp_path, LENGTHENED.format("Third"), {"simple": {"roles": [long]}})
-    assert found.asked[0].reason == "it rests on step 4, which is noise"
+    assert found.questions[0].reason == "it rests on step 4, which is noise"
 
 
 def test_steps_of_memdata_are_counted_through_their_sessions(tmp_path: Path):
     found = one(tmp_path, RAW.format("First", "simple"), {"roles": [sessions()]})
     assert [step.session for step in found.steps] == [0, 0, 1, 1, 1]
-    assert found.asked[0].evidence == ("participation/simple/roles/0/1.2u",)
+    assert found.questions[0].evidence == ("participation/simple/roles/0/1.2u",)
     assert found.steps[2].user == f"My aunt is 61. (place: Boston, MA; time: {time(2)})"
     assert found.steps[2].assistant == f"I see. (place: Boston, MA; time: {time(2)})"
     assert found.steps[2].sent_at == time(2)
@@ -103,10 +103,10 @@ def test_steps_of_memdata_are_counted_through_their_sessions(tmp_path: Path):
 def test_what_a_step_tells_is_gold_and_in_no_text(tmp_path: Path):
     for agent, content in (("First", sessions()), ("Third", messages())):
         found = one(tmp_path, RAW.format(agent, "simple"), {"roles": [content]})
-        (told,) = [turn for turn in turns_of("d", found) if turn.exposes]
+        (told,) = [turn for turn in turn_rows("d", found) if turn.exposes]
         assert json.loads(told.exposes or "") == {"entity": "aunt", "attribute": "age", "value": "61"}
-        assert told.message_id == found.asked[0].evidence[0]
-        (episode,) = given_episodes(list(turns_of("d", found)))
+        assert told.message_id == found.questions[0].evidence[0]
+        (episode,) = given_episodes(list(turn_rows("d", found)))
         assert not any("attr" in message.text for event in episode.events for message in event.messages)
 
 
@@ -128,13 +128,18 @@ def test_sessions_of_recommendations_are_read_and_their_answers_are_lists(tmp_pa
     }
     found = one(tmp_path, RAW.format("First", "RecMultiSession"), {"multi_agent": [content]})
     assert found.kind.name == "rec_multi_session"
-    assert found.asked[0].options == ("Film 0", "Film 0; Film 1, or so", "I named nothing.", "Film 1, or so")
-    assert (found.asked[0].answer, found.asked[0].gold) == ("Film 0; Film 1, or so", 2)
-    assert found.asked[0].evidence == (
+    assert found.questions[0].options == (
+        "Film 0",
+        "Film 0; Film 1, or so",
+        "I named nothing.",
+        "Film 1, or so",
+    )
+    assert (found.questions[0].answer, found.questions[0].gold) == ("Film 0; Film 1, or so", 2)
+    assert found.questions[0].evidence == (
         "participation/rec_multi_session/multi_agent/3/0.0a",
         "participation/rec_multi_session/multi_agent/3/1.3a",
     )
-    assert found.asked[0].reason is None
+    assert found.questions[0].reason is None
 
 
 def test_reflective_observation_has_sessions_of_messages(tmp_path: Path):
@@ -144,7 +149,7 @@ def test_reflective_observation_has_sessions_of_messages(tmp_path: Path):
         "QA": question([[0, 0], [1, 0]]),
     }
     found = one(tmp_path, RAW.format("Third", "highlevel"), {"movie": [content], "emotion": []})
-    assert found.asked[0].evidence == (
+    assert found.questions[0].evidence == (
         "observation/highlevel/movie/0/0.0u",
         "observation/highlevel/movie/0/0.1u",
     )
@@ -254,12 +259,12 @@ MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(
 
 @given(MOMENTS, st.sampled_from(["en", "zh"]))
 def test_a_time_that_is_written_is_read(moment: datetime, language: str):
-    assert moment_of(written(moment, language)) == moment
+    assert parse_time(format_time(moment, language)) == moment
 
 
 def test_what_is_no_time_is_read_as_none():
-    assert moment_of("tomorrow at 9") is None
-    assert moment_of("2024-13-41 08:00") is None
+    assert parse_time("tomorrow at 9") is None
+    assert parse_time("2024-13-41 08:00") is None
 
 
 def test_gold_of_any_type_is_kept_as_text(tmp_path: Path):
