@@ -1,8 +1,4 @@
-"""What must hold of generated trajectories and of what is asked of them, as data.
-
-It blocks: whoever makes trajectories can keep all of it. What holds of every trajectory, published ones too, is
-rows.py.
-"""
+"""Blocking checks of generated turns and probes. `rows.py` has the checks of published ones too."""
 
 import json
 from collections import Counter, defaultdict
@@ -18,7 +14,7 @@ from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.checks.rules import Across, Each, Expectation, PerDomain, Rule, Together, sound
 from memflow.records import Entity, Probe, Turn
 
-RESTS_ON = {
+EVIDENCE_COUNT = {
     "simple": 1,
     "conditional": 2,
     "comparative": 2,
@@ -26,11 +22,11 @@ RESTS_ON = {
     "noisy": 2,
     "knowledge_update": 1,
 }
-"""How many messages an answer rests on; of other kinds, it depends on the trajectory."""
+"""Evidence messages per question; other kinds have a variable number."""
 
 
-def where_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
-    """A rule of generated domains."""
+def if_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
+    """Restrict a rule to generated domains."""
 
     def of(domain: Domain) -> Rule | None:
         if not generated(domain):
@@ -40,8 +36,8 @@ def where_generated(rule: Rule | Callable[[Domain], Rule | None]) -> PerDomain:
     return PerDomain(of)
 
 
-def going_back(turns: Sequence[Turn]) -> list[int]:
-    """Messages that are sent no later than those of the step before; noise has no time."""
+def find_decreasing_times(turns: Sequence[Turn]) -> list[int]:
+    """Return messages sent no later than the previous step; noise has no time."""
     by_episode: dict[str, list[int]] = defaultdict(list)
     for at, turn in enumerate(turns):
         if turn.reason is None and not is_noise(turn.message_id):
@@ -57,22 +53,22 @@ def going_back(turns: Sequence[Turn]) -> list[int]:
     return found
 
 
-def says_its_value(turn: Turn) -> bool:
-    """Whether a message that is evidence of a fact says the value that it is evidence of."""
+def contains_gold_value(turn: Turn) -> bool:
+    """Return whether an evidence message of a fact contains the gold value."""
     if turn.exposes is None or find_kind(turn.episode_id.split("/")[-3]).level != "factual":
         return True
     return str(json.loads(turn.exposes)["value"]).casefold() in turn.text.casefold()
 
 
-def not_in_the_graph(turns: Sequence[Turn], entities: Sequence[Entity]) -> list[int]:
-    """Messages that are evidence of another value than the user's graph has."""
+def find_values_not_in_graph(turns: Sequence[Turn], entities: Sequence[Entity]) -> list[int]:
+    """Return evidence messages whose value differs from the user's graph."""
     known = {
         (row.user_id, row.entity_id): {"name": row.name, **json.loads(row.attributes)} for row in entities
     }
     found = []
     for at, turn in enumerate(turns):
         name = turn.episode_id.split("/")[-3]
-        if turn.exposes is None or name not in {*RESTS_ON, "aggregative"}:
+        if turn.exposes is None or name not in {*EVIDENCE_COUNT, "aggregative"}:
             continue
         told = json.loads(turn.exposes)
         if known.get((_user(turn.episode_id), told["entity"]), {}).get(told["attribute"]) != told["value"]:
@@ -80,8 +76,8 @@ def not_in_the_graph(turns: Sequence[Turn], entities: Sequence[Entity]) -> list[
     return found
 
 
-def with_other_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Questions whose evidence is not what tells something in their trajectory, in its order."""
+def find_incomplete_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Return probes whose evidence differs from all messages with gold in their trajectory, in order."""
     telling: dict[str, list[Turn]] = defaultdict(list)
     for turn in turns:
         if turn.exposes is not None:
@@ -94,8 +90,8 @@ def with_other_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[
     return found
 
 
-def asked_too_early(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Questions that are not asked after all of their trajectory was told."""
+def find_probes_before_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Return probes that are not asked after the last message of their trajectory."""
     last: dict[str, datetime] = {}
     for turn in turns:
         if turn.reason is None and not is_noise(turn.message_id):
@@ -109,8 +105,8 @@ def asked_too_early(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]
     ]
 
 
-def never_told_wrongly(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Questions about what was corrected, of which no wrong option was said before the correction."""
+def find_missing_wrong_statements(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Return probes about a correction without a wrong option stated before it."""
     said: dict[str, list[Turn]] = defaultdict(list)
     events = {turn.message_id: turn.event for turn in turns}
     for turn in turns:
@@ -127,12 +123,12 @@ def never_told_wrongly(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[i
     return found
 
 
-def _rests_on_as_many(probe: Probe) -> bool:
-    expected = RESTS_ON.get(probe.category or "")
+def _has_expected_evidence_count(probe: Probe) -> bool:
+    expected = EVIDENCE_COUNT.get(probe.category or "")
     return probe.reason is not None or expected is None or len(probe.evidence) == expected
 
 
-def _of_every_kind(domain: Domain) -> Rule:
+def _every_kind_per_user(domain: Domain) -> Rule:
     parameters = parameters_of(domain)
     due = {(each.name, scenario): parameters.each for each, scenario in planned_kinds(parameters)}
 
@@ -149,42 +145,42 @@ def _user(episode: str) -> str:
     return episode.rsplit("/", 3)[0]
 
 
-def _asked_at_the_end(domain: Domain) -> Rule | None:
-    """To measure capacity, questions are asked earlier too."""
+def _probes_after_history(domain: Domain) -> Rule | None:
+    """Check the time of probes, unless the protocol `capacity` asks them earlier too."""
     at_end = parameters_of(domain).protocol == "end"
-    return Across((_PROBES, _TURNS), asked_too_early) if at_end else None
+    return Across((_PROBES, _TURNS), find_probes_before_end) if at_end else None
 
 
 _PROBES, _TURNS = "question.probes", "utterance.turns"
 
 EXPECTED: tuple[Expectation, ...] = (
-    Expectation(_TURNS, "generated_times_increasing", where_generated(Together(going_back))),
-    Expectation(_TURNS, "generated_evidence_contains_value", where_generated(sound(says_its_value))),
+    Expectation(_TURNS, "generated_times_increasing", if_generated(Together(find_decreasing_times))),
+    Expectation(_TURNS, "generated_evidence_contains_value", if_generated(sound(contains_gold_value))),
     Expectation(
         _TURNS,
         "generated_evidence_in_user_graph",
-        where_generated(Across((_TURNS, "state.entities"), not_in_the_graph)),
+        if_generated(Across((_TURNS, "state.entities"), find_values_not_in_graph)),
     ),
-    Expectation(_PROBES, "every_kind_per_user", where_generated(_of_every_kind)),
+    Expectation(_PROBES, "every_kind_per_user", if_generated(_every_kind_per_user)),
     Expectation(
         _PROBES,
         "generated_evidence_complete",
-        where_generated(Across((_PROBES, _TURNS), with_other_evidence)),
+        if_generated(Across((_PROBES, _TURNS), find_incomplete_evidence)),
     ),
     Expectation(
         _PROBES,
         "generated_evidence_count_by_kind",
-        where_generated(Each(_rests_on_as_many)),
+        if_generated(Each(_has_expected_evidence_count)),
     ),
     Expectation(
         _PROBES,
         "generated_probes_after_history",
-        where_generated(_asked_at_the_end),
+        if_generated(_probes_after_history),
     ),
     Expectation(
         _PROBES,
         "corrected_value_stated_before",
-        where_generated(Across((_PROBES, _TURNS), never_told_wrongly)),
+        if_generated(Across((_PROBES, _TURNS), find_missing_wrong_statements)),
     ),
 )
-"""What is expected of generated trajectories and questions."""
+"""Checks of generated turns and probes."""

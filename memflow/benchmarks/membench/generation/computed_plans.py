@@ -1,8 +1,8 @@
-"""Plans that ask for what follows from what was told, and is computed: comparative, aggregative and post_processing.
+"""Plans whose answer is computed from stated facts.
 
-comparative       which of two has more of an attribute; of a person and an event, whether they share a place
-aggregative       how many of all have so much of an attribute, or a value of it
-post_processing   what follows from an attribute of one who is named by another: processing.py
+comparative       which of two entities has more; or whether a person and an event share a place
+aggregative       how many entities have a value, or at least a value
+post_processing   a value derived from an attribute of an entity identified by another one
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,13 +33,13 @@ _MEASURES: Mapping[str, Callable[[str], Any]] = {
     "scale": values.parse_scale,
     "duration": values.parse_duration,
 }
-"""What can be put in an order, by the value as it is told; an education, by its place in the vocabulary."""
+"""Parsers of ordered attributes. Educations are ordered by the vocabulary."""
 _LESSER_IS_ASKED = ("birthday",)
-"""Of these, the lesser is asked for: the earlier."""
+"""Attributes whose lesser value is asked for."""
 
 
 def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
-    """Which of two has more of an attribute. All of them are told of."""
+    """Plan a question which of two entities has more of an attribute; all entities have stated facts."""
     if request.scenario == "hybrid":
         return _plan_shared_place(request)
     sort = subject_type_of(request)
@@ -53,16 +53,16 @@ def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
     right = words.both if first == second else (one if ahead else other).name
     options = [one.name, other.name, words.both, *(node.name for node in more[:1])]
     wanted = tuple(Fact(Subject(node, sort), name) for node in (one, other))
-    sessions, pairs = plan_sessions(request, _facts_of_all(request, [(sort, name)]), wanted)
+    sessions, evidence = plan_sessions(request, _facts_of_all(request, [(sort, name)]), wanted)
     question = fill_sentence(words.of(sort).compared[name], one=one.name, other=other.name)
     wrong = tuple(option for option in options if option != right)
     return request.plan(
-        sessions, PlannedQuestion(question, right, pairs, wrong, required_words=(one.name, other.name))
+        sessions, PlannedQuestion(question, right, evidence, wrong, required_words=(one.name, other.name))
     )
 
 
 def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
-    """Whether a person's place and an event's are the same; as often as not they are, where any are."""
+    """Plan a question whether a person and an event share a place; both answers are equally likely."""
     mixed = fact_templates(request.language).mixed
     name = request.rng.choice(list(mixed.compared))
     meetings = [(one, other) for one in request.graph.roles for other in request.graph.events]
@@ -85,17 +85,17 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
     else:
         right, wrong = differ(here, there), (agree(here), agree(there), differ(there, here))
     wanted = (Fact(Subject(one, "people"), name), Fact(Subject(other, "events"), "location"))
-    sessions, pairs = plan_sessions(
+    sessions, evidence = plan_sessions(
         request, _facts_of_all(request, [("people", name), ("events", "location")]), wanted
     )
     question = fill_sentence(mixed.compared[name], one=one.name, other=other.name)
     return request.plan(
-        sessions, PlannedQuestion(question, right, pairs, wrong, required_words=(one.name, other.name))
+        sessions, PlannedQuestion(question, right, evidence, wrong, required_words=(one.name, other.name))
     )
 
 
 def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
-    """How many of all those told of have a value, or at least as much: all of them are evidence."""
+    """Plan a question how many entities have a value or more; all are evidence."""
     words = fact_templates(request.language)
     if request.scenario == "hybrid":
         asked: list[tuple[SubjectType, str]] = [("people", "hometown"), ("events", "location")]
@@ -131,52 +131,59 @@ def _plan_count(
     count: int,
     counts: CountTemplates,
 ) -> TrajectoryPlan:
-    """The plan that asks how many there are. Wrong counts are near it."""
+    """Build a counting plan with wrong counts near the correct one."""
     facts = _facts_of_all(request, asked)
     wanted = [fact for fact in facts if (fact.subject.sort, fact.attribute) in asked]
-    sessions, pairs = plan_sessions(request, facts, wanted)
+    sessions, evidence = plan_sessions(request, facts, wanted)
     near = sorted((each for each in range(count + 5) if each != count), key=lambda each: abs(each - count))
     wrong = tuple(counts.say(each) for each in request.rng.sample(near[:5], 3))
     question = fill_sentence(pattern, value=value)
     return request.plan(
-        sessions, PlannedQuestion(question, counts.say(count), pairs, wrong, required_words=(value,))
+        sessions, PlannedQuestion(question, counts.say(count), evidence, wrong, required_words=(value,))
     )
 
 
 def _facts_of_all(request: PlanRequest, asked: Sequence[tuple[SubjectType, str]]) -> list[Fact]:
-    """These attributes of all of these sorts; observed, another one of each besides."""
+    """Return these attributes of all entities; in observation, another attribute of each too."""
     found = []
     for sort, name in asked:
         for node in nodes_of_type(request.graph, sort):
             subject = Subject(node, sort)
             found.append(Fact(subject, name))
             if request.scene == "observation":
-                others = [each for each in FACT_ATTRIBUTES[sort] if each not in (name, subject.said)]
+                others = [
+                    each for each in FACT_ATTRIBUTES[sort] if each not in (name, subject.reference_attribute)
+                ]
                 found.append(Fact(subject, request.rng.choice(others)))
     return found
 
 
 def _measure(request: PlanRequest, name: str, node: Node) -> Any:
-    """How much of an attribute a node has."""
+    """Return the comparable value of an attribute."""
     if name == "education":
         return request.vocabulary.educations.index(node[name])
     return _MEASURES[name](node[name])
 
 
 def plan_post_processing(request: PlanRequest) -> TrajectoryPlan:
-    """What follows from an attribute of one who is named by another."""
+    """Plan a question for a value derived from an attribute of an identified entity."""
     sort = subject_type_of(request)
     about = fact_templates(request.language).of(sort)
     target, by, name = request.rng.choice(find_conditions(request, sort, list(about.processed)))
-    who = select_subjects(request, sort, target, (by, name))
+    subjects = select_subjects(request, sort, target, (by, name))
     made = processing.derive_value(request, name, target)
-    wanted = (Fact(who.target, by), Fact(who.target, name))
-    sessions, pairs = plan_sessions(request, who.facts(request, (by, name)), wanted)
-    question = fill_sentence(about.processed[name], who=who.named_by(by, request), **made.fields)
+    wanted = (Fact(subjects.target, by), Fact(subjects.target, name))
+    sessions, evidence = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
+    question = fill_sentence(about.processed[name], who=subjects.describe_by(by, request), **made.fields)
     return request.plan(
         sessions,
         PlannedQuestion(
-            question, made.answer, pairs, made.wrong, dated=name == "time", required_words=(who.by(by),)
+            question,
+            made.answer,
+            evidence,
+            made.wrong,
+            dated=name == "time",
+            required_words=(subjects.identifying_value(by),),
         ),
     )
 
@@ -186,4 +193,4 @@ PLANNERS: Mapping[str, Planner] = {
     "aggregative": plan_aggregative,
     "post_processing": plan_post_processing,
 }
-"""The planners of these kinds."""
+"""Planners by question kind."""

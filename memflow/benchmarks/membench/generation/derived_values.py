@@ -1,4 +1,4 @@
-"""What follows from a value that was told: a sum of digits, a season, what an occupation is. No model is asked."""
+"""Values derived from an attribute: a digit sum, a season, a description. No model is called."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from memflow.benchmarks.membench.generation.templates import fact_templates, fil
 
 @dataclass(frozen=True)
 class DerivedValue:
-    """What follows, with wrong options as far as they are computed too. `fields` are filled into the question."""
+    """A derived answer with computed wrong options. `fields` fill the question template."""
 
     answer: str
     wrong: tuple[str, ...] = ()
@@ -19,12 +19,12 @@ class DerivedValue:
 
 
 def derive_value(request: PlanRequest, name: str, node: Node) -> DerivedValue:
-    """What follows from an attribute of a node."""
+    """Derive a value from an attribute of a node."""
     return _BY_ATTRIBUTE[name](request, node[name])
 
 
 def season_of(month: int) -> int:
-    """The season of a month from 1: winter is 0, and begins in December."""
+    """Return the season of a month from 1; winter is 0 and starts in December."""
     return month % 12 // 3
 
 
@@ -65,7 +65,7 @@ def _city(request: PlanRequest, value: str) -> DerivedValue:
 
 
 def _time(request: PlanRequest, value: str) -> DerivedValue:
-    """The day that it comes to, which depends on when it is told: questions.py computes it."""
+    """Return the time unchanged; questions.py resolves its date."""
     return DerivedValue(value)
 
 
@@ -103,7 +103,7 @@ _BY_ATTRIBUTE: Mapping[str, Callable[[PlanRequest, str], DerivedValue]] = {
 
 
 def _described(request: PlanRequest, value: str, known: Mapping[str, str]) -> DerivedValue:
-    """A description from the vocabulary, beside those of others."""
+    """Return a description from the vocabulary and those of others."""
     return DerivedValue(known[value], _some(request, (told for name, told in known.items() if name != value)))
 
 
@@ -112,6 +112,6 @@ def _near(request: PlanRequest, number: int, least: int) -> tuple[str, ...]:
 
 
 def _some(request: PlanRequest, options: Iterable[str]) -> tuple[str, ...]:
-    """Three of the options, or all where there are fewer."""
+    """Return up to three of the options at random."""
     held = sorted(set(options))
     return tuple(request.rng.sample(held, min(3, len(held))))

@@ -1,8 +1,8 @@
-"""A plan in words: the trajectory that a user tells, worded by the simulator (paper, section 3.1 and appendix C).
+"""Wording of plans by the simulator (paper, section 3.1 and appendix C).
 
-Beats are put in everyday speech, and what has to stay in them is looked for in the wording. The talk around them is a
-conversation that the simulator leads with itself, or goes on about each beat. No request waits for another's answer.
-A plan that cannot be worded is a trajectory with its reason.
+The simulator rewords planned messages, and invents the conversation around them. Required words are verified.
+Requests are
+independent. A trajectory that cannot be worded is quarantined with its reason.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from memflow.fingerprint import seeded
 
 @dataclass(frozen=True)
 class _StepText:
-    """The words of a step, without place and time."""
+    """The texts of a step, without place and time."""
 
     user: str = ""
     assistant: str = ""
@@ -41,7 +41,7 @@ class _StepText:
 async def word_trajectory(
     plan: TrajectoryPlan, layout: TrajectoryLayout, places: Sequence[str], seed: int, simulator: Chat
 ) -> Trajectory:
-    """The trajectory of `frame` with its words. `places` are those that the user speaks from."""
+    """Return the laid-out trajectory with its texts. `places` are the places from which the user writes."""
     said = await _SessionWriter(plan, simulator).said()
     where = _places(plan, layout, places, seed)
     steps = []
@@ -61,20 +61,20 @@ async def word_trajectory(
 
 
 def find_missing_words(plain: str, worded: str, required_words: Sequence[str]) -> str | None:
-    """What is wrong with a wording that has lost words which its plain sentence had; None where it kept them."""
+    """Return the fault of a wording that lost required words of its plain sentence; None if there is none."""
     said, before = worded.casefold(), plain.casefold()
     missing = [word for word in required_words if word.casefold() in before and word.casefold() not in said]
     return f"these words have to stand in it as they are: {quote_list(missing)}" if missing else None
 
 
 def find_forbidden_words(worded: str, forbidden_words: Sequence[str]) -> str | None:
-    """What is wrong with a wording that says words which are to be avoided; None where it says none."""
+    """Return the fault of a wording with forbidden words; None if there is none."""
     said = [word for word in forbidden_words if contains_word(worded, word)]
     return f"these words must not stand in it: {quote_list(said)}" if said else None
 
 
 def _places(plan: TrajectoryPlan, layout: TrajectoryLayout, places: Sequence[str], seed: int) -> list[str]:
-    """Where each step is said: the same place throughout a session; observed, each message at one of its own."""
+    """Return the place of each step: one per session, or one per message in observation."""
     rng = random.Random(seeded(seed, plan.trajectory_id, "places"))
     if plan.scene == "observation":
         return [rng.choice(places) for _ in layout.slots]
@@ -88,7 +88,7 @@ class _SessionWriter:
     simulator: Chat
 
     async def said(self) -> dict[StepSlot, _StepText]:
-        """The words of every step."""
+        """Return the texts of all steps."""
         asked: list[Awaitable[dict[StepSlot, _StepText]]] = []
         for number, session in enumerate(self.plan.sessions):
             asked += [
@@ -173,7 +173,7 @@ class _SessionWriter:
     async def _word_rounds(
         self, stem: str, count: int, slot: StepSlot, fields: Mapping[str, Any]
     ) -> dict[StepSlot, _StepText]:
-        """Rounds that the simulator leads with itself, where `slot` stands."""
+        """Return simulated rounds for consecutive slots."""
         narrowed = prompt(stem, rounds_of(count), self.plan.language)
         answer = await ask(self.simulator, narrowed, fields)
         if answer.value is None:

@@ -1,9 +1,8 @@
-"""Plans of what is asked of a mood that nobody names: it shows in what a user says in a row about one thing.
+"""Plans that ask for an unnamed mood, shown by consecutive remarks about one event.
 
-The paper has such questions (table 7) and publishes nothing that makes them, so how they are made is our own: in one
-session something has happened and several remarks that express one mood follow it at once; in another, before or after
-it, the same goes for a mood that is quite another. The question asks for the mood at the one thing; the other mood
-stands among the options. What people say in a mood is a list of our own writing (sample/emotions_*.yaml).
+The paper has such questions (table 7) but no procedure; this one is ours. One session has an event and remarks in
+the
+asked mood, another an event and remarks in a distant mood, which is a wrong option (sample/emotions_*.yaml).
 """
 
 from functools import cache
@@ -28,7 +27,7 @@ class _Part(BaseModel):
 
 
 class Mood(_Part):
-    """A mood: what happens in it, what is said in it, the words that would name it, and the moods near it."""
+    """A mood: its events and remarks, the words that name it, and similar moods."""
 
     mood: Words
     named: tuple[Words, ...] = Field(min_length=1)
@@ -38,16 +37,16 @@ class Mood(_Part):
 
 
 class EmotionTemplates(_Part):
-    """The moods of one language; the question, in which $happening stands for what has happened."""
+    """The moods of a language. `$happening` in the question stands for the event."""
 
     asked: Words
     topic: Words
     stop: Words
-    """What ends a sentence."""
+    """End of a sentence."""
     moods: tuple[Mood, ...] = Field(min_length=8)
 
     def apart_from(self, *excluded: Mood) -> list[Mood]:
-        """The moods that are neither one of these nor near to one."""
+        """Return the moods that are neither these nor similar to them."""
         return [
             each
             for each in self.moods
@@ -59,13 +58,13 @@ class EmotionTemplates(_Part):
 
 @cache
 def emotion_templates(language: Language) -> EmotionTemplates:
-    """The moods of a language."""
+    """Load the moods of a language."""
     source = files("memflow.benchmarks.membench").joinpath("sample", f"emotions_{language}.yaml")
     return EmotionTemplates.model_validate(yaml.safe_load(source.read_text(encoding="utf-8")))
 
 
 def plan_emotion(request: PlanRequest) -> TrajectoryPlan:
-    """Two sessions in two moods, one of which is asked for."""
+    """Plan two sessions in two moods and a question for one of them."""
     words, rng = emotion_templates(request.language), request.rng
     mood = rng.choice(words.moods)
     other = rng.choice(words.apart_from(mood))
@@ -89,7 +88,7 @@ def plan_emotion(request: PlanRequest) -> TrajectoryPlan:
 def _session(
     request: PlanRequest, words: EmotionTemplates, mood: Mood, happening: str, told: bool = True
 ) -> PlannedSession:
-    """What has happened and, at once, as many remarks as the parameters have items; then talk about it."""
+    """Return a session with an event, remarks within minutes, and conversation about it."""
     rng, parameters = request.rng, request.parameters
     remarks = rng.sample(mood.remarks, min(rng.randint(*parameters.items), len(mood.remarks)))
     sentence = f"{happening[0].upper()}{happening[1:]}{words.stop}"

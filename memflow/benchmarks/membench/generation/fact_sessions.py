@@ -1,7 +1,7 @@
-"""What factual plans tell: facts of people, events, items and places, as beats of sessions; and where each stands.
+"""Sessions that state facts about people, events, items and places.
 
-Two who speak have a session about each person or event: its facts are beats, and what else is known of it is what the
-talk around them is made from. One who is observed tells it all in one stream, in an order of chance.
+In participation each person or event has a session; its other attributes are the context of the conversation. In
+observation all facts are in one session in random order.
 """
 
 from collections.abc import Collection, Sequence
@@ -32,7 +32,7 @@ PERSON_FACTS = (
     "phone",
     "email",
 )
-"""What is told of a person: thirteen attributes."""
+"""The thirteen attributes of a person that messages state."""
 FACT_ATTRIBUTES: dict[SubjectType, tuple[str, ...]] = {
     "people": PERSON_FACTS,
     "events": ("event_type", "content", "location", "time", "scale", "duration"),
@@ -45,38 +45,38 @@ _REFERENCE_ATTRIBUTE: dict[SubjectType, str] = {
     "items": "item_type",
     "places": "place_type",
 }
-"""What one is called by where the name is what is told."""
+"""Attribute that refers to an entity when the name itself is the stated fact."""
 _LEAKS = {"name": ("email",), "email": ("name",)}
-"""What is not told beside an attribute that is asked for, as it would tell it too."""
+"""Attributes that are hidden from the context because they reveal an asked attribute."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is told of and asked about, and what it is called: by its name, or by what it is to the user."""
+    """An entity that messages are about, referred to by name or by its relationship to the user."""
 
     node: Node
     sort: SubjectType
     named: bool = True
 
-    def who(self, language: Language) -> str:
-        """What it is called in sentences."""
+    def reference(self, language: Language) -> str:
+        """Return the phrase that refers to the entity."""
         about = fact_templates(language).of(self.sort)
         return name_of(about.named if self.named else about.who, self.node)
 
     @property
-    def said(self) -> str:
-        """The attribute that `who` says, which is not told of it besides."""
+    def reference_attribute(self) -> str:
+        """The attribute in the reference, which no other message states."""
         return "name" if self.named else _REFERENCE_ATTRIBUTE[self.sort]
 
     @property
     def required_words(self) -> str:
-        """The words of `who` that every wording keeps."""
-        return self.node[self.said]
+        """The words of the reference that every wording keeps."""
+        return self.node[self.reference_attribute]
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One attribute of a subject. With `stale`, it was told wrongly before, and is now corrected."""
+    """An attribute of an entity. `stale` is a wrong value stated before the correction."""
 
     subject: Subject
     attribute: str
@@ -84,12 +84,12 @@ class Fact:
 
     @property
     def value(self) -> str:
-        """The attribute's value."""
+        """The value of the attribute."""
         return self.subject.node[self.attribute]
 
     def message(self, language: Language, evidence: bool) -> PlannedMessage:
-        """The fact as it is told; gold says so of evidence alone."""
-        text = self._told(language, self.value)
+        """Return the message that states the fact, with gold if it is evidence."""
+        text = self._state(language, self.value)
         if self.stale is not None:
             text = fill_sentence(fact_templates(language).corrected, told=text)
         exposes = {
@@ -104,16 +104,16 @@ class Fact:
         )
 
     def stale_message(self, language: Language) -> PlannedMessage:
-        """The wrong value as it is told before."""
+        """Return the message that states the wrong value."""
         stale = self.stale or ""
         return PlannedMessage(
-            self._told(language, stale), required_words=(stale, self.subject.required_words)
+            self._state(language, stale), required_words=(stale, self.subject.required_words)
         )
 
-    def _told(self, language: Language, value: str) -> str:
+    def _state(self, language: Language, value: str) -> str:
         about = fact_templates(language).of(self.subject.sort)
         return fill_sentence(
-            about.attributes[self.attribute].told, who=self.subject.who(language), value=value
+            about.attributes[self.attribute].told, who=self.subject.reference(language), value=value
         )
 
 
@@ -123,7 +123,7 @@ EvidencePositions = tuple[tuple[int, int], ...]
 def plan_sessions(
     request: PlanRequest, facts: Sequence[Fact], wanted: Collection[Fact]
 ) -> tuple[tuple[PlannedSession, ...], EvidencePositions]:
-    """The talks in which the facts are told, and where those that are wanted stand: by talk and beat."""
+    """Return the sessions that state the facts, and the (session, message) positions of the wanted ones."""
     groups: dict[str, list[Fact]] = {}
     for fact in facts:
         spoken = request.scene == "participation"
@@ -139,7 +139,7 @@ def plan_sessions(
 def _order_messages(
     request: PlanRequest, facts: Sequence[Fact], wanted: Collection[Fact]
 ) -> list[tuple[Fact, PlannedMessage]]:
-    """The facts as beats in an order of chance; what is corrected stands before its correction."""
+    """Return the facts as messages in random order, each wrong value before its correction."""
     language = request.language
     shuffled = [fact for fact in facts for _ in ((0, 1) if fact.stale is not None else (0,))]
     request.rng.shuffle(shuffled)
@@ -158,7 +158,7 @@ def _build_session(
     request: PlanRequest, facts: Sequence[Fact], messages: tuple[PlannedMessage, ...]
 ) -> PlannedSession:
     subject = facts[0].subject
-    topic = subject.who(request.language)
+    topic = subject.reference(request.language)
     if request.scene == "observation":
         return PlannedSession(topic, messages)
     parameters = request.parameters
@@ -167,7 +167,7 @@ def _build_session(
 
 
 def _background(request: PlanRequest, facts: Sequence[Fact]) -> dict[str, str]:
-    """What else is known of the subject: all but what the facts tell, and what would tell it too."""
+    """Return the subject's other attributes, without those that reveal the facts."""
     subject, labels = facts[0].subject, request.vocabulary.labels
     hidden = {fact.attribute for fact in facts}
     hidden |= {leak for fact in facts for leak in _LEAKS.get(fact.attribute, ())}

@@ -1,9 +1,9 @@
-"""Plans that ask for what was told: simple, conditional, noisy and knowledge_update (paper, section 3.3 and table 6).
+"""Plans that ask for a stated fact (paper, section 3.3 and table 6).
 
-simple             one attribute of somebody or something
-conditional        the same of one who is named by another attribute: two messages are needed
-noisy              conditional, and put in passing
-knowledge_update   an attribute that was told wrongly before; the evidence is what corrected it, in both scenes
+simple             one attribute of an entity
+conditional        the same, of an entity identified by another attribute: two messages are needed
+noisy              conditional, after small talk
+knowledge_update   an attribute that was first stated wrongly; the correction is the evidence
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,14 +34,14 @@ ASKABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
     "items": ("name", "item_type", "review"),
     "places": ("name", "place_type", "review"),
 }
-"""What is asked for."""
+"""Attributes that questions ask for."""
 _IDENTIFYING_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
     "people": PERSON_FACTS,
     "events": ("event_type", "location", "scale", "duration"),
     "items": ("name", "item_type", "review"),
     "places": ("name", "place_type", "review"),
 }
-"""What one is named by of whom something is asked, where nobody else told of has the same."""
+"""Attributes that identify an entity if no other one has the same value."""
 _LEAKING_PAIRS = tuple(
     map(
         frozenset,
@@ -57,51 +57,54 @@ _LEAKING_PAIRS = tuple(
         ),
     )
 )
-"""Attributes of which one may tell the other, or which are told in one message: the question would need but one."""
+"""Attribute pairs of which one reveals the other or both are in one message, so that one message would suffice."""
 _UPDATABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
     "people": tuple(name for name in PERSON_FACTS if name not in ("name", "email")),
     "events": ("location", "scale", "duration"),
 }
-"""What is told wrongly before."""
+"""Attributes that may first be stated wrongly."""
 _OTHER_SUBJECTS = 2
-"""Of how many other things of each sort something is told besides, in a hybrid trajectory."""
+"""Number of entities of each other type in a hybrid trajectory."""
 
 
 def nodes_of_type(graph: Graph, sort: SubjectType) -> tuple[Node, ...]:
-    """The people, events, items or places of a life, without the user."""
+    """Return the people, events, items or places of a graph, without the user."""
     return {"people": graph.roles, "events": graph.events, "items": graph.items, "places": graph.places}[sort]
 
 
 @dataclass(frozen=True)
 class QuestionSubjects:
-    """Whom or what a trajectory asks about, and the others of its sort that it tells of."""
+    """The entity that a question asks about, and the other entities of its type."""
 
     target: Subject
     others: tuple[Subject, ...]
 
-    def named_by(self, attribute: str, request: PlanRequest) -> str:
-        """The target, named by an attribute."""
+    def describe_by(self, attribute: str, request: PlanRequest) -> str:
+        """Describe the target by an attribute."""
         about = fact_templates(request.language).of(self.target.sort).attributes[attribute]
-        return fill(about.which, value=self.by(attribute))
+        return fill(about.which, value=self.identifying_value(attribute))
 
-    def by(self, attribute: str) -> str:
-        """The value of an attribute that the target is named by, without the stop of a sentence."""
+    def identifying_value(self, attribute: str) -> str:
+        """Return the target's value of an attribute, without a final period."""
         return self.target.node[attribute].rstrip(".。")
 
     def facts(self, request: PlanRequest, asked: Sequence[str]) -> list[Fact]:
-        """What is told so that these attributes can be asked for.
+        """Return the facts that messages state so that these attributes can be asked.
 
-        Where two speak, these of everybody. Observed, all of the target and these of the others.
+        In participation, these attributes of all entities. In observation, all of the target and these of the
+        others.
         """
         if request.scene == "participation":
             return [Fact(subject, name) for subject in (self.target, *self.others) for name in asked]
-        own = [name for name in FACT_ATTRIBUTES[self.target.sort] if name not in self.target.said]
+        own = [
+            name for name in FACT_ATTRIBUTES[self.target.sort] if name not in self.target.reference_attribute
+        ]
         found = [Fact(self.target, name) for name in own]
         found += [Fact(subject, name) for subject in self.others for name in asked]
         return found + list(self._asides(request))
 
     def _asides(self, request: PlanRequest) -> Iterator[Fact]:
-        """In a hybrid trajectory, something of things of the other sorts."""
+        """Yield facts of entities of other types, in a hybrid trajectory."""
         for sort in SUBJECT_TYPES if request.scenario == "hybrid" else ():
             if sort != self.target.sort:
                 held = nodes_of_type(request.graph, sort)
@@ -113,7 +116,7 @@ class QuestionSubjects:
 def select_subjects(
     request: PlanRequest, sort: SubjectType, target: Node, asked: Sequence[str]
 ) -> QuestionSubjects:
-    """Everybody of a sort, by name unless that is told of them, with one to ask about."""
+    """Return all entities of a type, referred to by name unless the name is a stated fact."""
     telling = FACT_ATTRIBUTES[sort] if request.scene == "observation" and sort == "people" else asked
     named = "name" not in telling
     others = tuple(
@@ -123,7 +126,7 @@ def select_subjects(
 
 
 def subject_type_of(request: PlanRequest) -> SubjectType:
-    """What sort a trajectory asks about: its scenario's, or any where that is hybrid."""
+    """Return the entity type of a request's scenario; a random one if hybrid."""
     if request.scenario == "hybrid":
         return request.rng.choice(SUBJECT_TYPES)
     return {"roles": "people"}.get(request.scenario, request.scenario)  # type: ignore[return-value]
@@ -132,7 +135,7 @@ def subject_type_of(request: PlanRequest) -> SubjectType:
 def find_conditions(
     request: PlanRequest, sort: SubjectType, asked: Sequence[str]
 ) -> list[tuple[Node, str, str]]:
-    """Who can be named by which attribute to ask for which other: nobody else of the sort has the same of it."""
+    """Return (entity, identifying attribute, asked attribute) triples in which the identification is unique."""
     held = nodes_of_type(request.graph, sort)
     return [
         (node, by, name)
@@ -144,74 +147,76 @@ def find_conditions(
 
 
 def plan_simple(request: PlanRequest) -> TrajectoryPlan:
-    """One attribute of somebody or something is asked for."""
+    """Plan a question for one attribute of an entity."""
     sort = subject_type_of(request)
     name = request.rng.choice(ASKABLE_ATTRIBUTES[sort])
-    who = select_subjects(request, sort, request.rng.choice(nodes_of_type(request.graph, sort)), (name,))
-    sessions, pairs = plan_sessions(request, who.facts(request, (name,)), (Fact(who.target, name),))
-    return request.plan(sessions, _query(request, who, name, pairs))
+    subjects = select_subjects(request, sort, request.rng.choice(nodes_of_type(request.graph, sort)), (name,))
+    sessions, evidence = plan_sessions(
+        request, subjects.facts(request, (name,)), (Fact(subjects.target, name),)
+    )
+    return request.plan(sessions, _query(request, subjects, name, evidence))
 
 
 def plan_conditional(request: PlanRequest, aside: bool = False) -> TrajectoryPlan:
-    """An attribute is asked for of one who is named by another."""
+    """Plan a question for an attribute of an entity identified by another attribute."""
     sort = subject_type_of(request)
     target, by, name = request.rng.choice(find_conditions(request, sort, ASKABLE_ATTRIBUTES[sort]))
-    who = select_subjects(request, sort, target, (by, name))
-    wanted = (Fact(who.target, by), Fact(who.target, name))
-    sessions, pairs = plan_sessions(request, who.facts(request, (by, name)), wanted)
-    return request.plan(sessions, _query(request, who, name, pairs, by, aside))
+    subjects = select_subjects(request, sort, target, (by, name))
+    wanted = (Fact(subjects.target, by), Fact(subjects.target, name))
+    sessions, evidence = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
+    return request.plan(sessions, _query(request, subjects, name, evidence, by, aside))
 
 
 def plan_noisy(request: PlanRequest) -> TrajectoryPlan:
-    """The same, put in passing behind talk of something else."""
+    """Plan a conditional question after small talk."""
     return plan_conditional(request, aside=True)
 
 
 def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
-    """An attribute is told wrongly, then corrected; the wrong value is among the options."""
+    """Plan a wrong statement, its correction, and a question with the wrong value as an option."""
     sort = subject_type_of(request)
     held = nodes_of_type(request.graph, sort)
     name = request.rng.choice(
         [each for each in _UPDATABLE_ATTRIBUTES[sort] if len({node[each] for node in held}) > 1]
     )
-    who = select_subjects(request, sort, request.rng.choice(held), (name,))
+    subjects = select_subjects(request, sort, request.rng.choice(held), (name,))
 
     def stale(fact: Fact) -> Fact:
         values = sorted({node[name] for node in held} - {fact.value})
         return Fact(fact.subject, name, request.rng.choice(values))
 
-    asked = stale(Fact(who.target, name))
+    asked = stale(Fact(subjects.target, name))
     facts = []
-    for fact in who.facts(request, (name,)):
-        if fact == Fact(who.target, name):
+    for fact in subjects.facts(request, (name,)):
+        if fact == Fact(subjects.target, name):
             facts.append(asked)
         else:
             spoken = request.scene == "participation"
             facts.append(stale(fact) if spoken else fact)
-    sessions, pairs = plan_sessions(request, facts, (asked,))
-    return request.plan(sessions, _query(request, who, name, pairs, wrong=(asked.stale or "",)))
+    sessions, evidence = plan_sessions(request, facts, (asked,))
+    return request.plan(sessions, _query(request, subjects, name, evidence, wrong=(asked.stale or "",)))
 
 
 def _query(
     request: PlanRequest,
-    who: QuestionSubjects,
+    subjects: QuestionSubjects,
     name: str,
-    pairs: EvidencePositions,
+    evidence: EvidencePositions,
     by: str | None = None,
     aside: bool = False,
     wrong: tuple[str, ...] = (),
 ) -> PlannedQuestion:
-    """The question for an attribute of the target, who is called by its name or by another attribute."""
-    called = who.target.who(request.language) if by is None else who.named_by(by, request)
-    about = fact_templates(request.language).of(who.target.sort)
+    """Build the question for an attribute of the target, identified by name or by another attribute."""
+    called = subjects.target.reference(request.language) if by is None else subjects.describe_by(by, request)
+    about = fact_templates(request.language).of(subjects.target.sort)
     return PlannedQuestion(
         question=fill_sentence(about.attributes[name].asked, who=called),
-        answer=who.target.node[name],
-        evidence=pairs,
+        answer=subjects.target.node[name],
+        evidence=evidence,
         wrong=wrong,
         dated=name == "time",
         aside=aside,
-        required_words=(who.target.required_words if by is None else who.by(by),),
+        required_words=(subjects.target.required_words if by is None else subjects.identifying_value(by),),
     )
 
 
@@ -221,4 +226,4 @@ PLANNERS: Mapping[str, Planner] = {
     "noisy": plan_noisy,
     "knowledge_update": plan_knowledge_update,
 }
-"""The planners of these kinds."""
+"""Planners by question kind."""

@@ -1,6 +1,7 @@
-"""A life drawn by seed: what is drawn, and what follows from what (paper, section 3.1; MemSim's dependencies).
+"""Random user graphs with MemSim's dependencies between attributes (paper, section 3.1).
 
-The n-th life depends on the seed, n, the numbers of people and events and the words alone. No model is asked.
+The n-th graph depends only on the seed, n, the numbers of people and events, and the vocabulary. No model is
+called.
 """
 
 import random
@@ -33,30 +34,32 @@ from memflow.records import Record
 T = TypeVar("T")
 
 AGES = (24, 42)
-"""The user's age, at least and at most."""
+"""Minimum and maximum age of the user."""
 HEIGHTS = {"male": 170, "female": 164}
 SPREAD, LOWEST, HIGHEST = 8, 150, 190
-"""Heights are normal about these with this deviation, in cm, and clipped."""
+"""Standard deviation, minimum and maximum of heights, in cm."""
 HOMETOWN_SHARE, WORKPLACE_SHARE = 0.1, 0.8
-"""How probably an event is in the user's hometown, or where the user works; else in a big city."""
+"""Probability that an event is in the user's hometown, or at the user's place of work; else in a big city."""
 RELATIVE_TIME_SHARE = 0.5
-"""How probably the time of an event is told from when it is told."""
+"""Probability that an event's time is relative to the message."""
 DAYS_AHEAD = (10, 16)
-"""How many days after the start an event with a fixed time is, at least and at most."""
+"""Minimum and maximum number of days from the start to an event with an absolute time."""
 _MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def sample_graph(
     seed: int, number: int, parameters: Parameters, vocabulary: Vocabulary, preferences: Preferences
 ) -> Graph:
-    """The life of user `number` from 0: `parameters.roles` people and `parameters.events` events, half of work."""
+    """Sample the graph of user `number` with `parameters.roles` people and `parameters.events` events, half of
+    work.
+    """
     return _GraphSampler(
         random.Random(seeded(seed, "life", number)), parameters, vocabulary, preferences
     ).graph(f"u{number:04}")
 
 
 class _Deck(Generic[T]):
-    """Things drawn by chance, none twice."""
+    """Sampling without replacement."""
 
     def __init__(self, rng: random.Random, things: Iterable[T]) -> None:
         left = list(things)
@@ -68,7 +71,7 @@ class _Deck(Generic[T]):
 
 @dataclass(frozen=True)
 class _Job:
-    """What those who work together share."""
+    """Attributes shared by all colleagues."""
 
     location: str
     education: str
@@ -78,7 +81,7 @@ class _Job:
 
 
 class _GraphSampler:
-    """A life that is being drawn, with what of it is taken already."""
+    """A graph under construction and the values already used in it."""
 
     def __init__(
         self,
@@ -103,7 +106,7 @@ class _GraphSampler:
         self.occupations: set[str] = set()
 
     def graph(self, user_id: str) -> Graph:
-        """The whole life."""
+        """Sample the whole graph."""
         rng, words, roles, events = (
             self.rng,
             self.words,
@@ -144,7 +147,7 @@ class _GraphSampler:
         return Graph(user_id, tuple(nodes))
 
     def _work(self) -> _Job:
-        """A job that nobody else has, with an education that it takes, in a big city."""
+        """Sample an unused occupation with a fitting education, in a big city."""
         rng, words = self.rng, self.words
         free = [each for each in words.occupations if each.name not in self.occupations]
         education = rng.choice(
@@ -168,7 +171,7 @@ class _GraphSampler:
         work: _Job,
         seat: str,
     ) -> Node:
-        """A person whose age follows from what they are to the user, who is `years` old."""
+        """Sample a person whose age is relative to the user's age, `years`."""
         gender = relation.gender or self._gender()
         family = surname if relation.surname else self.family.take()
         older = self.rng.randint(*relation.ages)
@@ -263,7 +266,7 @@ class _GraphSampler:
         return Node(entity_id, kind, rng.choice(thing.names), rng.choice(thing.relationships), attributes)
 
     def _new(self, make: Callable[[], str]) -> str:
-        """A value that nobody and nothing of this life has yet."""
+        """Return the first value of `make` that is not in this graph yet."""
         while (value := make()) in self.taken:
             pass
         self.taken.add(value)
@@ -271,7 +274,7 @@ class _GraphSampler:
 
 
 def sample_states(domain: Domain, records: Sequence[Record]) -> States:
-    """The profiles and entities of `graphs` users, of fewer with a limit: the first. Raises BadInput, BadSettings."""
+    """Return the profiles and entities of `graphs` users, or the first `limit`. Raises BadInput, BadSettings."""
     parameters = parameters_of(domain)
     words, likes = load_vocabulary(domain, records), load_preferences(domain, records)
     wanted = parameters.graphs or 0

@@ -1,6 +1,6 @@
-"""A user's relation graph: the user and the people, events, items and places of their life; and its rows.
+"""A user's relation graph (people, events, items and places) and its conversion to and from rows.
 
-How one is drawn is sampling.py. What a trajectory tells of it, and asks, is a matter of plans.
+`graph_sampling.py` draws graphs; plans decide which part of a graph a trajectory uses.
 """
 
 import json
@@ -32,19 +32,19 @@ PERSON_ATTRIBUTES = (
     "phone",
     "email",
 )
-"""What is known of every person."""
+"""Attributes of every person."""
 EVENT_ATTRIBUTES = ("event_type", "content", "location", "time", "scale", "duration")
 ITEM_ATTRIBUTES = ("item_type", "review")
 PLACE_ATTRIBUTES = ("place_type", "review")
-"""What is known of an event, an item and a place. What the user likes besides, preferences.TOPICS."""
+"""Attributes of events, items and places. The user has preferences too (preferences.TOPICS)."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """An entity of a life: a person, an event, an item or a place. `attributes` are values as they are told.
+    """An entity: a person, an event, an item or a place, with formatted attribute values.
 
-    `relationship` is what it is to the user: `self`, `aunt`, `owns`; of an event, `attends` or what that is in the
-    language. `synthetic` names the attributes that would be personal data.
+    `relationship` is relative to the user: `self`, `aunt`, `owns`, and `attends` for events. `synthetic` names the
+    attributes that would be personal data.
     """
 
     entity_id: str
@@ -55,20 +55,20 @@ class Node:
     synthetic: tuple[str, ...] = ()
 
     def __getitem__(self, attribute: str) -> str:
-        """The value of an attribute; `name` and `relationship` count as such. Raises KeyError."""
+        """Return an attribute value, the `name` or the `relationship`. Raises KeyError."""
         own = {"name": self.name, "relationship": self.relationship}
         return own[attribute] if attribute in own else self.attributes[attribute]
 
 
 @dataclass(frozen=True)
 class Graph:
-    """One user's life.
+    """The relation graph of one user.
 
-    So that a question has one answer, in one graph no two nodes have the same name, no two people the same
-    relationship, birthday, hobby, character, position, phone or e-mail, no two events the same type, content or time,
-    and no two items or two places the same type. Other values may be shared, and some must be: hometown by relatives,
-    work_location, education, occupation and company by colleagues. A question that names somebody by such a value asks
-    `having` first whether it is theirs alone.
+    To make answers unique, no two nodes of a graph share a name; no two people share relationship, birthday, hobby,
+    character, position, phone or e-mail; no two events share type, content or time; no two items or places share a
+    type.
+    Other values may repeat. Relatives share the hometown; colleagues share work location, education, occupation and
+    company.
     """
 
     user_id: str
@@ -76,12 +76,12 @@ class Graph:
 
     @property
     def user(self) -> Node:
-        """The user."""
+        """The user's node."""
         return self._of("self")[0]
 
     @property
     def roles(self) -> tuple[Node, ...]:
-        """The other people: relatives, then colleagues."""
+        """All people but the user: relatives, then colleagues."""
         return self.relatives + self.colleagues
 
     @property
@@ -91,26 +91,26 @@ class Graph:
 
     @property
     def colleagues(self) -> tuple[Node, ...]:
-        """Those that the user works with."""
+        """The user's colleagues."""
         return self._of("colleague")
 
     @property
     def events(self) -> tuple[Node, ...]:
-        """The events: those of work, then the others."""
+        """All events: work events, then others."""
         return self._of("work_event") + self._of("rest_event")
 
     @property
     def items(self) -> tuple[Node, ...]:
-        """What the user owns."""
+        """The user's items."""
         return self._of("item")
 
     @property
     def places(self) -> tuple[Node, ...]:
-        """Where the user lives or goes."""
+        """The places in the user's life."""
         return self._of("place")
 
     def node(self, entity_id: str) -> Node:
-        """The node of that id. Raises KeyError."""
+        """Return the node with this id. Raises KeyError."""
         return {node.entity_id: node for node in self.nodes}[entity_id]
 
     def _of(self, kind: EntityKind) -> tuple[Node, ...]:
@@ -118,14 +118,14 @@ class Graph:
 
 
 def nodes_with(nodes: Sequence[Node], **values: str) -> list[Node]:
-    """Those of the nodes that have all these values, by attribute."""
+    """Return the nodes that have all the given attribute values."""
     return [node for node in nodes if all(_has(node, name, value) for name, value in values.items())]
 
 
 def graph_rows(
     graph: Graph, domain: str, vocabulary: Vocabulary, start: date
 ) -> tuple[Profile, list[Entity]]:
-    """The graph as rows of a domain: the user's profile, without what would be personal data, and every node."""
+    """Convert a graph to rows: the profile, without synthetic personal data, and one entity per node."""
     user = graph.user
     told = {"name": user.name, **user.attributes}
     profile = Profile(
@@ -156,13 +156,13 @@ def graph_rows(
 
 
 def load_graph(states: States, user_id: str) -> Graph:
-    """The graph of a user as the rows have it; rows with a reason are left out. Raises BadInput where there is none."""
+    """Load a user's graph from the state rows, ignoring quarantined ones. Raises BadInput if there is none."""
     held = [row for row in states.entities if row.user_id == user_id and row.reason is None]
     return _graph(user_id, held)
 
 
 def load_graphs(states: States) -> list[Graph]:
-    """The graphs of all users that are not quarantined, in the order of their profiles."""
+    """Load the graphs of all users that are not quarantined, in the order of their profiles."""
     held: dict[str, list[Entity]] = {row.user_id: [] for row in states.profiles if row.reason is None}
     for row in states.entities:
         if row.reason is None and row.user_id in held:

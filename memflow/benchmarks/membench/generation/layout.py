@@ -1,4 +1,4 @@
-"""In what order a plan is told, and when: a trajectory without its words, the same wherever it is drawn up."""
+"""Order and times of the steps of a plan: a trajectory without texts."""
 
 import random
 from collections.abc import Iterator
@@ -14,10 +14,7 @@ from memflow.fingerprint import seeded
 
 @dataclass(frozen=True)
 class StepSlot:
-    """A step to be: a beat of a talk, or the round of that number of the talk around them.
-
-    After `beat` in a talk with fillers, `filler` counts that beat's own.
-    """
+    """A future step: a planned message, or a round of the conversation around them, numbered by `filler`."""
 
     session: int
     message: int | None
@@ -26,22 +23,22 @@ class StepSlot:
 
 @dataclass(frozen=True)
 class TrajectoryLayout:
-    """A trajectory whose steps say nothing yet, and what each is to be."""
+    """A trajectory with empty texts, and the slot of each step."""
 
     trajectory: Trajectory
     slots: tuple[StepSlot, ...]
 
     @property
     def last(self) -> str:
-        """The id of the last thing that the user says."""
+        """The id of the last user message."""
         return self.trajectory.message_id(len(self.slots) - 1)
 
     def with_question(self, question: ChoiceQuestion) -> Trajectory:
-        """The trajectory with what is asked of it."""
+        """Return the trajectory with its question."""
         return replace(self.trajectory, questions=(question,))
 
     def evidence(self, plan: TrajectoryPlan) -> tuple[str, ...]:
-        """The ids of the messages that the answer rests on, in the order in which they are sent."""
+        """Return the ids of the evidence messages in order of time."""
         told = {
             (slot.session, slot.message): step for step, slot in enumerate(self.slots) if slot.filler is None
         }
@@ -50,7 +47,7 @@ class TrajectoryLayout:
 
 
 def lay_out(plan: TrajectoryPlan, dataset: str, start: datetime, seed: int) -> TrajectoryLayout:
-    """The frame of a plan. `dataset` is what its probes say they come from."""
+    """Lay out a plan. `dataset` is the data set of its probes."""
     rng = random.Random(seeded(seed, plan.trajectory_id, "layout"))
     sessions = [list(_slots(number, session, rng)) for number, session in enumerate(plan.sessions)]
     clock = random.Random(seeded(seed, plan.trajectory_id, "clock"))
@@ -83,7 +80,7 @@ def lay_out(plan: TrajectoryPlan, dataset: str, start: datetime, seed: int) -> T
 
 
 def _slots(number: int, session: PlannedSession, rng: random.Random) -> Iterator[StepSlot]:
-    """A talk's steps: beats and rounds mixed by chance, in their order each; or each beat with its fillers after it."""
+    """Yield the slots of a session: messages among rounds in random order, or each message followed by its fillers."""
     if session.fillers:
         for message, fillers in enumerate(session.fillers):
             yield StepSlot(number, message)

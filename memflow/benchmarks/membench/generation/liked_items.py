@@ -1,8 +1,4 @@
-"""What a user likes: a category of each topic, the items that show it, and the categories that it is not.
-
-Plans that rest on likings draw from here (preferring.py, recommending.py). Which categories there are, and that an item
-is in one of them alone, is lives/preferences.py.
-"""
+"""The user's preferred category per topic, items of a category, and other categories."""
 
 from collections.abc import Collection
 from typing import cast
@@ -14,16 +10,16 @@ from memflow.benchmarks.membench.wording import contains_word
 from memflow.errors import BadInput
 
 DISTRACTOR_COUNT = 3
-"""Options that stand beside the right one."""
+"""Number of wrong options."""
 
 
 def topic_templates(request: PlanRequest, topic: str) -> TopicTemplates:
-    """What is said of a topic in the task's language."""
+    """Return the templates of a topic in the request's language."""
     return preference_templates(request.language).topics[cast(Topic, topic)]
 
 
 def preferred_category(request: PlanRequest, topic: str) -> str:
-    """The category of a topic that the user likes best. Raises BadInput where the graph or the map has none."""
+    """Return the user's preferred category. Raises BadInput if the graph or the preferences lack it."""
     category = request.graph.user.attributes.get(topic)
     if category is None:
         raise BadInput(f"user {request.graph.user_id} has no preference for a {topic}; make the states again")
@@ -38,9 +34,9 @@ def preferred_category(request: PlanRequest, topic: str) -> str:
 def sample_items(
     request: PlanRequest, topic: str, category: str, sizes: tuple[int, int], besides: Collection[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """So many items of a category, at least and at most, in an order of chance; and those that are left.
+    """Return (chosen, remaining) items of a category in random order, excluding `besides`.
 
-    None is of `besides`. Raises BadInput where there are fewer.
+    `sizes` is the minimum and maximum number chosen. Raises BadInput if there are fewer.
     """
     items = [item for item in request.categories(topic)[category] if item not in besides]
     least, most = sizes
@@ -54,12 +50,12 @@ def sample_items(
 
 
 def revealing_items(request: PlanRequest, topic: str, *categories: str) -> list[str]:
-    """The items of a topic that say the name of one of these categories: no evidence, since they give it away."""
+    """Return the items whose title contains the name of one of the categories."""
     items = (item for held in request.categories(topic).values() for item in held)
     return [item for item in items if any(contains_word(item, category) for category in categories)]
 
 
 def sample_other_categories(request: PlanRequest, topic: str) -> list[str]:
-    """Three categories that the user likes less."""
+    """Return three categories that the user does not prefer."""
     liked = preferred_category(request, topic)
     return request.rng.sample([name for name in request.categories(topic) if name != liked], DISTRACTOR_COUNT)

@@ -1,4 +1,4 @@
-"""Which plans a domain has: of each user so many of each kind of question and scenario, drawn by the domain's seed."""
+"""All plans of a domain: for each user, a number per question kind and scenario, drawn by the domain's seed."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -23,11 +23,11 @@ PLANNERS: Mapping[str, Planner] = {
     **recommending.PLANNERS,
     **preferring.PLANNERS,
 }
-"""What draws up the plans of each kind of question, by its name."""
+"""Planners by question kind."""
 
 
 def planned_kinds(parameters: Parameters) -> list[tuple[QuestionKind, str]]:
-    """The kinds of questions that every user is asked, each with every scenario that it is asked in."""
+    """Return the (kind, scenario) pairs that every user is asked."""
     return [
         (kind, scenario)
         for kind in KINDS.values()
@@ -38,7 +38,7 @@ def planned_kinds(parameters: Parameters) -> list[tuple[QuestionKind, str]]:
 
 
 def plan_trajectories(domain: Domain, records: Sequence[Record], states: States) -> list[TrajectoryPlan]:
-    """Every plan of a domain, user by user, in the order of the kinds. Raises BadInput, BadSettings."""
+    """Return all plans of a domain, by user, then by kind. Raises BadInput, BadSettings."""
     parameters = parameters_of(domain)
     words, likes = load_vocabulary(domain, records), load_preferences(domain, records)
     found = []

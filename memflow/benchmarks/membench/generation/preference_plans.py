@@ -1,10 +1,7 @@
-"""Plans of what is asked of a preference that nobody states: what a user likes is told, item by item.
+"""Plans that ask for a preference shown by liked items only (paper, section 3.1 and appendix A.4).
 
-`highlevel`: items of one category are liked one after the other, each joined to the one before it. `highlevel_rec`: so
-are they in a session each, among items of three other categories that are not liked; the user states it, or asks and
-takes or rejects what is recommended; the first is always liked (paper, section 3.1 and appendix A.4). Either way the
-question asks for the category, which nobody says.
-It asks for the topic that was spoken of: the published code asks for a movie wherever something was recommended.
+highlevel       items of one category in one session, each linked to the one before
+highlevel_rec   a session per item, among items of three other categories; stated, or accepted or rejected
 """
 
 from collections.abc import Mapping
@@ -30,11 +27,11 @@ from memflow.benchmarks.membench.generation.templates import fill_any
 from memflow.benchmarks.membench.kinds import EMOTION
 
 STATED_SHARE = 0.3
-"""How probably a user says unasked what they think of an item, as in the published code."""
+"""Probability that a user states an opinion without a recommendation, as in the published code."""
 
 
 def plan_preference(request: PlanRequest) -> TrajectoryPlan:
-    """Items that are liked in a chain, in one session; or a mood. Raises BadInput where the map has too few."""
+    """Plan linked liked items in one session, or a mood. Raises BadInput if there are too few items."""
     if request.scenario == EMOTION:
         return plan_emotion(request)
     words, items = topic_templates(request, request.scenario), _liked(request)
@@ -58,7 +55,7 @@ def plan_preference(request: PlanRequest) -> TrajectoryPlan:
 
 
 def plan_preference_from_recommendations(request: PlanRequest) -> TrajectoryPlan:
-    """Items that are liked and not liked, a session each. Raises BadInput where the map has too few."""
+    """Plan a session per liked or disliked item. Raises BadInput if there are too few items."""
     others = sample_other_categories(request, request.scenario)
     liked = _liked(request)
     disliked = [_disliked(request, category) for category in others]
@@ -76,7 +73,7 @@ def _liked(request: PlanRequest) -> list[str]:
 
 
 def _disliked(request: PlanRequest, category: str) -> str:
-    """An item of a category, which tells neither its own nor the one that is liked."""
+    """Return an item of a category whose title names neither this nor the preferred category."""
     silent = revealing_items(
         request, request.scenario, category, preferred_category(request, request.scenario)
     )
@@ -84,7 +81,7 @@ def _disliked(request: PlanRequest, category: str) -> str:
 
 
 def _judged(request: PlanRequest, item: str, liked: bool) -> PlannedSession:
-    """A session about one item: the user states what they think of it, or says so when it is recommended."""
+    """Return a session about one item: an opinion, or a recommendation that is accepted or rejected."""
     words, rng = topic_templates(request, request.scenario), request.rng
     exposes = _exposed(request, item) if liked else None
     if rng.random() < STATED_SHARE:
@@ -108,7 +105,7 @@ def _exposed(request: PlanRequest, item: str) -> dict[str, str]:
 
 
 def _fillers(request: PlanRequest) -> int:
-    """How much talk follows an item; where nobody answers, it may be as little as a message."""
+    """Return the number of rounds after an item; at least one message in observation."""
     least, most = request.parameters.fillers
     return request.rng.randint(1 if request.scene == "observation" else least, most)
 
@@ -128,4 +125,6 @@ PLANNERS: Mapping[str, Planner] = {
     "highlevel": plan_preference,
     "highlevel_rec": plan_preference_from_recommendations,
 }
-"""What draws up the plans of these kinds."""
+"""Planners by question kind. The published code asks for a movie in every recommendation question; ours asks for
+the topic.
+"""

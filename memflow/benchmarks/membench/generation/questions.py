@@ -1,7 +1,6 @@
-"""A plan's question as it is asked: worded anew, with options of which one is right, some time after all was told.
+"""Wording of questions by the simulator: question text, preceding small talk and missing wrong options.
 
-What the plan leaves open the simulator makes up: how the question is put, what else is said before it, wrong options.
-Dates are computed from when the evidence was said. A question that cannot be made is one with its reason.
+Dates are computed from the times of the evidence. A question that cannot be worded has a reason.
 """
 
 import asyncio
@@ -32,7 +31,7 @@ WORD_SPACE = {"en": " ", "zh": ""}
 async def word_question(
     plan: TrajectoryPlan, layout: TrajectoryLayout, said: Mapping[str, Turn], seed: int, simulator: Chat
 ) -> ChoiceQuestion:
-    """The question of `plan`. `said` are the messages of its trajectory by their ids. Raises BadInput."""
+    """Return the question of `plan`. `said` has the trajectory's messages by id. Raises BadInput."""
     evidence = layout.evidence(plan)
     missing = [message for message in (*evidence, layout.last) if message not in said]
     if missing:
@@ -60,7 +59,9 @@ async def word_question(
 
 
 def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
-    """The plan's query; where it asks for a date, with the day that it comes to and days near it."""
+    """Return the question with the date of its relative time and nearby dates as wrong options, if it asks for a
+    date.
+    """
     query = plan.query
     if not query.dated:
         return query
@@ -76,7 +77,7 @@ def _day(plan: TrajectoryPlan, moment: datetime) -> str:
 
 @dataclass(frozen=True)
 class _WordedQuestion:
-    """What the simulator made of a query."""
+    """The simulator's result for a question."""
 
     question: str
     wrong: Sequence[str]
@@ -90,7 +91,7 @@ class _QuestionWriter:
     simulator: Chat
 
     async def made(self) -> _WordedQuestion:
-        """The question and its wrong options, asked for at once."""
+        """Return the question text and wrong options, requested concurrently."""
         worded, wrong, murmur = await asyncio.gather(self._worded(), self._wrong(), self._murmur())
         reason = next((each.reason for each in (worded, wrong, murmur) if each.value is None), None)
         if reason is not None:
@@ -112,7 +113,7 @@ class _QuestionWriter:
         return Answer(answer.value.text if answer.value else None, answer.reason)
 
     async def _murmur(self) -> Answer[str]:
-        """What is said before a question that is put in passing; nothing before others."""
+        """Return small talk before an aside question; empty for others."""
         if not self.query.aside:
             return Answer("")
 
@@ -152,7 +153,7 @@ class _QuestionWriter:
 
 
 def _find_answer_leak(query: PlannedQuestion, text: str) -> str | None:
-    """What is wrong with a wording that gives the answer away, which the plain question does not."""
+    """Return the fault of a wording that contains the answer although the plain question does not."""
     answer = _normalize(query.answer)
     told = answer in _normalize(text) and answer not in _normalize(query.question)
     return f"it gives the answer away: {query.answer}" if told else None

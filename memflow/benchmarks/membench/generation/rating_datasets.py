@@ -1,6 +1,6 @@
-"""Published rating data, in the forms that they come in: MovieLens, Food.com and Goodreads -> categories.
+"""Readers of published ratings (MovieLens, Food.com, Goodreads) that return preference categories.
 
-A rating is positive from 4 of 5 on; one of 0 says that none was given. What is made of ratings is ratings.py.
+Ratings from 4 of 5 are positive; 0 means no rating. `rating_counts.py` counts them.
 """
 
 import re
@@ -21,7 +21,7 @@ from memflow.benchmarks.membench.generation.streamed_file import StreamedFile
 from memflow.errors import BadInput
 
 MIN_POSITIVE_RATING = 4.0
-"""From which rating on, of at most 5, something is liked."""
+"""Lowest positive rating, of 5."""
 TASTE_TAGS = {
     "sweet": "Sweet",
     "savory": "Savoury",
@@ -31,11 +31,11 @@ TASTE_TAGS = {
     "cheese": "Cheesy",
     "nuts": "Nutty",
 }
-"""Food.com's tags that tell of a taste, and what it is called."""
+"""Food.com tags that name a taste, with their labels."""
 _NO_GENRE = ("(no genres listed)", "unknown")
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _COLUMNS_BEFORE_GENRES = 5
-"""Columns of u.item before the genres: id, title, two dates, an address."""
+"""Columns of u.item before the genres: id, title, two dates, URL."""
 
 
 class _Shape(BaseModel):
@@ -43,7 +43,7 @@ class _Shape(BaseModel):
 
 
 Text = Annotated[str, BeforeValidator(str)]
-"""An id, which some files write as a number."""
+"""An id; some files have numbers."""
 
 
 class _Interaction(_Shape):
@@ -63,11 +63,13 @@ class _Book(_Shape):
 
 
 Files = Mapping[str, StreamedFile]
-"""A data set's files by their names without folders."""
+"""Files of a data set by name without folder."""
 
 
 def movielens_100k(files: Files) -> list[Category]:
-    """MovieLens 100K: u.data (tabs), u.item (bars, Latin-1) and u.genre, which names u.item's last columns."""
+    """Read MovieLens 100K: u.data (tabs), u.item (bars, Latin-1), and u.genre with the names of u.item's last
+    columns.
+    """
     names = [name for name, _ in files["u.genre"].split_lines(2, "|")]
     items, titles = {}, {}
     for row in files["u.item"].split_lines(_COLUMNS_BEFORE_GENRES + len(names), "|", "latin-1"):
@@ -80,7 +82,7 @@ def movielens_100k(files: Files) -> list[Category]:
 
 
 def movielens(files: Files) -> list[Category]:
-    """MovieLens in its later form: ratings.csv and movies.csv, genres divided by bars."""
+    """Read later MovieLens releases: ratings.csv and movies.csv, with genres separated by bars."""
     items, titles = {}, {}
     for item, title, genres in files["movies.csv"].csv_columns("movieId", "title", "genres"):
         items[item] = tuple(name for name in genres.split("|") if name and name not in _NO_GENRE)
@@ -92,7 +94,7 @@ def movielens(files: Files) -> list[Category]:
 
 
 def foodcom(files: Files) -> list[Category]:
-    """Food.com: RAW_interactions.csv and RAW_recipes.csv; a recipe's tastes are among its tags."""
+    """Read Food.com: RAW_interactions.csv and RAW_recipes.csv; tastes are among a recipe's tags."""
     items, titles = {}, {}
     for item, title, tags in files["RAW_recipes.csv"].csv_columns("id", "name", "tags"):
         told = (one or other for one, other in _QUOTED.findall(tags))
@@ -105,10 +107,9 @@ def foodcom(files: Files) -> list[Category]:
 
 
 def goodreads(files: Files) -> list[Category]:
-    """Goodreads: interactions (JSON lines, or CSV with book_id_map.csv), genres with their votes, and titles.
+    """Read Goodreads: interactions (JSON lines, or CSV with book_id_map.csv), genre votes, and titles.
 
-    A book's category is the genre that most readers gave it. Where there are interactions of both forms, those in JSON
-    are read.
+    A book's category is the genre with most votes. JSON interactions take precedence over CSV.
     """
     items: dict[str, tuple[str, ...]] = {}
     for one in _files_with_prefix(files, "goodreads_book_genres"):
@@ -144,11 +145,11 @@ RATING_READERS: dict[str, Callable[[Files], list[Category]]] = {
     "foodcom": foodcom,
     "goodreads": goodreads,
 }
-"""The reader of each data set of ratings."""
+"""Readers by data set."""
 
 
 def files_by_name(streams: Sequence[StreamedFile]) -> dict[str, StreamedFile]:
-    """Files by their names without folders."""
+    """Return files by name without folder."""
     return {PurePosixPath(one.source).name: one for one in streams}
 
 
@@ -163,7 +164,7 @@ def _build_categories(
     items: Items,
     titles: Titles | Mapping[str, str],
 ) -> list[Category]:
-    """The categories that (user, item, stars) come to. Raises BadInput naming the file of the ratings."""
+    """Return the categories of (user, item, stars) triples. Raises BadInput naming the ratings file."""
     ratings = PositiveRatings(items)
     positive: dict[str, bool] = {}
     for number, (user, item, stars) in enumerate(rated, start=1):

@@ -1,8 +1,8 @@
-"""Plans of what is asked of the assistant's own words: what it recommended, in one session or in several.
+"""Plans that ask for the assistant's recommendations, in one session or several.
 
-In a session about one topic the user likes the first item, the assistant recommends the second, and each
-further one is liked or recommended by chance (paper, appendix A.4; `recommended` of the parameters). No item is told
-twice, so none is recommended again.
+In a session the user likes the first item, the assistant recommends the second, and further items are liked or
+recommended
+at random (paper, appendix A.4). No item occurs twice.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -26,24 +26,18 @@ from memflow.benchmarks.membench.generation.preferences import TOPICS
 from memflow.benchmarks.membench.generation.templates import fill_any, preference_templates
 
 MIN_SESSION_ITEMS = 3
-"""Items of a session: of fewer there would not be three other lists."""
+"""Minimum items per session, needed for three wrong lists."""
 
 
 def plan_recommendations(request: PlanRequest) -> TrajectoryPlan:
-    """One session. It has one item more than preferences are seen from at least: four or five, as published.
-
-    Raises BadInput where the map does not have them.
-    """
+    """Plan one session with four or five items, as published. Raises BadInput if there are too few."""
     least, most = request.parameters.items
     session = _session(request, request.scenario, (min(least + 1, most), most))
     return _planned(request, [session], topic_templates(request, request.scenario).recommendations)
 
 
 def plan_recommendations_over_sessions(request: PlanRequest) -> TrajectoryPlan:
-    """A session about each topic, with as few items as preferences are seen from: three, as published.
-
-    Raises BadInput where the map does not have them.
-    """
+    """Plan a session per topic with three items each, as published. Raises BadInput if there are too few."""
     least, _ = request.parameters.items
     sessions: list[_RecommendationSession] = []
     for topic in TOPICS:
@@ -54,7 +48,7 @@ def plan_recommendations_over_sessions(request: PlanRequest) -> TrajectoryPlan:
 
 @dataclass(frozen=True)
 class _RecommendationSession:
-    """A session; the items recommended in it, by the beat in which they were; and items that were not."""
+    """A session, its recommended items by message number, and its other items."""
 
     session: PlannedSession
     recommended: dict[str, int]
@@ -105,8 +99,7 @@ def _planned(
 def sample_wrong_lists(
     request: PlanRequest, right: Sequence[str], others: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Three lists of which no two hold the same, and none the right things: by chance each has an item too few, one too
-    many, or another in place of one."""
+    """Return three distinct wrong lists: one item missing, added or replaced."""
     places = range(len(right))
     shorter = [(*right[:at], *right[at + 1 :]) for at in places if len(right) > 1]
     longer = [
@@ -123,4 +116,4 @@ PLANNERS: Mapping[str, Planner] = {
     "lowlevel_rec": plan_recommendations,
     "rec_multi_session": plan_recommendations_over_sessions,
 }
-"""What draws up the plans of these kinds."""
+"""Planners by question kind."""

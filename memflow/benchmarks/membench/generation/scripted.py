@@ -1,7 +1,8 @@
-"""Handlers of the scripted chat, which is no language model, for the prompts that the simulator is asked with.
+"""Scripted simulator for MemBench's prompts; not a language model.
 
-It says what it is to say in the words it is given, behind an opening of chance; what is left to it, it takes from short
-lists. Wrong options are the right one with another number, or with another last word.
+It repeats the given plain sentence after a random opening, and takes other text from short lists. Wrong options are
+the
+correct one with another number or another last word.
 """
 
 import random
@@ -35,11 +36,11 @@ class _Words:
     asking: tuple[str, ...]
     murmurs: tuple[str, ...]
     numerals: tuple[tuple[str, ...], ...]
-    """Numbers in words; those of one row stand for each other."""
+    """Number words; those of one row are interchangeable."""
     others: tuple[str, ...]
     """Last words of wrong options."""
     before: tuple[str, ...]
-    """First words of wrong options, where the right one is a single word."""
+    """First words of wrong options, if the correct one is a single word."""
     space: str
 
 
@@ -111,13 +112,13 @@ def _words(request: ChatRequest) -> _Words:
 
 
 def _chance(request: ChatRequest) -> random.Random:
-    """A source of variety that depends on the request, and on the model's seed where it has one."""
+    """Return a random generator seeded by the request and the model's seed."""
     said = [message.content for message in request.messages]
     return random.Random(seeded(request.prompt, said, request.sampling.seed))
 
 
 def _rounds(request: ChatRequest) -> Rounds:
-    """Each fact in a round, as far as they go; then talk."""
+    """State each fact in a round, then add rounds without content."""
     rng, words = _chance(request), _words(request)
     topic = request.fields["topic"]
     facts = [
@@ -164,7 +165,7 @@ def _distractors(request: ChatRequest) -> Distractors:
 
 
 def _near(answer: str, words: _Words, rng: random.Random) -> Iterator[str]:
-    """Texts like `answer`: with another number, written in digits or in words; else with another last or first word."""
+    """Yield variants of `answer`: with another number, in digits or words, or another last or first word."""
     if numbers := list(_NUMBER.finditer(answer)):
         last = numbers[-1]
         for by in rng.sample(range(1, 10), 9):
@@ -192,4 +193,4 @@ BY_STEM: dict[str, Handler] = {
     "murmur": _murmur,
     "distractors": _distractors,
 }
-"""Handlers by the prompt's stem."""
+"""Handlers by the stem of the prompt."""

@@ -1,4 +1,4 @@
-"""Files that are too big to be held: read line by line, packed or not, and refused where they are damaged."""
+"""Line-by-line reading of files too large for memory, compressed or not, with validation."""
 
 import csv
 import gzip
@@ -24,7 +24,7 @@ _PACKED = ".gz"
 
 @dataclass(frozen=True)
 class StreamedFile:
-    """A file of a data set on disk. `source` is its path in the data folder."""
+    """A data file on disk. `source` is its path in the data folder."""
 
     dataset: Dataset
     source: str
@@ -32,7 +32,7 @@ class StreamedFile:
 
     @contextmanager
     def open_text(self, encoding: str = "utf-8-sig") -> Iterator[TextIO]:
-        """The file as text, line ends as they are. Raises BadInput where it is cut off, or not in that encoding."""
+        """Open the file as text with unchanged line ends. Raises BadInput if truncated or wrongly encoded."""
         pack = gzip.open if self.source.endswith(_PACKED) else open
         try:
             with cast(TextIO, pack(self.path, "rt", encoding=encoding, newline="")) as file:
@@ -43,12 +43,12 @@ class StreamedFile:
             raise self.bad(f"it is cut off or not packed ({wrong})") from wrong
 
     def lines(self, encoding: str = "utf-8-sig") -> Iterator[str]:
-        """Its lines with their ends. Raises BadInput."""
+        """Yield the lines with their ends. Raises BadInput."""
         with self.open_text(encoding) as file:
             yield from file
 
     def split_lines(self, count: int, mark: str, encoding: str = "utf-8-sig") -> Iterator[list[str]]:
-        """The cells of each line that is not empty, of a table without a header. Raises BadInput."""
+        """Yield the cells of each non-empty line of a table without header. Raises BadInput."""
         for number, line in enumerate(self.lines(encoding), start=1):
             if line.strip():
                 found = line.rstrip("\r\n").split(mark)
@@ -57,7 +57,7 @@ class StreamedFile:
                 yield found
 
     def csv_columns(self, *columns: str) -> Iterator[tuple[str, ...]]:
-        """These columns, two or more, of each row of a CSV file with a header. Raises BadInput."""
+        """Yield two or more columns of each row of a CSV file with header. Raises BadInput."""
         with self.open_text() as file:
             reader = csv.reader(file, strict=True)
             try:
@@ -73,7 +73,7 @@ class StreamedFile:
                 raise self.bad(f"line {reader.line_num} is cut off or no CSV ({wrong})") from wrong
 
     def json_lines(self, shape: type[M]) -> Iterator[M]:
-        """Each line that is not empty as `shape` reads its JSON. Raises BadInput."""
+        """Yield each non-empty JSON line, parsed as `shape`. Raises BadInput."""
         for number, line in enumerate(self.lines(), start=1):
             if line.strip():
                 try:
@@ -84,10 +84,10 @@ class StreamedFile:
                     raise self.bad(f"line {number}: {File.first(wrong)}") from wrong
 
     def sha256(self) -> str:
-        """The sum of the whole file, as it lies there."""
+        """Return the SHA-256 of the file as stored."""
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def bad(self, what: str) -> BadInput:
-        """The error that refuses this file."""
+        """Return the error that rejects this file."""
         return File(self.dataset, self.source, b"").bad(what)

@@ -1,4 +1,4 @@
-"""Generated trajectories: users' lives -> plans -> turns, and what is asked of them. How, generation/ says."""
+"""Turns and probes of generated domains: plans, worded by the simulator."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from memflow.records import Probe, Record, Turn
 async def generate_turns(
     domain: Domain, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
-    """What the domain's users say, trajectory by trajectory."""
+    """Return the turns of all users, trajectory by trajectory."""
     places = {
         graph.user_id: [graph.user["hometown"], graph.user["work_location"]] for graph in load_graphs(states)
     }
@@ -37,7 +37,7 @@ async def generate_turns(
 async def generate_probes(
     domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
 ) -> list[Probe]:
-    """A question for each trajectory, asked after all of it was told."""
+    """Return one probe per trajectory, asked after its last message."""
     said: dict[str, dict[str, Turn]] = {}
     for turn in turns:
         said.setdefault(turn.episode_id, {})[turn.message_id] = turn

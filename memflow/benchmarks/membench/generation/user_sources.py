@@ -1,7 +1,8 @@
-"""What lives are drawn from, as raw records and back: words, what people like, and ratings that tell of it.
+"""Data sets from which user graphs are drawn, as raw records and back: vocabulary, preferences and ratings.
 
-A file of words or likes is YAML, ours or a user's own: one that says its `language` holds words, another lists of items
-by topic and category. Rating data are read by rated.py. A category is a record, and so are all words of a file.
+Our YAML files, or a user's own, have a `language` and a vocabulary, or items by topic and category. Each category,
+and
+each vocabulary, is a record.
 """
 
 import json
@@ -35,12 +36,12 @@ _LIKES = "likes/"
 
 
 def is_user_source(dataset: Dataset) -> bool:
-    """Whether a data set is one that lives are drawn from."""
+    """Return whether user graphs are drawn from a data set."""
     return dataset.name in rated.RATING_READERS or all(name.endswith(_LISTS) for name in dataset.files)
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """The records of such a data set. Raises BadInput."""
+    """Return the records of such a data set. Raises BadInput."""
     streams = [StreamedFile(dataset, source, path) for source, path in files.items()]
     found: list[tuple[str, Any, StreamedFile]] = []
     if dataset.name in rated.RATING_READERS:
@@ -65,7 +66,7 @@ def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 
 def load_vocabulary(domain: Domain, records: Sequence[Record]) -> Vocabulary:
-    """The words of the domain's language; the last, where several of its data sets have some. Raises BadInput."""
+    """Load the vocabulary of the domain's language from the last data set that has one. Raises BadInput."""
     language = parameters_of(domain).language
     for record in reversed(records):
         if record.record_id == _WORDS + language:
@@ -77,7 +78,7 @@ def load_vocabulary(domain: Domain, records: Sequence[Record]) -> Vocabulary:
 
 
 def load_preferences(domain: Domain, records: Sequence[Record]) -> Preferences:
-    """What people like, of every topic; of the last of the domain's data sets that has the topic. Raises BadInput."""
+    """Load the preferences of all topics, each from the last data set that has it. Raises BadInput."""
     found = Preferences(())
     for name in dict.fromkeys(record.dataset for record in records):
         held = [
@@ -99,7 +100,7 @@ def _like(category: Category) -> str:
 
 
 def _lists(stream: StreamedFile) -> Iterator[tuple[str, Vocabulary | Category]]:
-    """The words of a file, or the categories of its likes, with their ids."""
+    """Yield the vocabulary or the categories of a file with their ids."""
     try:
         held = yaml.safe_load("".join(stream.lines()))
         if isinstance(held, dict) and "language" in held:

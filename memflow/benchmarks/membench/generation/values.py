@@ -1,7 +1,6 @@
-"""Values as they are told, in English and Chinese, and what a value that was told comes to.
+"""Formatting and parsing of attribute values in English and Chinese.
 
-28 years old, 165 cm, August 13, nine hundred people, eight days, next week Monday 9:00 AM or 2024-10-12 19:00.
-Everything that is told here is read here again, so that plans can compare and count without asking a model.
+Every formatted value can be parsed again, so that plans compare and count values without a model.
 """
 
 import re
@@ -15,7 +14,7 @@ ScaleUnit = Literal["ten", "hundred", "thousand"]
 DurationUnit = Literal["day", "week", "month"]
 
 HOURS = (9, 14, 19)
-"""The hours at which events begin."""
+"""Start hours of events."""
 _DAYS = {"day": 1, "week": 7, "month": 30}
 _SIZES = {"ten": 10, "hundred": 100, "thousand": 1000}
 _ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -47,22 +46,22 @@ _AT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 
 
 def format_age(years: int, language: Language) -> str:
-    """An age: `28 years old`."""
+    """Format an age: `28 years old`."""
     return f"{years}岁" if language == "zh" else f"{years} years old"
 
 
 def format_height(centimetres: int, language: Language) -> str:
-    """A height: `165 cm`."""
+    """Format a height: `165 cm`."""
     return f"{centimetres}厘米" if language == "zh" else f"{centimetres} cm"
 
 
 def format_birthday(month: int, day: int, language: Language) -> str:
-    """A day of the year: `August 13`."""
+    """Format a day of the year: `August 13`."""
     return f"{month}月{day}日" if language == "zh" else f"{_MONTHS[month - 1]} {day}"
 
 
 def format_scale(count: int, unit: ScaleUnit, language: Language) -> str:
-    """How many people come, from 1 to 9 of the unit: `nine hundred people`."""
+    """Format a number of people, 1 to 9 of the unit: `nine hundred people`."""
     if language == "zh":
         number = "" if (count, unit) == (1, "ten") else _counted_zh(count, after=unit != "ten")
         return f"{number}{_SIZES_ZH[unit]}人"
@@ -70,14 +69,14 @@ def format_scale(count: int, unit: ScaleUnit, language: Language) -> str:
 
 
 def format_duration(count: int, unit: DurationUnit, language: Language) -> str:
-    """How long it takes, from 1 to 9 of the unit: `eight days`."""
+    """Format a duration, 1 to 9 of the unit: `eight days`."""
     if language == "zh":
         return f"{_counted_zh(count)}{_DAYS_ZH[unit]}"
     return f"{_ONES[count - 1]} {unit}{'' if count == 1 else 's'}"
 
 
 def format_relative_time(weeks: int, weekday: int, hour: int, language: Language) -> str:
-    """A time counted from when it is told, 1 or 2 weeks on, on a weekday from 0: `next week Monday 9:00 AM`."""
+    """Format a time relative to the message, 1 or 2 weeks ahead: `next week Monday 9:00 AM`."""
     at = HOURS.index(hour)
     if language == "zh":
         return f"{_COMING_ZH[weeks - 1]}{_WEEK_ZH[weekday]}{_CLOCK_ZH[at]}"
@@ -85,22 +84,22 @@ def format_relative_time(weeks: int, weekday: int, hour: int, language: Language
 
 
 def format_absolute_time(moment: datetime) -> str:
-    """A time that is the same whenever it is told: `2024-10-12 19:00`."""
+    """Format an absolute time: `2024-10-12 19:00`."""
     return f"{moment:%Y-%m-%d %H:%M}"
 
 
 def parse_age(text: str) -> int:
-    """The years of an age. Raises BadInput."""
+    """Return the years of an age. Raises BadInput."""
     return _number(text, r"(\d+)(?: years old|岁)")
 
 
 def parse_height(text: str) -> int:
-    """The centimetres of a height. Raises BadInput."""
+    """Return the centimeters of a height. Raises BadInput."""
     return _number(text, r"(\d+)(?: cm|厘米)")
 
 
 def parse_birthday(text: str) -> tuple[int, int]:
-    """The month from 1 and the day of a birthday. Raises BadInput."""
+    """Return the month, from 1, and the day of a birthday. Raises BadInput."""
     if match := re.fullmatch(r"(\d+)月(\d+)日", text):
         return int(match[1]), int(match[2])
     month, _, day = text.partition(" ")
@@ -110,7 +109,7 @@ def parse_birthday(text: str) -> tuple[int, int]:
 
 
 def parse_scale(text: str) -> int:
-    """How many people a scale comes to. Raises BadInput."""
+    """Return the number of people of a scale. Raises BadInput."""
     for language in ("en", "zh"):
         for unit, size in _SIZES.items():
             for count in range(1, 10):
@@ -120,7 +119,7 @@ def parse_scale(text: str) -> int:
 
 
 def parse_duration(text: str) -> int:
-    """How many days a duration comes to, a month taken as 30. Raises BadInput."""
+    """Return the days of a duration; a month has 30. Raises BadInput."""
     for language in ("en", "zh"):
         for unit, days in _DAYS.items():
             for count in range(1, 10):
@@ -130,12 +129,12 @@ def parse_duration(text: str) -> int:
 
 
 def is_relative_time(time: str) -> bool:
-    """Whether a time depends on when it is told."""
+    """Return whether a time is relative to its message."""
     return not _AT.fullmatch(time)
 
 
 def resolve_time(time: str, evidence_id: datetime) -> datetime:
-    """The moment that a time comes to which was told at `told_at`: weeks begin on Monday. Raises BadInput."""
+    """Return the moment of a time in a message sent at `told_at`; weeks begin on Monday. Raises BadInput."""
     if not is_relative_time(time):
         try:
             return datetime.strptime(time, "%Y-%m-%d %H:%M")
@@ -155,7 +154,7 @@ def resolve_time(time: str, evidence_id: datetime) -> datetime:
 
 
 def _counted_zh(count: int, *, after: bool = True) -> str:
-    """A number before a unit: two is 两 there, but not before 十."""
+    """Return a Chinese numeral; two is 两 before a unit, except before 十."""
     return "两" if count == 2 and after else _ONES_ZH[count - 1]
 
 

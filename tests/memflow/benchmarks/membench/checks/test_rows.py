@@ -9,7 +9,7 @@ import pytest
 from telling import read, split, time
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench.checks.rows import EXPECTED, times_back
+from memflow.benchmarks.membench.checks.rows import EXPECTED, find_decreasing_times
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.benchmarks.membench.turns import is_noise, turn_rows
@@ -121,7 +121,7 @@ def test_a_time_that_cannot_be_read_is_named(rows: Rows):
 
 def test_a_time_that_goes_back_is_a_warning_at_its_message(rows: Rows):
     rows[TURNS][2] = replace(rows[TURNS][2], sent_at=time(-5))
-    assert times_back(rows[TURNS]) == [2]
+    assert find_decreasing_times(rows[TURNS]) == [2]
     assert {each.severity for each in EXPECTED if each.name == "non_decreasing_times"} == {"warn"}
 
 
@@ -144,8 +144,8 @@ def said(*times: str | None, episode: str = "a") -> list[Turn]:
 
 
 def test_times_are_compared_within_an_episode_and_across_what_has_none():
-    assert times_back(said(time(0), time(0), None, time(1))) == []
-    assert times_back(said(time(2), None, time(1), time(1), time(0))) == [2, 4]
-    assert times_back([*said(time(9)), *said(time(1), episode="b")]) == []
-    assert times_back([replace(turn, reason="no") for turn in said(time(2), time(1))]) == []
-    assert times_back(list(reversed(said(time(0), time(1))))) == []
+    assert find_decreasing_times(said(time(0), time(0), None, time(1))) == []
+    assert find_decreasing_times(said(time(2), None, time(1), time(1), time(0))) == [2, 4]
+    assert find_decreasing_times([*said(time(9)), *said(time(1), episode="b")]) == []
+    assert find_decreasing_times([replace(turn, reason="no") for turn in said(time(2), time(1))]) == []
+    assert find_decreasing_times(list(reversed(said(time(0), time(1))))) == []
