@@ -4,7 +4,6 @@ from memflow.benchmarks.amemgym import checks as amemgym
 from memflow.benchmarks.comem import checks as comem
 from memflow.benchmarks.membench import checks as membench
 from memflow.benchmarks.memorybench import checks as memorybench
-from memflow.benchmarks.memorybench import played
 from memflow.checks import continual, every_table, inputs, outputs
 from memflow.checks.rules import (
     Across,
@@ -50,7 +49,6 @@ EXPECTATIONS: tuple[Expectation, ...] = tuple(
             *continual.EXPECTED,
             *amemgym.EXPECTED,
             *memorybench.EXPECTED,
-            *played.EXPECTED,
             *membench.EXPECTED,
             *comem.EXPECTED,
         ],

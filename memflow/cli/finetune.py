@@ -18,7 +18,7 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.memorybench.training import Lora, Training
+    from memflow.benchmarks.memorybench.training import LoraConfig, TrainingData
     from resources.adapter import Manifest
     from resources.settings import Settings
     from resources.trainer import Job
@@ -81,7 +81,7 @@ def finetune(
     It is then a model like any other: none@NAME is the assistant that remembers nothing but what it was trained on.
     Defaults are the paper's. Training runs in an environment of its own ([training] in memflow.toml).
     """
-    from memflow.benchmarks.memorybench.training import Lora, training
+    from memflow.benchmarks.memorybench.training import LoraConfig, build_training_data
     from resources.lake import Lake
 
     settings = front_of(ctx).load()
@@ -91,7 +91,7 @@ def finetune(
         )
     lake = Lake(settings.lake_root)
     rows, probes = lake.read("feedback.sessions", domain), lake.read("question.probes", domain)
-    learned = training(rows, probes, action.value)
+    learned = build_training_data(rows, probes, action.value)
     if count:
         answer(form, _counted(learned), *_shown(learned))
         return
@@ -100,7 +100,7 @@ def finetune(
             f"of {sum(learned.first_answers.values())} first answers of {domain}, none that can be learned has a "
             f"{action.value}; --count says more"
         )
-    how = Lora(rank, alpha, dropout, learning_rate, epochs, batch, length, targets, seed)
+    how = LoraConfig(rank, alpha, dropout, learning_rate, epochs, batch, length, targets, seed)
     place = (out or settings.home / "adapters" / f"{domain}_{action}_{model}").expanduser().absolute()
     manifest = _trained(settings, _job(settings, domain, model, weights, learned, how), place, force)
     lines = _lines(settings, model, place, manifest)
@@ -113,7 +113,7 @@ def finetune(
 
 
 def _job(
-    settings: "Settings", domain: str, model: str, weights: str, learned: "Training", how: "Lora"
+    settings: "Settings", domain: str, model: str, weights: str, learned: "TrainingData", how: "LoraConfig"
 ) -> "Job":
     from dataclasses import asdict
 
@@ -183,24 +183,24 @@ def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") 
     return [f"[models.{_name(place)}]", *written]
 
 
-def _counted(learned: "Training") -> dict[str, Any]:
+def _counted(learned: "TrainingData") -> dict[str, Any]:
     from dataclasses import asdict
 
     columns = ("dataset", "first_answers", "examples", "left_out")
     return {
         "action": learned.action,
         "counts": [dict(zip(columns, row, strict=True)) for row in learned.counts()],
-        "left_out": [asdict(each) for each in learned.left_out],
+        "left_out": [asdict(each) for each in learned.skipped],
     }
 
 
-def _shown(learned: "Training") -> list[RenderableType]:
+def _shown(learned: "TrainingData") -> list[RenderableType]:
     columns = ("data set", "first answers", "examples", "left out")
     shown: list[RenderableType] = [
         table(f"First answers with a {learned.action}", columns, learned.counts(), right=columns[1:])
     ]
-    if learned.left_out:
-        lost = [(each.case_id, each.reason) for each in learned.left_out]
+    if learned.skipped:
+        lost = [(each.case_id, each.reason) for each in learned.skipped]
         shown.append(table("\nLeft out", ("case", "why"), lost))
     return shown
 

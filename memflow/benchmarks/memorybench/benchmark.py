@@ -11,7 +11,6 @@ from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
     load,
-    onpolicy,
     probes,
     protocols,
     question,
@@ -20,11 +19,12 @@ from memflow.benchmarks.memorybench import (
     selection,
     turns,
 )
+from memflow.benchmarks.memorybench import on_policy as onpolicy
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.scorers.registry import needs_of, prompts_of
+from memflow.benchmarks.memorybench.scorers.registry import judge_prompts_of, required_backends_of
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
-from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY
+from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY
 from memflow.benchmarks.memorybench.users import reactions
 from memflow.benchmarks.memorybench.users.scripted import HANDLERS as USING
 from memflow.chat.prompts import Prompt
@@ -49,7 +49,7 @@ class MemoryBench(Benchmark):
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         parameters_of(domain)  # A wrong one is told here, before anything is asked or played.
-        return protocols.placed(domain, turns.turns(domain.name, selection.select(domain, records)))
+        return protocols.place_turns(domain, turns.turns(domain.name, selection.select(domain, records)))
 
     async def probes(
         self,
@@ -60,7 +60,9 @@ class MemoryBench(Benchmark):
         simulator: Chat,
         keys: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
-        return protocols.asked(domain, probes.probes(domain.name, selection.select(domain, records)))
+        return protocols.schedule_probes(
+            domain, probes.probes(domain.name, selection.select(domain, records))
+        )
 
     async def feedback(
         self,
@@ -99,11 +101,11 @@ class MemoryBench(Benchmark):
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
         """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""
-        prompt, fields = question.put(probe, recall.notes if told is None else told)
-        return Question(prompt, fields, question.query(probe, parameters_of(domain).query == "prompt"))
+        prompt, fields = question.build_prompt(probe, recall.notes if told is None else told)
+        return Question(prompt, fields, question.search_query(probe, parameters_of(domain).query == "prompt"))
 
     def parse(self, probe: Probe, value: Any) -> str:
-        return question.written(value)
+        return question.answer_text(value)
 
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
@@ -129,7 +131,7 @@ class MemoryBench(Benchmark):
         return reactions.prompts()
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
-        return prompts_of(domain) if table == "score.verdicts" else []
+        return judge_prompts_of(domain) if table == "score.verdicts" else []
 
     def instruments(self, domain: Domain) -> frozenset[str]:
-        return needs_of(domain)
+        return required_backends_of(domain)

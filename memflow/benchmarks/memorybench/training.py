@@ -1,7 +1,7 @@
-"""What an assistant is trained on from its users' presses (paper, A.3.9): first answers that were liked, or copied.
+"""Fine-tuning data from user actions (paper, A.3.9): first answers that were liked or copied.
 
-Rows of feedback.sessions -> examples, each the first request of a training case as the memory `none` is asked it, and
-the answer that its user pressed on. Words of feedback are no part of it. Training itself is resources/trainer.py.
+An example is the first request of a training case, without memory, and its answer. resources/trainer.py trains the
+adapter.
 """
 
 from collections import Counter
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memflow.benchmarks.memorybench.question import put
+from memflow.benchmarks.memorybench.question import build_prompt
 from memflow.chat.requests import ChatMessage
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
@@ -20,8 +20,8 @@ TRAIN = "train"
 
 
 @dataclass(frozen=True, slots=True)
-class Lora:
-    """How an adapter is trained. The defaults are the paper's, but for `targets` and `seed`, on which it is silent."""
+class LoraConfig:
+    """Adapter hyperparameters; the paper's, except `targets` and `seed`, which it does not give."""
 
     rank: int = 8
     alpha: int = 32
@@ -29,17 +29,17 @@ class Lora:
     learning_rate: float = 1e-4
     epochs: int = 5
     batch: int = 4
-    """Examples a step; gradients are not accumulated over several."""
+    """Examples per step, without gradient accumulation."""
     length: int = 8192
-    """Tokens of request and answer together; what is beyond is cut off, at the end."""
+    """Maximum tokens of request and answer; longer ones are truncated at the end."""
     targets: str = "all-linear"
-    """The modules that are adapted: every linear one but the output layer, or names, comma-separated."""
+    """Adapted modules: all linear ones but the output layer, or comma-separated names."""
     seed: int = 42
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """One request and the answer that is to be learned."""
+class TrainingExample:
+    """A request and the answer to learn."""
 
     case_id: str
     dataset: str
@@ -47,7 +47,7 @@ class Example:
     answer: str
 
     def written(self) -> dict[str, object]:
-        """As TRL takes a conversation of which the completion alone is learned."""
+        """Return the example in TRL's prompt-completion format."""
         return {
             "case_id": self.case_id,
             "prompt": [{"role": said.role, "content": said.content} for said in self.request],
@@ -56,8 +56,8 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A case whose first answer was pressed on, and why it is no example all the same."""
+class SkippedCase:
+    """A case with the required action that is no example, with the reason."""
 
     case_id: str
     dataset: str
@@ -65,52 +65,54 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
-    """Examples in the order of their case ids, and what happened to the other first answers."""
+class TrainingData:
+    """Examples in the order of their case ids, and the skipped cases."""
 
     action: Action
-    examples: tuple[Example, ...]
-    left_out: tuple[LeftOut, ...]
+    examples: tuple[TrainingExample, ...]
+    skipped: tuple[SkippedCase, ...]
     first_answers: Mapping[str, int]
-    """First answers by data set, pressed on or not."""
+    """Number of first answers by data set, with or without the action."""
 
     @property
     def digest(self) -> str:
-        """Digest of requests and answers: two trainings on the same data share it."""
+        """Digest of requests and answers."""
         return digest([example.written() for example in self.examples])
 
     def counts(self) -> list[tuple[str, int, int, int]]:
-        """By data set: first answers, examples, left out."""
+        """Return (data set, first answers, examples, skipped) rows."""
         taken = Counter(example.dataset for example in self.examples)
-        lost = Counter(each.dataset for each in self.left_out)
+        lost = Counter(each.dataset for each in self.skipped)
         return [(name, n, taken[name], lost[name]) for name, n in self.first_answers.items()]
 
 
-def training(rows: Iterable[FeedbackRound], probes: Sequence[Probe], action: Action) -> Training:
-    """The examples of a domain, whatever the order of `rows`; they hold no case twice.
+def build_training_data(
+    rows: Iterable[FeedbackRound], probes: Sequence[Probe], action: Action
+) -> TrainingData:
+    """Return the examples of a domain, in any order of `rows`, one per case.
 
-    Raises BadInput where a case is asked twice, or is a test case: then the table is not feedback's.
+    Raises BadInput if a case occurs twice or is a test case.
     """
     asked = {probe.probe_id: probe for probe in probes}
     firsts = sorted((row for row in rows if row.round == 0), key=lambda row: row.case_id)
-    _refuse(firsts, asked)
-    examples: list[Example] = []
-    left_out: list[LeftOut] = []
+    _reject_invalid(firsts, asked)
+    examples: list[TrainingExample] = []
+    skipped: list[SkippedCase] = []
     for row in firsts:
         if not (row.liked if action == "like" else row.copied):
             continue
         probe = asked.get(row.case_id)
-        reason = _wrong(row, probe)
+        reason = _skip_reason(row, probe)
         if probe is None or reason is not None:
-            left_out.append(LeftOut(row.case_id, row.dataset, reason or ""))
+            skipped.append(SkippedCase(row.case_id, row.dataset, reason or ""))
             continue
-        prompt, fields = put(probe, "")
-        examples.append(Example(row.case_id, row.dataset, prompt.render(fields), row.answer))
+        prompt, fields = build_prompt(probe, "")
+        examples.append(TrainingExample(row.case_id, row.dataset, prompt.render(fields), row.answer))
     first_answers = Counter(row.dataset for row in firsts)
-    return Training(action, tuple(examples), tuple(left_out), dict(sorted(first_answers.items())))
+    return TrainingData(action, tuple(examples), tuple(skipped), dict(sorted(first_answers.items())))
 
 
-def _refuse(firsts: Sequence[FeedbackRound], asked: Mapping[str, Probe]) -> None:
+def _reject_invalid(firsts: Sequence[FeedbackRound], asked: Mapping[str, Probe]) -> None:
     often = [name for name, n in Counter(row.case_id for row in firsts).items() if n > 1]
     if often:
         raise BadInput(f"the feedback has several first rounds of {often[0]}; materialize it again")
@@ -121,7 +123,7 @@ def _refuse(firsts: Sequence[FeedbackRound], asked: Mapping[str, Probe]) -> None
         )
 
 
-def _wrong(row: FeedbackRound, probe: Probe | None) -> str | None:
+def _skip_reason(row: FeedbackRound, probe: Probe | None) -> str | None:
     if row.reason is not None:
         return f"its row is quarantined: {row.reason}"
     if probe is None:

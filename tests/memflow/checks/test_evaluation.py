@@ -10,7 +10,6 @@ from memflow.benchmarks.comem import checks as comem
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import checks as membench
 from memflow.benchmarks.memorybench import checks as memorybench
-from memflow.benchmarks.memorybench import played
 from memflow.checks.evaluation import check_rows, combined
 from memflow.checks.expectations import (
     EXPECTATIONS,
@@ -157,7 +156,6 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
     tested = {(table, name) for table, name, _ in FAULTS} | {
         *((each.table, each.name) for each in amemgym.EXPECTED),  # its own tests damage users
         *((each.table, each.name) for each in memorybench.EXPECTED),  # and these, feedback
-        *((each.table, each.name) for each in played.EXPECTED),  # and these, what was played
         *(
             (each.table, each.name) for each in membench.EXPECTED
         ),  # and these, lives, trajectories and questions

@@ -14,24 +14,24 @@ from importlib.resources import files
 
 import yaml
 
-from memflow.benchmarks.memorybench.scorers.listed import listed
-from memflow.benchmarks.memorybench.scorers.metric import (
+from memflow.benchmarks.memorybench.scorers.scorer import (
     PACKAGE,
     STANDARD,
-    Answered,
-    Computed,
-    Mark,
-    Means,
-    Row,
+    AnsweredProbe,
+    ComputedValues,
+    MetricKey,
+    MetricValue,
+    ScoringContext,
     ask_judge,
+    parse_list_reply,
 )
-from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, RATING
+from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, RATING
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.errors import BadInput
 from memflow.records import Probe
 
-MOST = 3
-BEST = 5
+MAX_LIMITATIONS = 3
+MAX_SCORE = 5
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d+[.)])\s+")
 
 
@@ -45,61 +45,73 @@ class Aspect:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LimitationResult:
     """How far a limitation came: its score where it is of the planted kind, else None, or why that is not known."""
 
     score: int | None = None
     reason: str | None = None
 
 
-def rows(probe: Probe, means: Means) -> list[Row]:
+def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
     return [(RATING, STANDARD), (ACCURACY, STANDARD)]
 
 
-async def computed(answered: Answered, means: Means) -> Computed:
-    return Computed()
+async def compute(answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
+    return ComputedValues()
 
 
-async def judge(answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
+async def judge(
+    answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+) -> Sequence[MetricValue]:
     category, truth = answered.gold("category"), answered.gold("ground_truth")
     aspect = aspect_of(category)
     steps = await asyncio.gather(
-        *(_judge(said, aspect, category, truth, means) for said in limitations(answered.answer))
+        *(_judge(said, aspect, category, truth, context) for said in limitations(answered.answer))
     )
     scores = [step.score for step in steps if step.score is not None]
     unknown = "; ".join(dict.fromkeys(step.reason for step in steps if step.reason)) or None
     best = max(scores, default=0)
-    rating = Mark(RATING, best) if best == BEST or not unknown else Mark(RATING, None, unknown)
-    found = Mark(ACCURACY, float(bool(scores))) if scores or not unknown else Mark(ACCURACY, None, unknown)
+    rating = (
+        MetricValue(RATING, best) if best == MAX_SCORE or not unknown else MetricValue(RATING, None, unknown)
+    )
+    found = (
+        MetricValue(ACCURACY, float(bool(scores)))
+        if scores or not unknown
+        else MetricValue(ACCURACY, None, unknown)
+    )
     return [rating, found]
 
 
-async def _judge(said: str, aspect: Aspect, category: str, truth: str, means: Means) -> Step:
+async def _judge(
+    said: str, aspect: Aspect, category: str, truth: str, context: ScoringContext
+) -> LimitationResult:
     about = {"aspect": aspect.name, "limitation": said}
-    belongs = await ask_judge(means, "limitation_aspect", {**about, "description": aspect.description})
+    belongs = await ask_judge(context, "limitation_aspect", {**about, "description": aspect.description})
     if belongs.value is None or not belongs.value.belongs:
-        return Step(reason=belongs.reason)
+        return LimitationResult(reason=belongs.reason)
     told = "\n".join(f"{number}. {says}" for number, says in enumerate(aspect.kinds.values(), start=1))
-    kind = await ask_judge(means, "limitation_kind", {**about, "kinds": told})
+    kind = await ask_judge(context, "limitation_kind", {**about, "kinds": told})
     if kind.value is None or kind.value.number != list(aspect.kinds).index(category) + 1:
-        return Step(reason=kind.reason)
-    scored = await ask_judge(means, "limitation_score", {"limitation": said, "truth": truth})
-    return Step(None if scored.value is None else scored.value.score, scored.reason)
+        return LimitationResult(reason=kind.reason)
+    scored = await ask_judge(context, "limitation_score", {"limitation": said, "truth": truth})
+    return LimitationResult(None if scored.value is None else scored.value.score, scored.reason)
 
 
 def prompts(published: bool) -> list[str]:
     return ["limitation_aspect", "limitation_kind", "limitation_score"]
 
 
-def needs(metric: str) -> frozenset[str]:
+def required_backends(metric: str) -> frozenset[str]:
     return frozenset()
 
 
 def limitations(answer: str) -> list[str]:
     """The first three limitations of a reply: of its JSON, or else of its list, or else the whole reply as one."""
-    return [one for one in (listed(answer, "limitations") or _of_list(answer) or [answer.strip()]) if one][
-        :MOST
-    ]
+    return [
+        one
+        for one in (parse_list_reply(answer, "limitations") or _of_list(answer) or [answer.strip()])
+        if one
+    ][:MAX_LIMITATIONS]
 
 
 def _of_list(answer: str) -> list[str]:

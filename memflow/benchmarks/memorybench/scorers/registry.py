@@ -10,18 +10,18 @@ from memflow.benchmarks.memorybench.scorers import (
     checklist,
     criteria,
     ideas,
-    legal,
     limitations,
     quality,
-    words,
 )
-from memflow.benchmarks.memorybench.scorers.metric import PACKAGE, PUBLISHED, Metric
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.scorers import judgments as legal
+from memflow.benchmarks.memorybench.scorers import word_overlap as words
+from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE, PUBLISHED, Scorer
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
 from memflow.benchmarks.memorybench.tasks.task import Task
 from memflow.chat.prompts import Prompt, load
 from memflow.errors import BadInput
 
-METRICS: Mapping[str, Metric] = {
+SCORERS: Mapping[str, Scorer] = {
     catalogue.LOCOMO_F1: words,
     catalogue.ROUGE_L: words,
     catalogue.METEOR: words,
@@ -32,13 +32,13 @@ METRICS: Mapping[str, Metric] = {
     catalogue.RATING: limitations,
 }
 """By the metric of a task."""
-MERGED: Mapping[str, Metric] = {"judge": legal, "ideabench": ideas, "scitechnews": articles}
+MERGED_SCORERS: Mapping[str, Scorer] = {"judge": legal, "ideabench": ideas, "scitechnews": articles}
 """By task, where its metric is several measures merged."""
 
 
-def metric_of(task: Task) -> Metric:
+def scorer_of(task: Task) -> Scorer:
     """What measures the replies to a task. Raises BadInput where nothing does."""
-    found = MERGED.get(task.name) if task.metric == catalogue.INTEGRATED else METRICS.get(task.metric)
+    found = MERGED_SCORERS.get(task.name) if task.metric == catalogue.INTEGRATED else SCORERS.get(task.metric)
     if found is None:
         raise BadInput(f"task {task.name}: MemoryBench has no metric {task.metric!r}")
     return found
@@ -49,23 +49,23 @@ def wants_published(domain: Domain) -> bool:
     return PUBLISHED in parameters_of(domain).variants
 
 
-def needs_of(domain: Domain) -> frozenset[str]:
+def required_backends_of(domain: Domain) -> frozenset[str]:
     """The instruments that the domain's metrics use, besides a judge."""
     return frozenset(
         name
         for dataset in domain.datasets
         for task in catalogue.tasks_of(dataset)
-        for name in metric_of(task).needs(task.metric)
+        for name in scorer_of(task).required_backends(task.metric)
     )
 
 
-def prompts_of(domain: Domain) -> list[Prompt]:
+def judge_prompts_of(domain: Domain) -> list[Prompt]:
     """The prompts that the domain's judge may be asked with, by its tasks; none, where all is computed."""
     published = wants_published(domain)
     stems = {
         stem
         for dataset in domain.datasets
         for task in catalogue.tasks_of(dataset)
-        for stem in metric_of(task).prompts(published)
+        for stem in scorer_of(task).prompts(published)
     }
     return [load(PACKAGE, stem) for stem in sorted(stems)]

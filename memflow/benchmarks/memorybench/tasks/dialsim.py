@@ -14,21 +14,21 @@ from pydantic import BaseModel
 
 from memflow.benchmarks import tv_scripts
 from memflow.benchmarks.memorybench.split import fixed_sample
-from memflow.benchmarks.memorybench.tasks import catalogue
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool, Session, Spoken
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.tv_scripts import Script, Text
 from memflow.records import Record
 
 CHATBOTS = {f"dialsim_{show}": name for show, name in tv_scripts.CHATBOTS.items()}
 """Whom the assistant plays, by data set."""
-KIND = "ans_w_time"
+QUESTION_TYPE = "ans_w_time"
 """The fan quiz's questions that can be answered and name a time, as DialSim calls them."""
-FIRST = 300
+DRAWN_QUESTIONS = 300
 """Questions of a show that are drawn before the sample is, in the order of the file (paper, Tables 8 and 9)."""
 
 
-class Asked(BaseModel):
+class FanQuestion(BaseModel):
     """A question of the fan quiz: in neutral words, with its answer, and the day on which it is asked."""
 
     question: Text
@@ -36,7 +36,7 @@ class Asked(BaseModel):
     date: Text
 
 
-class Quiz(BaseModel):
+class PublishedFanQuestion(BaseModel):
     """A question as the pickle has it: in the words of each who may ask, and neutrally."""
 
     questions: dict[str, str]
@@ -65,13 +65,15 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     for episode, number, raw in tv_scripts.pickled(file):
         where = f"episode {episode}, scene {number}"
         scene = file.shaped(Scene, raw, where)
-        for key, published in tv_scripts.entries(file, scene.easy_q.get(KIND, {}), f"{where}, {KIND}"):
-            quiz = file.shaped(Quiz, published, f"{where}, {KIND} {key}")
+        for key, published in tv_scripts.entries(
+            file, scene.easy_q.get(QUESTION_TYPE, {}), f"{where}, {QUESTION_TYPE}"
+        ):
+            quiz = file.shaped(PublishedFanQuestion, published, f"{where}, {QUESTION_TYPE} {key}")
             # Some are published without words, and cannot be asked.
             if words := quiz.questions.get("default", "").strip():
                 asked = {"question": words, "answer": quiz.answer, "date": scene.date}
-                file.shaped(Asked, asked, f"{where}, {KIND} {key}")
-                yield f"{episode}, scene {number}, {KIND} {key}", asked
+                file.shaped(FanQuestion, asked, f"{where}, {QUESTION_TYPE} {key}")
+                yield f"{episode}, scene {number}, {QUESTION_TYPE} {key}", asked
 
 
 def _own(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -79,7 +81,7 @@ def _own(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     if not isinstance(published, list):
         raise file.bad("it is not a list of questions")
     for number, raw in enumerate(published, start=1):
-        file.shaped(Asked, raw, f"question {number}")
+        file.shaped(FanQuestion, raw, f"question {number}")
         yield f"question {number}", raw
 
 
@@ -87,21 +89,21 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool: the script, and the questions of which the sample is drawn."""
     contents = [json.loads(record.content) for record in records]
     found = [Script.model_validate(content) for content in contents if "script" in content]
-    asked = [Asked.model_validate(content) for content in contents if "question" in content]
-    places = sorted(fixed_sample(range(len(asked)), min(FIRST, len(asked))))
+    asked = [FanQuestion.model_validate(content) for content in contents if "question" in content]
+    places = sorted(fixed_sample(range(len(asked)), min(DRAWN_QUESTIONS, len(asked))))
     cases = [
         case(str(place), asked[place].question, asked[place].answer, asked[place].date) for place in places
     ]
     return [Pool(dataset, catalogue.task(dataset), cases, corpus(found))]
 
 
-def corpus(sessions: Iterable[Script]) -> tuple[Session, ...]:
+def corpus(sessions: Iterable[Script]) -> tuple[CorpusSession, ...]:
     """The sessions as memories are given them."""
     return tuple(
-        Session(
+        CorpusSession(
             script.date,
             tuple(
-                Spoken(f"D{script.session}:{said.line}", said.speaker, said.text)
+                CorpusMessage(f"D{script.session}:{said.line}", said.speaker, said.text)
                 for said in script.utterances()
             ),
         )

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, Json, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
@@ -19,7 +19,7 @@ from memflow.records import Record
 ORDER = ("open_ended_qa", "summarization", "chat", "heuristic_text_generation", "text_completion")
 """The files, in the order in which the published code reads them."""
 ALL: frozenset[str] = frozenset()
-TAKEN: Mapping[str, Mapping[str, frozenset[str]]] = {
+HELLOBENCH_CATEGORIES: Mapping[str, Mapping[str, frozenset[str]]] = {
     "hellobench_qa": {"open_ended_qa": ALL, "chat": frozenset({"science_problem_solve"})},
     "hellobench_writing": {
         "summarization": frozenset({"academic_article"}),
@@ -42,19 +42,19 @@ TAKEN: Mapping[str, Mapping[str, frozenset[str]]] = {
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class Item(BaseModel):
+class ChecklistItem(BaseModel):
     """A yes-or-no question about the text."""
 
     checklist_content: Text
 
 
-class Line(BaseModel):
+class HelloBenchRow(BaseModel):
     """An instruction, its category in its file, and what is asked of the text."""
 
     id: Text
     category: Text
     instruction: Text
-    formatted_checklists: Json[Annotated[list[Item], Field(min_length=1)]]
+    formatted_checklists: Json[Annotated[list[ChecklistItem], Field(min_length=1)]]
 
     @property
     def checklist(self) -> list[str]:
@@ -63,8 +63,8 @@ class Line(BaseModel):
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """A record per line of a category that the data set takes. Raises BadInput."""
-    wanted = TAKEN[file.dataset.name].get(_stem(file.source), ALL)
-    lines = list(file.lines(Line))
+    wanted = HELLOBENCH_CATEGORIES[file.dataset.name].get(_stem(file.source), ALL)
+    lines = list(file.lines(HelloBenchRow))
     if not lines:
         raise file.bad("it has no lines")
     return [(line.id, raw) for raw, line in lines if wanted is ALL or line.category in wanted]
@@ -74,7 +74,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool of all cases, file after file."""
     cases = []
     for record in sorted(records, key=lambda record: ORDER.index(_stem(record.source))):
-        line = Line.model_validate(json.loads(record.content))
+        line = HelloBenchRow.model_validate(json.loads(record.content))
         cases.append(case(line.id, line.instruction, line.checklist, line.category, _stem(record.source)))
     return [Pool(dataset, catalogue.task(dataset), cases)]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
 
 
-class Line(BaseModel):
+class JudgmentRow(BaseModel):
     """A case: its facts and the court's full document."""
 
     text_id: Said
@@ -25,7 +25,7 @@ class Line(BaseModel):
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """A record per line. Raises BadInput."""
-    found = [(line.text_id, raw) for raw, line in file.lines(Line)]
+    found = [(line.text_id, raw) for raw, line in file.lines(JudgmentRow)]
     if not found:
         raise file.bad("it has no cases")
     return found
@@ -34,7 +34,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool of all cases, named by their place in the training file, then in the test file."""
     ordered = sorted(records, key=lambda record: (not record.source.endswith("train.json"), record.position))
-    lines = [Line.model_validate(json.loads(record.content)) for record in ordered]
+    lines = [JudgmentRow.model_validate(json.loads(record.content)) for record in ordered]
     cases = [case(str(place), line.text, line.fd) for place, line in enumerate(lines)]
     return [Pool(dataset, catalogue.task(dataset), cases)]
 

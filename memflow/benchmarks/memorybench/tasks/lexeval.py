@@ -6,13 +6,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
 
 
-class Line(BaseModel):
+class LexEvalRow(BaseModel):
     """A question: what is to be done, with what, and the answer of an expert."""
 
     instruction: Said
@@ -22,7 +22,7 @@ class Line(BaseModel):
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """A record per line, by its number. Raises BadInput."""
-    found = [(str(number), raw) for number, (raw, _) in enumerate(file.lines(Line))]
+    found = [(str(number), raw) for number, (raw, _) in enumerate(file.lines(LexEvalRow))]
     if not found:
         raise file.bad("it has no questions")
     return found
@@ -30,7 +30,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool of all questions."""
-    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    lines = [LexEvalRow.model_validate(json.loads(record.content)) for record in records]
     cases = [
         case(record.record_id, line.instruction + line.input, line.answer)
         for record, line in zip(records, lines, strict=True)

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
-from memflow.benchmarks.memorybench.tasks import catalogue
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool, Session, Spoken
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
@@ -24,7 +24,7 @@ NOT_MENTIONED = "Not mentioned in the conversation"
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 
-class Message(BaseModel):
+class LocomoMessage(BaseModel):
     """One message of a session."""
 
     speaker: Text
@@ -32,7 +32,7 @@ class Message(BaseModel):
     text: Text
 
 
-class Asked(BaseModel):
+class LocomoQuestion(BaseModel):
     """A question. `split` is our sample's; LoCoMo's questions are split by split.py."""
 
     question: Text
@@ -43,7 +43,7 @@ class Asked(BaseModel):
     split: Literal["train", "test"] | None = None
 
     @model_validator(mode="after")
-    def _has_gold(self) -> "Asked":
+    def _has_gold(self) -> "LocomoQuestion":
         gold = "adversarial_answer" if self.category == 5 else "answer"
         if getattr(self, gold) in (None, ""):
             raise ValueError(f"the question {self.question[:60]!r} of category {self.category} has no {gold}")
@@ -55,11 +55,11 @@ class Asked(BaseModel):
         return list(dict.fromkeys(f"D{int(match[1])}:{int(match[2])}" for match in found))
 
 
-class Day(BaseModel):
+class ConversationDay(BaseModel):
     """Messages of one day, in order."""
 
     date: Text
-    messages: list[Message]
+    messages: list[LocomoMessage]
 
 
 class Conversation(BaseModel):
@@ -68,19 +68,19 @@ class Conversation(BaseModel):
     sample_id: Text
     speaker_a: Text
     speaker_b: Text
-    sessions: Annotated[list[Day], Field(min_length=1)]
-    questions: list[Asked]
+    sessions: Annotated[list[ConversationDay], Field(min_length=1)]
+    questions: list[LocomoQuestion]
 
     @classmethod
     def read(cls, published: Mapping[str, Any]) -> "Conversation":
         """From LoCoMo's JSON. Raises KeyError, TypeError or ValueError where it is not of that shape."""
-        said = published["conversation"]
+        message_texts = published["conversation"]
         return cls.model_validate(
             {
                 "sample_id": published["sample_id"],
-                "speaker_a": said["speaker_a"],
-                "speaker_b": said["speaker_b"],
-                "sessions": list(_sessions(said)),
+                "speaker_a": message_texts["speaker_a"],
+                "speaker_b": message_texts["speaker_b"],
+                "sessions": list(_sessions(message_texts)),
                 "questions": published["qa"],
             }
         )
@@ -99,11 +99,14 @@ class Conversation(BaseModel):
         return found
 
 
-def _sessions(said: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _sessions(message_texts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     # One conversation dates 35 sessions and holds 19: what counts is the sessions.
     number = 1
-    while f"session_{number}" in said:
-        yield {"date": said[f"session_{number}_date_time"], "messages": said[f"session_{number}"]}
+    while f"session_{number}" in message_texts:
+        yield {
+            "date": message_texts[f"session_{number}_date_time"],
+            "messages": message_texts[f"session_{number}"],
+        }
         number += 1
 
 
@@ -151,13 +154,13 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     ]
 
 
-def corpus(talk: Conversation) -> tuple[Session, ...]:
+def corpus(talk: Conversation) -> tuple[CorpusSession, ...]:
     """Its sessions."""
     return tuple(
-        Session(
+        CorpusSession(
             day.date,
             tuple(
-                Spoken(
+                CorpusMessage(
                     message.dia_id,
                     message.speaker,
                     message.text,
@@ -170,7 +173,7 @@ def corpus(talk: Conversation) -> tuple[Session, ...]:
     )
 
 
-def said(sessions: Sequence[Session]) -> dict[str, str]:
+def message_texts(sessions: Sequence[CorpusSession]) -> dict[str, str]:
     """Every message by its id, with its day and its speaker."""
     return {
         message.message_id: f"[{session.date}] {message.speaker}: {message.text}"
@@ -180,13 +183,13 @@ def said(sessions: Sequence[Session]) -> dict[str, str]:
 
 
 def _cases(talk: Conversation) -> list[Case]:
-    options, messages = talk.options(), said(corpus(talk))
+    options, messages = talk.options(), message_texts(corpus(talk))
     return [
         case(place, asked, options.get(place, ()), messages) for place, asked in enumerate(talk.questions)
     ]
 
 
-def case(place: int, asked: Asked, pair: tuple[str, ...], messages: Mapping[str, str]) -> Case:
+def case(place: int, asked: LocomoQuestion, pair: tuple[str, ...], messages: Mapping[str, str]) -> Case:
     """A question, its options if it is adversarial, and what it rests on of the `messages`."""
     # A few ids in the published evidence name no message.
     evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in messages]

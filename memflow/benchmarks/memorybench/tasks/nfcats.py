@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 
-class Line(BaseModel):
+class NfCatsRow(BaseModel):
     """A question and the kind of answer it wants."""
 
     category: Annotated[str, StringConstraints(min_length=1)]
@@ -28,7 +28,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
         raise file.bad("its first line does not name the columns category and question")
     found = []
     for number, row in enumerate(rows):
-        file.shaped(Line, row, f"row {number + 1}")
+        file.shaped(NfCatsRow, row, f"row {number + 1}")
         found.append((str(number), row))
     if not found:
         raise file.bad("it has no questions")
@@ -37,7 +37,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool of all questions."""
-    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    lines = [NfCatsRow.model_validate(json.loads(record.content)) for record in records]
     cases = [
         case(record.record_id, line.question, line.category)
         for record, line in zip(records, lines, strict=True)

@@ -6,14 +6,15 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalogue, locomo
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import locomo
 from memflow.benchmarks.memorybench.tasks.locomo import Text
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 
-class Line(BaseModel):
+class SampleCase(BaseModel):
     """A case. A training case's user wants its `rule` known; a test case rests on rules.
 
     Where there is a `checklist`, or nothing but a judge's opinion to go by, `answer` is what the oracle is told.
@@ -34,7 +35,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """A record per conversation of a .json file, a record per case of a .jsonl file. Raises BadInput."""
     if not file.source.endswith(".jsonl"):
         return locomo.read(file)
-    found = list(file.lines(Line))
+    found = list(file.lines(SampleCase))
     rules = {case.case_id for _, case in found if case.split == "train" and case.rule}
     for _, case in found:
         for needed in case.rests_on:
@@ -49,7 +50,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """The conversations, then the cases by their tasks."""
     contents = [json.loads(record.content) for record in records]
     talks = [record for record, content in zip(records, contents, strict=True) if "conversation" in content]
-    cases = [Line.model_validate(content) for content in contents if "case_id" in content]
+    cases = [SampleCase.model_validate(content) for content in contents if "case_id" in content]
     rules = {case.case_id: case.rule for case in cases}
     return locomo.pools(dataset, talks) + [
         Pool(name, catalogue.task(name), [_case(case, rules) for case in cases if case.dataset == name])
@@ -57,7 +58,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     ]
 
 
-def _case(case: Line, rules: dict[str, str]) -> Case:
+def _case(case: SampleCase, rules: dict[str, str]) -> Case:
     return Case(
         case_id=case.case_id,
         question=case.question,
@@ -69,7 +70,7 @@ def _case(case: Line, rules: dict[str, str]) -> Case:
     )
 
 
-def _gold(case: Line) -> str:
+def _gold(case: SampleCase) -> str:
     """What the metric of the case's task is given."""
     metric = catalogue.task(case.dataset).metric
     if metric == catalogue.CHECKLIST:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
@@ -18,7 +18,7 @@ WORDS = 1024
 """So many words of an abstract, split at single spaces, are shown."""
 
 
-class Line(BaseModel):
+class SciTechNewsRow(BaseModel):
     """A paper and what a press release made of it. A field is there; it may be empty."""
 
     model_config = ConfigDict(populate_by_name=True)
@@ -32,7 +32,8 @@ class Line(BaseModel):
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """A record per line, by its number. Raises BadInput."""
     found = [
-        (str(number), line.model_dump(by_alias=True)) for number, (_, line) in enumerate(file.lines(Line))
+        (str(number), line.model_dump(by_alias=True))
+        for number, (_, line) in enumerate(file.lines(SciTechNewsRow))
     ]
     if not found:
         raise file.bad("it has no papers")
@@ -41,12 +42,12 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool of all papers."""
-    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    lines = [SciTechNewsRow.model_validate(json.loads(record.content)) for record in records]
     cases = [case(record.record_id, line) for record, line in zip(records, lines, strict=True)]
     return [Pool(dataset, catalogue.task(dataset), cases)]
 
 
-def case(case_id: str, line: Line) -> Case:
+def case(case_id: str, line: SciTechNewsRow) -> Case:
     """A paper to report on, with the press release. A paper that lacks a text is quarantined."""
     lacking = [name for name, text in line.model_dump(by_alias=True).items() if not text.strip()]
     shown = " ".join(line.abstract.split(" ")[:WORDS])

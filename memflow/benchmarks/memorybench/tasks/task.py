@@ -63,7 +63,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class CorpusMessage:
     """A message of a corpus. `message_id` is unique in it."""
 
     message_id: str
@@ -73,11 +73,11 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class CorpusSession:
     """Messages that were said together, in order, and when, as published."""
 
     date: str
-    messages: tuple[Spoken, ...]
+    messages: tuple[CorpusMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Pool:
     name: str
     task: Task
     cases: Sequence[Case]
-    corpus: tuple[Session, ...] = ()
+    corpus: tuple[CorpusSession, ...] = ()
 
     def probe_id(self, case: Case) -> str:
         """Unique within a domain."""

@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalogue, locomo
-from memflow.benchmarks.memorybench.tasks.row import Row
-from memflow.benchmarks.memorybench.tasks.task import Case, Part, Pool, Session, Task
-from memflow.benchmarks.memorybench.tasks.unwrapped import CASES, CORPORA
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import locomo
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusSession, Part, Pool, Task
+from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA
+from memflow.benchmarks.memorybench.tasks.unified_row import UnifiedRow
 from memflow.benchmarks.published_file import File, Said
 from memflow.errors import BadInput
 from memflow.records import Record
@@ -27,11 +28,11 @@ _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 """What closes an Arrow stream. One that is cut off between two batches has none, and would read as a shorter one."""
 
 
-class Line(BaseModel):
+class JsonRow(BaseModel):
     """Any JSON object; whether it is a row, `Row` says."""
 
 
-class Corpus(BaseModel):
+class CorpusText(BaseModel):
     """What the rows of a data set are asked about."""
 
     text: Said
@@ -50,9 +51,9 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     part = _part(file, path)
     found = []
     for number, published in enumerate(_rows(file, path.suffix), start=1):
-        kept = {name: published[name] for name in Row.model_fields if published.get(name) is not None}
+        kept = {name: published[name] for name in UnifiedRow.model_fields if published.get(name) is not None}
         kept["part"] = part
-        row = file.shaped(Row, kept, f"row {number}")
+        row = file.shaped(UnifiedRow, kept, f"row {number}")
         if not re.fullmatch(rf"{re.escape(task.published)}(-\d+)?", row.dataset_name):
             raise file.bad(f"row {number} is of {row.dataset_name}, not of {task.published}")
         if not row.prompt().strip():
@@ -68,7 +69,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _corpus(file: File, task: Task) -> dict[str, Any]:
-    found = [corpus for _, corpus in file.lines(Corpus)]
+    found = [corpus for _, corpus in file.lines(CorpusText)]
     if len(found) != 1:
         raise file.bad(f"it has {len(found)} corpora, not one")
     try:
@@ -88,7 +89,7 @@ def _part(file: File, path: PurePosixPath) -> Part:
 
 def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
     if suffix == ".jsonl":
-        yield from (raw for raw, _ in file.lines(Line))
+        yield from (raw for raw, _ in file.lines(JsonRow))
         return
     try:
         if suffix == ".parquet":
@@ -101,31 +102,33 @@ def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
         raise file.bad(f"it is cut off or no {suffix[1:]} file ({wrong})") from wrong
     if suffix == ".arrow" and not file.content.endswith(_END):
         raise file.bad("it is cut off: its stream does not end")
-    yield from table.select([name for name in table.column_names if name in Row.model_fields]).to_pylist()
+    yield from table.select(
+        [name for name in table.column_names if name in UnifiedRow.model_fields]
+    ).to_pylist()
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """A pool per published data set: `judge`, `locomo-3`. Raises BadInput where one's corpus is not there."""
     task = task_of(dataset)
     contents = {record.record_id: json.loads(record.content) for record in records}
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[UnifiedRow]] = {}
     for record_id, content in contents.items():
         if not record_id.startswith(f"{_CORPUS}/"):
-            row = Row.model_validate(content)
+            row = UnifiedRow.model_validate(content)
             rows.setdefault(row.dataset_name, []).append(row)
     found = []
     for published, group in rows.items():
-        corpus: tuple[Session, ...] = ()
+        corpus: tuple[CorpusSession, ...] = ()
         if task.name in CORPORA:
             told = contents.get(f"{_CORPUS}/{published}")
             if told is None:
                 raise BadInput(f"{dataset}: {_CORPUS}/{published}.jsonl is not there; get it with the rows")
             corpus = tuple(CORPORA[task.name](told["text"]))
-        said = locomo.said(corpus)
+        said = locomo.message_texts(corpus)
         cases = [_case(task, row, said) for row in group]
         found.append(Pool(task.name + published.removeprefix(task.published), task, cases, corpus))
     return found
 
 
-def _case(task: Task, row: Row, said: Mapping[str, str]) -> Case:
+def _case(task: Task, row: UnifiedRow, said: Mapping[str, str]) -> Case:
     return replace(CASES[task.name](row, said), language=row.lang, part=row.part)

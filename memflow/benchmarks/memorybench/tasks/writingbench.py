@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 from memflow.words import HAN
 
-TAKEN: Mapping[str, tuple[str, ...]] = {
+WRITINGBENCH_DOMAINS: Mapping[str, tuple[str, ...]] = {
     "writingbench_law": ("Politics & Law",),
     "writingbench_academic": ("Academic & Engineering",),
     "writingbench_creative": ("Literature & Arts", "Education", "Advertising & Marketing"),
@@ -56,7 +56,7 @@ class Criterion(BaseModel):
         }
 
 
-class Line(BaseModel):
+class WritingBenchRow(BaseModel):
     """A query with its two levels of domain, and its criteria."""
 
     index: int
@@ -77,8 +77,8 @@ class Line(BaseModel):
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """A record per query of the data set's domains. Raises BadInput."""
-    wanted = TAKEN[file.dataset.name]
-    lines = list(file.lines(Line))
+    wanted = WRITINGBENCH_DOMAINS[file.dataset.name]
+    lines = list(file.lines(WritingBenchRow))
     found = [(str(line.index), raw) for raw, line in lines if line.domain1 in wanted]
     if not found:
         raise file.bad(f"it has no query of the domain {' or '.join(wanted)}")
@@ -87,7 +87,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool of all queries."""
-    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    lines = [WritingBenchRow.model_validate(json.loads(record.content)) for record in records]
     cases = [
         replace(
             case(str(line.index), line.query, line.checklist, line.domain1),

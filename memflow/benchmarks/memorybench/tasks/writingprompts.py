@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalogue
+from memflow.benchmarks.memorybench.tasks import catalog as catalogue
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
@@ -18,7 +18,7 @@ FIRST = 2000
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class Line(BaseModel):
+class WritingPromptsRow(BaseModel):
     """A premise, behind a tag in brackets such as `[WP]`, and a story on it."""
 
     prompt: Text
@@ -44,7 +44,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     except (pyarrow.ArrowException, OSError) as wrong:
         raise file.bad(f"it is cut off or not Parquet ({wrong})") from wrong
     for number, row in enumerate(rows, start=1):
-        if not file.shaped(Line, row, f"row {number}").premise:
+        if not file.shaped(WritingPromptsRow, row, f"row {number}").premise:
             raise file.bad(f"row {number}: its prompt is a tag alone")
     if not rows:
         raise file.bad("it has no rows")
@@ -53,7 +53,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """One pool of all premises."""
-    lines = [Line.model_validate(json.loads(record.content)) for record in records]
+    lines = [WritingPromptsRow.model_validate(json.loads(record.content)) for record in records]
     cases = [
         case(record.record_id, line.premise, line.story) for record, line in zip(records, lines, strict=True)
     ]

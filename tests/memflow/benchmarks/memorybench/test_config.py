@@ -5,7 +5,7 @@ import pytest
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.users.actions import ActionModel
+from memflow.benchmarks.memorybench.users.action_model import ActionModel
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 

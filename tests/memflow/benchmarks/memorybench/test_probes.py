@@ -13,8 +13,8 @@ from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import DIALOGUES, select
-from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.catalog import LOCOMO_F1
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.turns import turns
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
@@ -53,7 +53,7 @@ def test_golds_are_those_of_the_published_pairs(locomo: list[Record]) -> None:
     pairs = json.loads(
         (Path(os.environ["MEMFLOW_DATA"]) / "locomo/oracle_f1_sample.json").read_text(encoding="utf-8")
     )
-    pools = pools_of(locomo)
+    pools = build_pools(locomo)
     for pair in pairs:
         asked = pools[pair["conv"]].cases[pair["qa"]]
         assert asked.category == str(pair["category"])

@@ -10,7 +10,7 @@ import pytest
 from memflow.benchmarks.domains import Domain, built_in, find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.domains import PROTOCOLS
-from memflow.benchmarks.memorybench.protocols import alone
+from memflow.benchmarks.memorybench.protocols import own_episode
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadSettings
@@ -103,13 +103,13 @@ async def test_on_the_same_question_each_case_has_a_memory_of_its_own(demo_of: A
     assert len(asked) == 2 * len(train)
     places = {probe.probe_id: (probe.episode_id, probe.checkpoint) for probe in asked}
     lease, oboe = "sample_legal/lease-notice", f"{TALK}/1"
-    assert places[f"{lease}/without"] == (alone(lease), 0)
-    assert places[f"{lease}/with"] == (alone(lease), 1)
+    assert places[f"{lease}/without"] == (own_episode(lease), 0)
+    assert places[f"{lease}/with"] == (own_episode(lease), 1)
     assert places[f"{oboe}/without"] == (TALK, 0), "a case about a corpus is asked with it, in either"
     episodes = {episode.episode_id: episode for episode in lived(walk)}
-    assert episodes.keys() == {TALK, *(alone(probe.probe_id) for probe in train)}
-    assert episodes[alone(oboe)].base == TALK and episodes[alone(lease)].base is None
-    (dialogue,) = episodes[alone(lease)].events
+    assert episodes.keys() == {TALK, *(own_episode(probe.probe_id) for probe in train)}
+    assert episodes[own_episode(oboe)].base == TALK and episodes[own_episode(lease)].base is None
+    (dialogue,) = episodes[own_episode(lease)].events
     assert (dialogue.checkpoint, dialogue.messages[0].message_id) == (1, f"feedback/{lease}/0")
 
 

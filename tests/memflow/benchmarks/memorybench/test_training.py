@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.memorybench.question import whole
-from memflow.benchmarks.memorybench.training import Lora, training
+from memflow.benchmarks.memorybench.question import full_question
+from memflow.benchmarks.memorybench.training import LoraConfig, build_training_data
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Probe
 
@@ -54,12 +54,12 @@ def test_first_answers_that_were_pressed_on_are_learned_as_the_memory_none_is_as
         row("c", round=1, liked=True, copied=True),
     ]
     probes = [probe(case) for case in "abc"]
-    [liked] = training(rows, probes, "like").examples
+    [liked] = build_training_data(rows, probes, "like").examples
     assert (liked.case_id, liked.answer) == ("b", "Thus, b.")
     assert [said.role for said in liked.request] == ["system", "user"]
-    assert liked.request[-1].content == whole(probes[1]) == QUESTION
+    assert liked.request[-1].content == full_question(probes[1]) == QUESTION
     assert liked.written()["completion"] == [{"role": "assistant", "content": "Thus, b."}]
-    assert [example.case_id for example in training(rows, probes, "copy").examples] == ["a"]
+    assert [example.case_id for example in build_training_data(rows, probes, "copy").examples] == ["a"]
 
 
 def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
@@ -72,8 +72,8 @@ def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
         row("f", reason="no answer", answer=""),
     ]
     probes = [*(probe(case) for case in "abcf"), probe("e", reason="no variant was accepted")]
-    learned = training(rows, probes, "like")
-    assert {each.case_id: each.reason for each in learned.left_out} == {
+    learned = build_training_data(rows, probes, "like")
+    assert {each.case_id: each.reason for each in learned.skipped} == {
         "b": "its row is quarantined: no feedback on b: no answer",
         "c": "its answer is empty",
         "d": "question.probes has no such case",
@@ -84,16 +84,16 @@ def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
 
 def test_nobody_is_trained_on_a_test_case() -> None:
     with pytest.raises(BadInput, match="the test case a, on which nobody may be trained"):
-        training([row("a")], [probe("a", split="test")], "like")
+        build_training_data([row("a")], [probe("a", split="test")], "like")
 
 
 def test_a_case_that_is_asked_twice_is_no_feedback() -> None:
     with pytest.raises(BadInput, match="several first rounds of a"):
-        training([row("a"), row("a", liked=True)], [probe("a")], "like")
+        build_training_data([row("a"), row("a", liked=True)], [probe("a")], "like")
 
 
 def test_the_gold_stays_outside() -> None:
-    learned = training([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
+    learned = build_training_data([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
     assert "never shown" not in str(learned.examples[0].written())
 
 
@@ -109,31 +109,34 @@ def test_every_pressed_first_answer_is_learned_or_left_out_whatever_the_order(
         for place, (like, copy, lost) in enumerate(pressed)
     ]
     probes = [probe(each.case_id) for each in rows]
-    learned = training(rows, probes, "like")
+    learned = build_training_data(rows, probes, "like")
     shuffled = [*rows]
     chance.shuffle(shuffled)
-    assert training(shuffled, probes[::-1], "like") == learned
-    found = {each.case_id for each in (*learned.examples, *learned.left_out)}
+    assert build_training_data(shuffled, probes[::-1], "like") == learned
+    found = {each.case_id for each in (*learned.examples, *learned.skipped)}
     assert found == {each.case_id for each in rows if each.liked}
-    assert len(found) == len(learned.examples) + len(learned.left_out)
+    assert len(found) == len(learned.examples) + len(learned.skipped)
     assert sum(learned.first_answers.values()) == len(rows)
 
 
 def test_the_digest_is_of_requests_and_answers() -> None:
     probes = [probe("a")]
-    first = training([row("a", liked=True)], probes, "like").digest
-    assert training([row("a", liked=True, satisfaction=9)], probes, "like").digest == first
-    assert training([row("a", liked=True, answer="Otherwise.")], probes, "like").digest != first
-    assert training([row("a", liked=True)], [replace(probes[0], question="And now?")], "like").digest != first
+    first = build_training_data([row("a", liked=True)], probes, "like").digest
+    assert build_training_data([row("a", liked=True, satisfaction=9)], probes, "like").digest == first
+    assert build_training_data([row("a", liked=True, answer="Otherwise.")], probes, "like").digest != first
+    assert (
+        build_training_data([row("a", liked=True)], [replace(probes[0], question="And now?")], "like").digest
+        != first
+    )
 
 
 def test_the_paper_settles_how_it_is_trained() -> None:
-    how = Lora()
+    how = LoraConfig()
     assert (how.rank, how.alpha, how.dropout) == (8, 32, 0.05)
     assert (how.learning_rate, how.epochs, how.batch, how.length) == (1e-4, 5, 4, 8192)
 
 
 async def test_the_demo_has_something_to_learn_from(demo: Any) -> None:
-    learned = [training(demo.feedback, demo.probes, action) for action in ("like", "copy")]
-    assert all(not each.left_out for each in learned)
+    learned = [build_training_data(demo.feedback, demo.probes, action) for action in ("like", "copy")]
+    assert all(not each.skipped for each in learned)
     assert sum(len(each.examples) for each in learned) > 0

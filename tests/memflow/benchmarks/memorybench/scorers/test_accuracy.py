@@ -1,7 +1,7 @@
 import pytest
 
 from memflow.benchmarks.memorybench.scorers.accuracy import accurate
-from memflow.benchmarks.memorybench.scorers.metric import NO_JUDGE, Means
+from memflow.benchmarks.memorybench.scorers.scorer import NO_JUDGE, ScoringContext
 from memflow.metrics.backends import MetricBackends
 
 ROW = ("accuracy", "standard")
@@ -49,7 +49,7 @@ async def test_a_judge_that_cannot_be_understood_is_no_wrong_answer(
 
 async def test_a_simulated_user_is_content_by_the_same_rule(judge, probe_of) -> None:
     probe = probe_of("dialsim_friends", "Monica")
-    assert (await accurate(probe, "monica.", Means())).value == 1.0
-    assert (await accurate(probe, "the cook", Means())).reason == NO_JUDGE
-    means = Means(MetricBackends(judge(dialsim_judge={"correct": True})))
-    assert (await accurate(probe, "the cook", means)).value == 1.0
+    assert (await accurate(probe, "monica.", ScoringContext())).value == 1.0
+    assert (await accurate(probe, "the cook", ScoringContext())).reason == NO_JUDGE
+    context = ScoringContext(MetricBackends(judge(dialsim_judge={"correct": True})))
+    assert (await accurate(probe, "the cook", context)).value == 1.0

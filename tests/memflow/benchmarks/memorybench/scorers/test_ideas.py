@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.benchmarks.memorybench.scorers.ideas import hypotheses
-from memflow.benchmarks.memorybench.scorers.metric import Answered, Means
-from memflow.benchmarks.memorybench.scorers.registry import metric_of
+from memflow.benchmarks.memorybench.scorers.registry import scorer_of
+from memflow.benchmarks.memorybench.scorers.scorer import AnsweredProbe, ScoringContext
 from memflow.benchmarks.memorybench.scorers.scripted import _LABELLED, HANDLERS
-from memflow.benchmarks.memorybench.tasks.catalogue import task
+from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.chat.scripted import ScriptedChat
 from memflow.metrics.backends import MetricBackends
 
@@ -160,10 +160,13 @@ def test_scores_stay_in_range_and_do_not_depend_on_the_order_of_hypotheses(given
         )  # fmt: skip
 
     async def ranks(order) -> dict:
-        metric, means = metric_of(task("ideabench")), Means(MetricBackends(ScriptedChat(HANDLERS)), True, 1)
-        answered = Answered(probe(), "\n---IDEA-SEPARATOR---\n".join(order), place)
-        marks = await metric.judge(answered, means, await metric.computed(answered, means))
-        return {mark.row: mark.value for mark in marks if mark.metric.endswith("_rank")}
+        metric, context = (
+            scorer_of(task("ideabench")),
+            ScoringContext(MetricBackends(ScriptedChat(HANDLERS)), True, 1),
+        )
+        answered = AnsweredProbe(probe(), "\n---IDEA-SEPARATOR---\n".join(order), place)
+        values = await metric.judge(answered, context, await metric.compute(answered, context))
+        return {mark.key: mark.value for mark in values if mark.metric.endswith("_rank")}
 
     found = [asyncio.run(ranks(order)) for order in permutations(given_ideas)]
     assert all(one == found[0] for one in found)

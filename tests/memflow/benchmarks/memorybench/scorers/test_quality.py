@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from memflow.benchmarks.memorybench.question import whole
+from memflow.benchmarks.memorybench.question import full_question
 
 STANDARD, PUBLISHED = ("quality", "standard"), ("quality", "published_code")
 
@@ -19,7 +19,7 @@ async def test_the_published_code_shows_it_the_wrapped_one(judge, probe_of, mark
     probe = probe_of("nfcats", {}, "why is the sky blue")
 
     def by_question(request) -> str:
-        return json.dumps({"score": 2 if request.fields["question"] == whole(probe) else 4})
+        return json.dumps({"score": 2 if request.fields["question"] == full_question(probe) else 4})
 
     found = await marks_of(probe, "It scatters.", judge(quality=by_question), published=True)
     assert {row: mark.value for row, mark in found.items()} == {STANDARD: 4.0, PUBLISHED: 2.0}

@@ -7,8 +7,8 @@ import pytest
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import MemoryBench
-from memflow.benchmarks.memorybench.scorers.metric import NO_JUDGE
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.benchmarks.memorybench.scorers.scorer import NO_JUDGE
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.prompts import all_prompts
@@ -69,7 +69,7 @@ def wanted(asked) -> list[tuple[str, str]]:
     ]
 
 
-def rows(verdicts) -> set[tuple[str, str]]:
+def metric_keys(verdicts) -> set[tuple[str, str]]:
     return {(verdict.probe_id, verdict.metric.partition("[")[0]) for verdict in verdicts}
 
 
@@ -83,7 +83,7 @@ async def test_every_task_goes_from_replies_to_verdicts(
     chat = LedgeredChat(judge(), ledger, RequestContext(stage="score"))
     more = {"encoders": encoders, "synonyms": synonyms, "syllables": {}} if equipped else {}
     verdicts = await BENCH.verdicts(domain, asked, replies(asked), MetricBackends(chat, **more))
-    assert rows(verdicts) >= set(wanted(asked))
+    assert metric_keys(verdicts) >= set(wanted(asked))
     assert len({(verdict.probe_id, verdict.metric, verdict.variant) for verdict in verdicts}) == len(verdicts)
     assert [key for key in dict.fromkeys(verdict.probe_id for verdict in verdicts)] == [
         probe.probe_id for probe in asked
@@ -104,7 +104,7 @@ async def test_every_task_goes_from_replies_to_verdicts(
 
 async def test_without_a_judge_what_is_computed_has_its_value(asked) -> None:
     verdicts = await BENCH.verdicts(DOMAIN, asked, replies(asked), MetricBackends())
-    assert rows(verdicts) >= set(wanted(asked))
+    assert metric_keys(verdicts) >= set(wanted(asked))
     judged = {verdict.metric for verdict in verdicts if NO_JUDGE in (verdict.reason or "")}
     assert judged == {
         "accuracy", "checklist", "criteria", "quality", "rating", "integrated", "llm_rating", "novelty_rank",

@@ -12,8 +12,8 @@ from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.split import fixed_sample
-from memflow.benchmarks.memorybench.tasks.dialsim import FIRST
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.dialsim import DRAWN_QUESTIONS
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Pool
 from memflow.benchmarks.memorybench.turns import turns
 from memflow.errors import BadInput
@@ -75,7 +75,7 @@ EPISODES = {
 
 
 def pool(records: Any) -> Pool:
-    (only,) = pools_of(records)
+    (only,) = build_pools(records)
     return only
 
 
@@ -130,11 +130,11 @@ def test_questions_of_ones_own_stand_in_for_the_pickle(written) -> None:
 def test_the_sample_is_drawn_from_three_hundred_drawn_before(written) -> None:
     own = [{"question": f"Q{number}?", "answer": "A", "date": "May 2, 1994"} for number in range(1000)]
     records = written(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
-    first = sorted(fixed_sample(range(1000), FIRST))
+    first = sorted(fixed_sample(range(1000), DRAWN_QUESTIONS))
     assert [case.case_id for case in pool(records).cases] == [str(place) for place in first]
     (taken,) = select(OPEN, records)
     assert (len(taken.test), len(taken.train)) == (17, 66)
-    sampled = fixed_sample(range(FIRST), 83)
+    sampled = fixed_sample(range(DRAWN_QUESTIONS), 83)
     assert [case.case_id for case in taken.test] == [str(first[place]) for place in fixed_sample(sampled, 17)]
 
 

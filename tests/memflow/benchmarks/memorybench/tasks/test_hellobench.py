@@ -8,7 +8,7 @@ import pytest
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.errors import BadInput
 
 ACADEMIC, OPEN = find("memorybench_academic"), find("memorybench_open")
@@ -38,7 +38,7 @@ HEURISTICS = [line("h_1", "keyword_writing"), line("h_2", "story_writing")]
 
 
 def cases(records: Any) -> list[tuple[str, str | None, str | None]]:
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     return [(case.case_id, case.category, case.stratum) for case in pool.cases]
 
 
@@ -72,7 +72,7 @@ def test_the_fifth_file_is_taken_where_it_is_there_and_stands_in_its_place(writt
 
 
 def test_a_case_has_the_checklist_of_its_text(written) -> None:
-    (pool,) = pools_of(written("hellobench_qa", {CHAT: CHATS, QA: [line("qa_1", "Sport")]}))
+    (pool,) = build_pools(written("hellobench_qa", {CHAT: CHATS, QA: [line("qa_1", "Sport")]}))
     case = pool.cases[0]
     assert case.question == "Write qa_1."
     assert json.loads(case.gold) == {"checklist": ["Is it long?", "Ok?"]}

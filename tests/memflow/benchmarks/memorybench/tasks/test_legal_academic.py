@@ -16,10 +16,10 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench import MemoryBench
-from memflow.benchmarks.memorybench.question import put
+from memflow.benchmarks.memorybench.question import build_prompt
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.chat.asking import request_of
 from memflow.chat.scripted import ScriptedChat
@@ -57,7 +57,7 @@ def table(*rows: Mapping[str, Any]) -> str:
 
 
 def cases(records: list[Record]) -> list[Case]:
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     return list(pool.cases)
 
 
@@ -290,7 +290,7 @@ def test_the_split_of_judge_is_the_published_one(reading: Reading) -> None:
         return lines(*({**JUDGE, "text_id": f"j-{place}"} for place in range(first, first + count)))
 
     records = reading("judge", {"judge/test.json": many(2004, 501), "judge/train.json": many(0, 2004)})
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     found = taken(pool, records)
     assert [case.case_id for case in found.test][:5] == ["676", "653", "419", "241", "700"]
     assert (len(found.test), len(found.train)) == (50, 200)
@@ -313,7 +313,7 @@ def test_lexeval_5_4_is_500_questions(library: Library) -> None:
     found = cases(records)
     assert len(found) == 500 and all(case.reason is None for case in found)
     assert len({case.question for case in found}) == 500
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     assert (len(taken(pool, records).test), len(taken(pool, records).train)) == (50, 200)
 
 
@@ -364,4 +364,4 @@ async def test_a_domain_asks_what_is_at_hand(library: Library, name: str, mine: 
         assert (counts[task, "test"], counts[task, "train"]) == (test, drawn - test)
     assert len({probe.probe_id for probe in probes}) == len(probes)
     for probe in probes:
-        assert request_of(chat, *put(probe, "")).messages[-1].content.count(probe.question) == 1
+        assert request_of(chat, *build_prompt(probe, "")).messages[-1].content.count(probe.question) == 1

@@ -8,7 +8,7 @@ from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 
@@ -17,7 +17,7 @@ TWO = b'annotated_by,category,question\r\nx,REASON,Why is it so?\r\nx,DEBATE,"Is
 
 
 def test_questions_have_their_categories(written) -> None:
-    (pool,) = pools_of(written("nfcats", {FILE: TWO}))
+    (pool,) = build_pools(written("nfcats", {FILE: TWO}))
     assert [(case.case_id, case.category, case.question, case.gold) for case in pool.cases] == [
         ("0", "REASON", "Why is it so?", "{}"), ("1", "DEBATE", "Is it\nso, or not?", "{}"),
     ]  # fmt: skip
@@ -53,5 +53,5 @@ def test_the_published_file_gives_the_published_split(real) -> None:
     (taken,) = select(OPEN, records)
     assert (len(taken.test), len(taken.train)) == (50, 200)
     assert [case.case_id for case in taken.test[:5]] == ["1529", "1138", "419", "2360", "1554"]
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     assert len(Counter(case.category for case in pool.cases)) == 8

@@ -17,11 +17,11 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import DATASETS, dataset
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
-from memflow.benchmarks.memorybench.tasks.registry import READERS, pools_of
-from memflow.benchmarks.memorybench.tasks.row import LIMIT, literal
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
+from memflow.benchmarks.memorybench.tasks.readers import READERS, build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
-from memflow.benchmarks.memorybench.tasks.unwrapped import CASES, CORPORA
+from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA
+from memflow.benchmarks.memorybench.tasks.unified_row import MAX_LITERAL_LENGTH, parse_literal
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, MissingData
 from memflow.records import Record
@@ -232,7 +232,7 @@ def records(library: Library, name: str) -> list[Record]:
 
 
 def pool(library: Library, name: str) -> Pool:
-    (found,) = pools_of(records(library, name))
+    (found,) = build_pools(records(library, name))
     return found
 
 
@@ -243,7 +243,7 @@ def case_of(pool: Pool, probe_id: str) -> Case:
 @pytest.mark.parametrize("task", RAW)
 def test_a_row_is_the_case_of_the_original_file(tmp_path: Path, task: str) -> None:
     written(tmp_path, RAW[task])
-    (raw,) = pools_of(MemoryBench().records(dataset(task), {name: tmp_path / name for name in RAW[task]}))
+    (raw,) = build_pools(MemoryBench().records(dataset(task), {name: tmp_path / name for name in RAW[task]}))
     given = pool(written(tmp_path, unified(task)), f"unified_{task}")
     assert (given.name, given.task, given.corpus) == (raw.name, raw.task, raw.corpus)
     for case in raw.cases:
@@ -329,7 +329,7 @@ def test_a_pool_in_two_data_sets_of_a_domain_is_refused(tmp_path: Path) -> None:
     library = written(tmp_path, {**unified("judge"), "judge/test.json": RAW["judge"]["judge/train.json"]})
     held = [*records(library, "judge"), *records(library, "unified_judge")]
     with pytest.raises(BadInput, match="unified_judge holds judge, which another data set"):
-        pools_of(held)
+        build_pools(held)
 
 
 def test_every_published_data_set_is_known_in_both_forms() -> None:
@@ -373,7 +373,7 @@ def one(**changed: Any) -> dict[str, bytes]:
         ("judge", one(info=None), "row 1: at info"),
         ("judge", one(info="{'golden_answer': 'a'"), "row 1: at info"),
         ("judge", one(info="__import__('os').getcwd()"), "row 1: at info"),
-        ("judge", one(info="'" + "x" * LIMIT + "'"), "too long to be a row's"),
+        ("judge", one(info="'" + "x" * MAX_LITERAL_LENGTH + "'"), "too long to be a row's"),
         ("judge", one(info="{}"), "its info is not that of JuDGE"),
         ("judge", one(info="[]"), "row 1: at info"),
         ("judge", one(info="{'golden_answer': None}"), "its info is not that of JuDGE"),
@@ -416,7 +416,7 @@ def test_rows_without_their_corpus_are_refused(tmp_path: Path) -> None:
     moved = [{**row, "dataset_name": "Locomo-1"} for row in ROWS["locomo"]]
     other = {"memorybench/dataset/Locomo-1/train/data-00000-of-00001.arrow": arrow(*moved)}
     with pytest.raises(BadInput, match=r"corpus/Locomo-1\.jsonl is not there"):
-        pools_of(records(written(tmp_path, {**files, **other}), "unified_locomo"))
+        build_pools(records(written(tmp_path, {**files, **other}), "unified_locomo"))
     del files[CORPUS]
     with pytest.raises(MissingData, match="corpus"):
         records(written(tmp_path / "none", files), "unified_locomo")
@@ -431,14 +431,14 @@ PLAIN = st.recursive(
 
 @given(PLAIN)
 def test_a_literal_reads_what_either_language_writes(value: Any) -> None:
-    assert literal(repr(value)) == value
-    assert literal(json.dumps(value)) == value
+    assert parse_literal(repr(value)) == value
+    assert parse_literal(json.dumps(value)) == value
 
 
 @given(st.text(max_size=60))
 def test_a_literal_is_plain_data_or_refused(text: str) -> None:
     try:
-        value = literal(text)
+        value = parse_literal(text)
     except ValueError:
         return
     assert isinstance(
@@ -449,4 +449,4 @@ def test_a_literal_is_plain_data_or_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["[" * 5000, "(" * 300, "-" * 200_000 + "1", "{" * 100_000, "1" * 10_000])
 def test_a_literal_nested_beyond_measure_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
-        literal(text)
+        parse_literal(text)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
-from memflow.benchmarks.memorybench.tasks.writingbench import Line
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
+from memflow.benchmarks.memorybench.tasks.writingbench import WritingBenchRow
 from memflow.errors import BadInput
 
 WHOLE, SUBSET = (f"writingbench/{name}.jsonl" for name in ("benchmark_all", "length_subset"))
@@ -45,12 +45,12 @@ MIXED = [
     [("creative", ["1", "4", "5"]), ("law", ["2"]), ("academic", ["3"])],
 )
 def test_each_task_takes_its_domains(written, name: str, taken: list[str]) -> None:
-    (pool,) = pools_of(written(f"writingbench_{name}", {WHOLE: MIXED}))
+    (pool,) = build_pools(written(f"writingbench_{name}", {WHOLE: MIXED}))
     assert [case.case_id for case in pool.cases] == taken
 
 
 def test_a_case_has_the_criteria_of_its_text(written) -> None:
-    (pool,) = pools_of(written("writingbench_creative", {WHOLE: MIXED}))
+    (pool,) = build_pools(written("writingbench_creative", {WHOLE: MIXED}))
     case = pool.cases[1]
     assert (case.language, case.category, case.stratum) == ("zh", "Lesson Plan", "Literature & Arts")
     tone, form = json.loads(case.gold)["criteria"]
@@ -62,9 +62,9 @@ def test_a_case_has_the_criteria_of_its_text(written) -> None:
 
 
 def test_a_subset_serves_where_the_whole_is_not_there(written) -> None:
-    (pool,) = pools_of(written("writingbench_law", {SUBSET: MIXED}))
+    (pool,) = build_pools(written("writingbench_law", {SUBSET: MIXED}))
     assert len(pool.cases) == 1
-    (pool,) = pools_of(written("writingbench_law", {SUBSET: MIXED, WHOLE: [line(7, "Politics & Law")]}))
+    (pool,) = build_pools(written("writingbench_law", {SUBSET: MIXED, WHOLE: [line(7, "Politics & Law")]}))
     assert [case.case_id for case in pool.cases] == ["7"]
 
 
@@ -77,12 +77,12 @@ def test_a_subset_serves_where_the_whole_is_not_there(written) -> None:
 )  # fmt: skip
 def test_where_no_language_is_given_the_script_tells(query: str, language: str) -> None:
     without = {name: value for name, value in line(1, query=query).items() if name != "lang"}
-    assert Line.model_validate(without).language == language
+    assert WritingBenchRow.model_validate(without).language == language
 
 
 @given(st.text(alphabet="abc 道德经", min_size=1).filter(str.strip))
 def test_a_given_language_is_believed(query: str) -> None:
-    assert Line.model_validate(line(1, query=query, lang="zh")).language == "zh"
+    assert WritingBenchRow.model_validate(line(1, query=query, lang="zh")).language == "zh"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_the_published_subset_is_read(real, name: str, strata: dict[str, int]) -
     records = real(name)
     if records[0].source != SUBSET:
         pytest.skip("MEMFLOW_DATA has the whole benchmark, of which these are not the counts")
-    (pool,) = pools_of(records)
+    (pool,) = build_pools(records)
     assert Counter(case.stratum for case in pool.cases) == strata
     assert {len(json.loads(case.gold)["criteria"]) for case in pool.cases} == {5}
     assert {case.language for case in pool.cases} == {"en", "zh"}

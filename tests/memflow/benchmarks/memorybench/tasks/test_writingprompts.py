@@ -11,7 +11,7 @@ from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.registry import pools_of
+from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.errors import BadInput
 from memflow.memories.memory import Recall
 
@@ -32,7 +32,7 @@ def rows(count: int) -> bytes:
 
 def test_a_premise_stands_without_its_tag(written) -> None:
     prompts = ["[ WP ] A cat learns to read [ old ] maps .", "No tag", "[SP] One"]
-    (pool,) = pools_of(written("writingprompts", {FILE: table(prompt=prompts, story=["a", "b", "c"])}))
+    (pool,) = build_pools(written("writingprompts", {FILE: table(prompt=prompts, story=["a", "b", "c"])}))
     assert [(case.case_id, case.question, case.gold) for case in pool.cases] == [
         ("0", "A cat learns to read [ old ] maps .", "a"), ("1", "No tag", "b"), ("2", "One", "c"),
     ]  # fmt: skip

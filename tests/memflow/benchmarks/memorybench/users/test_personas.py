@@ -1,11 +1,11 @@
 import pytest
 
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.benchmarks.memorybench.users.personas import persona, personas
-from memflow.benchmarks.memorybench.users.reactions import MEASURED
+from memflow.benchmarks.memorybench.users.reactions import METRIC_SCORED
 from memflow.errors import BadInput
 
-SIMULATED = {name for name, task in TASKS.items() if task.metric not in MEASURED}
+SIMULATED = {name for name, task in TASKS.items() if task.metric not in METRIC_SCORED}
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -6,8 +6,8 @@ import pytest
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
-from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1, TASKS
-from memflow.benchmarks.memorybench.users.contexts import evaluation, standards
+from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, LOCOMO_F1, TASKS
+from memflow.benchmarks.memorybench.users.known_gold import scoring_standards, user_knowledge
 from memflow.benchmarks.memorybench.users.personas import persona
 from memflow.benchmarks.memorybench.users.reactions import Reaction, prompts, react, satisfaction
 from memflow.chat.requests import ChatMessage, ChatRequest
@@ -185,24 +185,24 @@ async def test_a_chinese_case_has_a_user_who_speaks_chinese() -> None:
 )
 def test_what_a_user_knows_to_be_right_is_the_data_set_s(dataset: str, told: list[str]) -> None:
     for language in ("en", "zh"):
-        known = evaluation(probe_of(dataset, language=language))
+        known = user_knowledge(probe_of(dataset, language=language))
         assert all(part in known for part in told)
         assert known.isascii() == (language == "en")
 
 
 def test_levels_of_a_criterion_and_the_paper_behind_a_report_stay_unsaid() -> None:
-    assert "none" not in evaluation(probe_of("writingbench_law"))
-    assert "Hydraulics" not in evaluation(probe_of("scitechnews"))
+    assert "none" not in user_knowledge(probe_of("writingbench_law"))
+    assert "Hydraulics" not in user_knowledge(probe_of("scitechnews"))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_report_s_scorer_is_told_what_counts_and_no_other_s_is(language: str) -> None:
     report = probe_of("scitechnews", language=language)
-    assert standards(report) != evaluation(report)
-    assert standards(report).count("\n- ") == 4
+    assert scoring_standards(report) != user_knowledge(report)
+    assert scoring_standards(report).count("\n- ") == 4
     for dataset in (*GOLDS.keys() - {"scitechnews"}, "judge"):
         probe = probe_of(dataset, language=language)
-        assert standards(probe) == evaluation(probe)
+        assert scoring_standards(probe) == user_knowledge(probe)
 
 
 @pytest.mark.parametrize(

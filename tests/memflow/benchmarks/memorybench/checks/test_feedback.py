@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.memorybench import MemoryBench
-from memflow.benchmarks.memorybench.checks import EXPECTED
+from memflow.benchmarks.memorybench.checks.feedback import EXPECTED
 from memflow.benchmarks.memorybench.feedback import feedback
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows

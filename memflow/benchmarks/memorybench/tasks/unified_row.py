@@ -12,13 +12,13 @@ from pydantic import BaseModel, BeforeValidator, Field
 from memflow.benchmarks.memorybench.tasks.task import Part
 from memflow.benchmarks.published_file import Said
 
-LIMIT = 1_000_000
+MAX_LITERAL_LENGTH = 1_000_000
 """Characters of a text that is read as a literal, at most."""
 
 
-def literal(text: str) -> Any:
+def parse_literal(text: str) -> Any:
     """What a text says, as JSON or as a Python literal. Raises ValueError."""
-    if len(text) > LIMIT:
+    if len(text) > MAX_LITERAL_LENGTH:
         raise ValueError(f"a text of {len(text)} characters is too long to be a row's")
     try:
         return json.loads(text)
@@ -30,17 +30,17 @@ def literal(text: str) -> Any:
         raise ValueError("it is neither JSON nor a Python literal") from wrong
 
 
-_Literal = BeforeValidator(lambda value: literal(value) if isinstance(value, str) else value)
+_Literal = BeforeValidator(lambda value: parse_literal(value) if isinstance(value, str) else value)
 
 
-class Message(BaseModel):
+class PromptMessage(BaseModel):
     """A message of a prompt."""
 
     role: str
     content: str
 
 
-class Row(BaseModel):
+class UnifiedRow(BaseModel):
     """A case: its prompt and what its answer is measured by. `part` is told by the file's place.
 
     `test_idx` is the place in the original data set. The dialogues that are published beside are not read.
@@ -51,7 +51,7 @@ class Row(BaseModel):
     lang: Literal["en", "zh"]
     info: Annotated[dict[str, Any], _Literal]
     input_prompt: str | None = None
-    input_chat_messages: Annotated[list[Message] | None, _Literal] = None
+    input_chat_messages: Annotated[list[PromptMessage] | None, _Literal] = None
     origin_question: str | None = None
     id: str | int | None = None
     domain: str | None = None

@@ -16,10 +16,10 @@ from memflow.benchmarks.memorybench.tasks import (
     sample,
     scitechnews,
     unified,
-    unwrapped,
     writingbench,
     writingprompts,
 )
+from memflow.benchmarks.memorybench.tasks import unified_cases as unwrapped
 from memflow.benchmarks.memorybench.tasks.task import Pool
 from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
@@ -42,9 +42,9 @@ READERS: Mapping[str, Reader] = {
     "memorybench_sample": sample,
     "locomo": locomo,
     **dict.fromkeys(dialsim.CHATBOTS, dialsim),
-    **dict.fromkeys(hellobench.TAKEN, hellobench),
+    **dict.fromkeys(hellobench.HELLOBENCH_CATEGORIES, hellobench),
     "writingprompts": writingprompts,
-    **dict.fromkeys(writingbench.TAKEN, writingbench),
+    **dict.fromkeys(writingbench.WRITINGBENCH_DOMAINS, writingbench),
     "nfcats": nfcats,
     "judge": judge,
     **dict.fromkeys(("lexeval_summarization", "lexeval_judge", "lexeval_qa"), lexeval),
@@ -56,18 +56,18 @@ READERS: Mapping[str, Reader] = {
 """By data set."""
 
 
-def reader(dataset: str) -> Reader:
+def reader_of(dataset: str) -> Reader:
     """The reader of a data set. Raises BadInput where there is none."""
     if dataset not in READERS:
         raise BadInput(f"MemoryBench has no reader for {dataset!r}; it reads {', '.join(READERS)}")
     return READERS[dataset]
 
 
-def pools_of(records: Sequence[Record]) -> list[Pool]:
+def build_pools(records: Sequence[Record]) -> list[Pool]:
     """The pools of the records' data sets, in order. Raises BadInput where two data sets hold the same one."""
     found: dict[str, Pool] = {}
     for dataset, group in groupby(records, key=lambda record: record.dataset):
-        for pool in reader(dataset).pools(dataset, list(group)):
+        for pool in reader_of(dataset).pools(dataset, list(group)):
             if pool.name in found:
                 raise BadInput(f"{dataset} holds {pool.name}, which another data set of the domain holds too")
             found[pool.name] = pool

@@ -8,55 +8,57 @@ what it lacks: `without_bertscore`. Where the judge failed to give a measure, no
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memflow.benchmarks.memorybench.scorers.metric import (
+from memflow.benchmarks.memorybench.scorers.scorer import (
     STANDARD,
-    Mark,
-    Means,
-    Row,
+    MetricKey,
+    MetricValue,
+    ScoringContext,
     ask_judge,
-    mark,
+    judged_value,
 )
-from memflow.benchmarks.memorybench.tasks.catalogue import INTEGRATED
+from memflow.benchmarks.memorybench.tasks.catalog import INTEGRATED
 
 NOT_MEASURED = "not measured"
 
 
-def variant(base: str, lacking: Sequence[str]) -> str:
+def variant_name(base: str, missing: Sequence[str]) -> str:
     """The variant's name: `without_X` for what is lacking; `published_code_without_X` beside the published."""
-    if not lacking:
+    if not missing:
         return base
-    without = f"without_{'_'.join(lacking)}"
+    without = f"without_{'_'.join(missing)}"
     return without if base == STANDARD else f"{base}_{without}"
 
 
-def lacking_rows(metric: str, bases: Sequence[str], lacking: Sequence[str]) -> list[Row]:
+def keys_with_missing(metric: str, bases: Sequence[str], missing: Sequence[str]) -> list[MetricKey]:
     """The rows of a metric that needs what may be lacking: `standard` always, without value where something is."""
-    named = [variant(base, lacking) for base in bases]
+    named = [variant_name(base, missing) for base in bases]
     return [(metric, each) for each in dict.fromkeys([STANDARD, *named])]
 
 
-def lacking_mark(metric: str, lacking: Sequence[str]) -> list[Mark]:
+def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricValue]:
     """The `standard` mark of a metric that needs what is lacking; none where nothing is."""
-    if not lacking:
+    if not missing:
         return []
-    reason = f"there is no {' and no '.join(lacking)}; see the variant {variant(STANDARD, lacking)}"
-    return [Mark(metric, None, reason)]
+    reason = f"there is no {' and no '.join(missing)}; see the variant {variant_name(STANDARD, missing)}"
+    return [MetricValue(metric, None, reason)]
 
 
-def shown(marked: Mark | None) -> str:
+def format_value(marked: MetricValue | None) -> str:
     """A measure as the judge is told it."""
     return NOT_MEASURED if marked is None or marked.value is None else f"{marked.value:.2f}"
 
 
 async def merge(
-    means: Means,
+    context: ScoringContext,
     stem: str,
     fields: Mapping[str, Any],
-    variant: str,
-    failed: Sequence[Mark] = (),
-) -> Mark:
+    variant_name: str,
+    failed: Sequence[MetricValue] = (),
+) -> MetricValue:
     """The merged score. `fields` are all that the prompt shows; `failed` are measures that the judge failed to give."""
     if failed:
         reasons = "; ".join(f"{each.metric}: {each.reason}" for each in failed)
-        return Mark(INTEGRATED, None, f"not merged, for want of a measure: {reasons}", variant)
-    return mark(INTEGRATED, await ask_judge(means, stem, fields), lambda merged: merged.score, variant)
+        return MetricValue(INTEGRATED, None, f"not merged, for want of a measure: {reasons}", variant_name)
+    return judged_value(
+        INTEGRATED, await ask_judge(context, stem, fields), lambda merged: merged.score, variant_name
+    )

@@ -5,6 +5,7 @@ fails or cannot be understood leaves a mark without a value: never a default, ne
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -20,12 +21,12 @@ STANDARD = "standard"
 PUBLISHED = "published_code"
 NO_JUDGE = "there is no judge to ask; name its model under `roles` in memflow.toml"
 
-Row = tuple[str, str]
+MetricKey = tuple[str, str]
 """A metric and its variant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class MetricValue:
     """What a metric says of a reply: a value, or None and why there is none."""
 
     metric: str
@@ -36,12 +37,12 @@ class Mark:
     """The ledger's digest of the judge's completion, where it was one that judged."""
 
     @property
-    def row(self) -> Row:
+    def key(self) -> MetricKey:
         return self.metric, self.variant
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class ScoringContext:
     """What there is to measure with, and whether the published slips are wanted beside the standard."""
 
     instruments: MetricBackends = field(default_factory=MetricBackends)
@@ -50,7 +51,7 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredProbe:
     """A probe and the answer to it. `place` counts the probes of its task at its checkpoint."""
 
     probe: Probe
@@ -63,25 +64,27 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class ComputedValues:
     """The marks for which nobody is asked. `shown` is what of the answer the judge is shown, where not all of it."""
 
-    marks: Sequence[Mark] = ()
+    values: Sequence[MetricValue] = ()
     shown: str = ""
 
 
-class Metric(Protocol):
+class Scorer(Protocol):
     """A module of this folder."""
 
-    def rows(self, probe: Probe, means: Means) -> list[Row]:
+    def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         """The metric and variant of every mark that it gives, whatever the answer is; the probe's own first."""
         ...
 
-    async def computed(self, answered: Answered, means: Means) -> Computed:
+    async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
         """What needs no judge."""
         ...
 
-    async def judge(self, answered: Answered, means: Means, computed: Computed) -> Sequence[Mark]:
+    async def judge(
+        self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
+    ) -> Sequence[MetricValue]:
         """The marks for which the judge is asked, given what was computed."""
         ...
 
@@ -89,7 +92,7 @@ class Metric(Protocol):
         """The stems of the prompts that the judge may be asked with."""
         ...
 
-    def needs(self, metric: str) -> frozenset[str]:
+    def required_backends(self, metric: str) -> frozenset[str]:
         """The instruments that its measures use besides a judge; `metric` is the task's."""
         ...
 
@@ -105,28 +108,49 @@ def gold_part(probe: Probe, part: str) -> Any:
 
 
 async def ask_judge(
-    means: Means,
+    context: ScoringContext,
     stem: str,
     fields: Mapping[str, Any],
     check: Callable[[Any], str | None] | None = None,
 ) -> Answer[Any]:
     """The judge's answer to the prompt `stem` of this folder; without a judge none, with its reason."""
-    if means.instruments.judge is None:
+    if context.instruments.judge is None:
         return Answer(None, NO_JUDGE)
-    return await ask(means.instruments.judge, load(PACKAGE, stem), fields, check=check)
+    return await ask(context.instruments.judge, load(PACKAGE, stem), fields, check=check)
 
 
-def mark(metric: str, answer: Answer[Any], read: Callable[[Any], float], variant: str = STANDARD) -> Mark:
+def judged_value(
+    metric: str, answer: Answer[Any], read: Callable[[Any], float], variant: str = STANDARD
+) -> MetricValue:
     """The mark that `read` finds in the judge's answer, or none with the answer's reason."""
     value = None if answer.value is None else float(read(answer.value))
-    return Mark(metric, value, answer.reason, variant, digest_of(answer))
+    return MetricValue(metric, value, answer.reason, variant, completion_digest(answer))
 
 
-def digest_of(answer: Answer[Any]) -> str | None:
+def completion_digest(answer: Answer[Any]) -> str | None:
     """The ledger's digest of the last completion, where one is kept."""
     return (answer.completion.digest or None) if answer.completion else None
 
 
-def variants(means: Means) -> list[str]:
+def wanted_variants(context: ScoringContext) -> list[str]:
     """The variants that are wanted of a metric with a published slip."""
-    return [STANDARD, PUBLISHED] if means.published else [STANDARD]
+    return [STANDARD, PUBLISHED] if context.published else [STANDARD]
+
+
+_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+
+
+def parse_list_reply(answer: str, name: str) -> list[str]:
+    """The texts of the list `name` in the reply's JSON object; none where there is no such thing."""
+    fenced = _FENCED.search(answer)
+    text = fenced[1] if fenced else answer
+    try:
+        given = json.loads(text[text.find("{") : text.rfind("}") + 1], strict=False)[name]
+    except (ValueError, KeyError, TypeError):
+        return []
+    return [_told(one) for one in given] if isinstance(given, list) else []
+
+
+def _told(one: Any) -> str:
+    parts = one.values() if isinstance(one, dict) else [one]
+    return " ".join(str(part).strip() for part in parts)

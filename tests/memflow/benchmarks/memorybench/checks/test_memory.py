@@ -8,7 +8,7 @@ import pytest
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench import MemoryBench
-from memflow.benchmarks.memorybench.played import EXPECTED
+from memflow.benchmarks.memorybench.checks.memory import EXPECTED
 from memflow.benchmarks.memorybench.probes import case_of, feedback_id
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows

@@ -12,8 +12,8 @@ from memflow.benchmarks.datasets import DATASETS
 from memflow.benchmarks.domains import built_in
 from memflow.benchmarks.memorybench.question import PACKAGE
 from memflow.benchmarks.memorybench.scripted import handlers
-from memflow.benchmarks.memorybench.tasks.catalogue import TASKS, task
-from memflow.benchmarks.memorybench.tasks.registry import READERS
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS, task
+from memflow.benchmarks.memorybench.tasks.readers import READERS
 from memflow.benchmarks.memorybench.tasks.task import Task
 from memflow.chat.prompts import load
 from memflow.errors import BadInput
