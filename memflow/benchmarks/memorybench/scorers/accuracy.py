@@ -1,6 +1,4 @@
-"""DialSim: an answer is right where it is the right one word for word, or else where a judge finds that it says the
-same (A.1.1). Users of DialSim are content by the same rule.
-"""
+"""DialSim: an answer is right if it equals the gold or a judge finds it equivalent (A.1.1)."""
 
 from collections.abc import Sequence
 
@@ -40,7 +38,7 @@ async def judge(
 
 
 async def accurate(probe: Probe, answer: str, context: ScoringContext) -> MetricValue:
-    """1.0 or 0.0, or no value and the reason."""
+    """Return 1.0 or 0.0, or no value with the reason."""
     answered = AnsweredProbe(probe, answer)
     found = await compute(answered, context)
     return (found.values or await judge(answered, context, found))[0]

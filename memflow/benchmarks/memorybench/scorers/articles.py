@@ -1,6 +1,4 @@
-"""SciTechNews: a popular article beside the published summary, and how easily it reads; merged by a judge (A.1.1,
-A.1.2). ROUGE-L here is the published one, which is ROUGE-L.
-"""
+"""SciTechNews: similarity to the published summary and readability, merged by a judge (A.1.1, A.1.2)."""
 
 from collections.abc import Sequence
 

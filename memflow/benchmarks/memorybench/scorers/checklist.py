@@ -1,6 +1,4 @@
-"""HelloBench: a judge goes through a list of questions about an answer, each from no (0) to yes (1) by quarters; their
-mean is the score (A.1.1). One request for the whole list, as the published evaluation has it.
-"""
+"""HelloBench: mean of a judge's scores on a checklist, from 0 (no) to 1 (yes) in quarters (A.1.1), in one request."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
-"""WritingBench: a judge scores an answer from 1 to 10 by the criteria written for its question (A.1.1).
+"""WritingBench: a judge's score from 1 to 10 by the question's criteria (A.1.1).
 
-`standard` asks for one criterion at a time and takes the mean, as WritingBench itself does; `published_code`, which is
-MemoryBench's, shows all of them at once and asks for one score.
+`standard` averages one request per criterion, as WritingBench does; `published_code`, MemoryBench's, asks once for
+all.
 """
 
 import asyncio

@@ -1,13 +1,9 @@
-"""IdeaBench: up to three hypotheses beside the idea that a real paper had from the same references, merged by a judge
-(A.1.1, A.1.2).
+"""IdeaBench: up to three hypotheses against the idea of the real paper, merged by a judge (A.1.1, A.1.2).
 
-The best hypothesis is the one with the highest BERTScore beside the real abstract; a judge rates what the two have in
-common. For novelty and for feasibility a judge ranks all hypotheses and the real abstract among them; the score is the
-share of three hypotheses that come before the real one, so that one not given counts as behind it.
-
-In `standard`, the real abstract's place in the list moves on from case to case, from a seeded first, and is another for
-feasibility than for novelty, so that a judge's liking for a place evens out; in `published_code` it is always first.
-Without an encoder the best hypothesis is the one with the highest ROUGE-L: what is said of it is `without_bertscore`.
+A judge rates the hypothesis with the best BERTScore, and ranks all hypotheses and the real abstract for novelty and
+feasibility; a rank score is the share of three hypotheses above the real one. `standard` rotates the real
+abstract's
+position; in `published_code` it is first. Without an encoder, ROUGE-L selects (variant `without_bertscore`).
 """
 
 import asyncio
@@ -43,10 +39,10 @@ from memflow.metrics.text import rouge_l
 from memflow.records import Probe
 
 MAX_HYPOTHESES = 3
-"""Hypotheses that are asked for; those after them are passed over."""
+"""Hypotheses used; further ones are ignored."""
 LLM_RATING = "llm_rating"
 RANKS = {"novelty_rank": "idea_novelty", "feasibility_rank": "idea_feasibility"}
-"""The prompt of each ranking."""
+"""Prompt of each ranking."""
 _APART = re.compile(r"[-*_#\s]*IDEA[-_ ]SEPARATOR[-*_#\s]*", re.IGNORECASE)
 
 
@@ -65,7 +61,7 @@ def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
 
 
 def hypotheses(answer: str) -> list[str]:
-    """The first three hypotheses of a reply: of its JSON, or else those that stand apart as published replies do."""
+    """Return the first three hypotheses of a reply, from JSON or the published separators."""
     found = parse_list_reply(answer, "hypotheses") or _APART.split(answer)
     return [part.strip() for part in found if part.strip()][:MAX_HYPOTHESES]
 

@@ -1,7 +1,8 @@
-"""JuDGE: a judgment beside the court's, in ten measures, merged by a judge (A.1.1, A.1.2).
+"""JuDGE: a judgment against the court's in ten measures, merged by a judge (A.1.1, A.1.2).
 
-`published_code` reads the documents as the published evaluation does, slips included (metrics/legal), and shows the
-judge the prison term's value in the place of every measure, as that code's merging has it.
+`published_code` parses documents as the published code does (metrics/legal) and, as that code, shows the judge the
+prison
+term's value for every measure.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""LimitGen: is the limitation that was planted in a paper among the first three of a reply (A.1.1)?
+"""LimitGen: whether a paper's planted limitation is among the first three of a reply (A.1.1).
 
-Each limitation of the reply goes three steps, and no further than it holds: a judge says whether it is of the planted
-one's aspect, then of which kind, and where that is the planted kind, from 0 to 5 how well it tells the planted one.
-`accuracy` is whether any got that far; `rating`, the task's own metric, is the best score, 0 where none got that far.
+For each limitation a judge decides whether it has the planted aspect, then the planted kind, and then scores it
+from 0 to 5.
+`accuracy` is whether any passed; `rating`, the main metric, is the best score, or 0.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d+[.)])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """Of what a paper's limitations may be. `kinds` say what each kind is, by its name."""
+    """An aspect of limitations. `kinds` has descriptions by name."""
 
     name: str
     description: str
@@ -46,7 +46,7 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True)
 class LimitationResult:
-    """How far a limitation came: its score where it is of the planted kind, else None, or why that is not known."""
+    """The score of a limitation of the planted kind, else None; or the reason why it is unknown."""
 
     score: int | None = None
     reason: str | None = None
@@ -106,7 +106,7 @@ def required_backends(metric: str) -> frozenset[str]:
 
 
 def limitations(answer: str) -> list[str]:
-    """The first three limitations of a reply: of its JSON, or else of its list, or else the whole reply as one."""
+    """Return the first three limitations of a reply: of its JSON, its list, or the whole reply as one."""
     return [
         one
         for one in (parse_list_reply(answer, "limitations") or _of_list(answer) or [answer.strip()])
@@ -125,7 +125,7 @@ def _of_list(answer: str) -> list[str]:
 
 
 def aspect_of(category: str) -> Aspect:
-    """The aspect of a kind of limitation. Raises BadInput for a kind that there is not."""
+    """Return the aspect of a limitation kind. Raises BadInput for an unknown kind."""
     if category not in ASPECTS:
         raise BadInput(f"LimitGen has no kind of limitation {category!r}; it has {', '.join(ASPECTS)}")
     return _aspects()[ASPECTS[category]]

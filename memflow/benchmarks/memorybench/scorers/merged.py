@@ -1,8 +1,8 @@
 """Several measures merged by a judge into one score from 1 to 10 (A.1.2): JuDGE, IdeaBench, SciTechNews.
 
-The judge sees the texts and every measure's value. What could not be measured of a reply is said to be so. Where
-measures have no value for want of an instrument, whatever the reply, the score is another one, and its variant names
-what it lacks: `without_bertscore`. Where the judge failed to give a measure, nothing is merged.
+The judge sees the texts and all values. If a backend is missing, the variant names it (`without_bertscore`). If a
+judge's
+measure failed, nothing is merged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ NOT_MEASURED = "not measured"
 
 
 def variant_name(base: str, missing: Sequence[str]) -> str:
-    """The variant's name: `without_X` for what is lacking; `published_code_without_X` beside the published."""
+    """Return the variant: `without_X` if X is missing, `published_code_without_X` for the published one."""
     if not missing:
         return base
     without = f"without_{'_'.join(missing)}"
@@ -30,13 +30,13 @@ def variant_name(base: str, missing: Sequence[str]) -> str:
 
 
 def keys_with_missing(metric: str, bases: Sequence[str], missing: Sequence[str]) -> list[MetricKey]:
-    """The rows of a metric that needs what may be lacking: `standard` always, without value where something is."""
+    """Return the keys of a metric that may miss a backend: always `standard`, without a value if one is missing."""
     named = [variant_name(base, missing) for base in bases]
     return [(metric, each) for each in dict.fromkeys([STANDARD, *named])]
 
 
 def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricValue]:
-    """The `standard` mark of a metric that needs what is lacking; none where nothing is."""
+    """Return the `standard` value, with its reason, if a backend is missing; else nothing."""
     if not missing:
         return []
     reason = f"there is no {' and no '.join(missing)}; see the variant {variant_name(STANDARD, missing)}"
@@ -44,7 +44,7 @@ def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricVa
 
 
 def format_value(marked: MetricValue | None) -> str:
-    """A measure as the judge is told it."""
+    """Format a value for the judge."""
     return NOT_MEASURED if marked is None or marked.value is None else f"{marked.value:.2f}"
 
 
@@ -55,7 +55,7 @@ async def merge(
     variant_name: str,
     failed: Sequence[MetricValue] = (),
 ) -> MetricValue:
-    """The merged score. `fields` are all that the prompt shows; `failed` are measures that the judge failed to give."""
+    """Return the merged score. `fields` fill the prompt; `failed` are the judge's failed measures."""
     if failed:
         reasons = "; ".join(f"{each.metric}: {each.reason}" for each in failed)
         return MetricValue(INTEGRATED, None, f"not merged, for want of a measure: {reasons}", variant_name)

@@ -1,7 +1,9 @@
-"""NF-Cats: a judge says from 1 to 5 how far an answer solves its question; there is no gold (A.1.1, after NTCIR-18).
+"""NF-Cats: a judge's score from 1 to 5 of how far an answer solves its question, without gold (A.1.1, after
+NTCIR-18).
 
-`standard` shows the judge the question as it was published; `published_code` shows it with the words that were put
-around it for the assistant. That code also takes 6 to 10 for a score, and 1 where it finds none: here neither is one.
+`published_code` shows the judge the assistant's full prompt. That code also accepts scores of 6 to 10, and uses 1
+without a
+score; ours does neither.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Which metric measures which probe, and which prompts a domain's judge is asked with."""
+"""Scorers by metric and task, and the judge prompts of a domain."""
 
 from collections.abc import Mapping
 
@@ -31,13 +31,13 @@ SCORERS: Mapping[str, Scorer] = {
     catalogue.QUALITY: quality,
     catalogue.RATING: limitations,
 }
-"""By the metric of a task."""
+"""Scorers by the metric of a task."""
 MERGED_SCORERS: Mapping[str, Scorer] = {"judge": legal, "ideabench": ideas, "scitechnews": articles}
-"""By task, where its metric is several measures merged."""
+"""Scorers by task, for merged scores."""
 
 
 def scorer_of(task: Task) -> Scorer:
-    """What measures the replies to a task. Raises BadInput where nothing does."""
+    """Return the scorer of a task. Raises BadInput if there is none."""
     found = MERGED_SCORERS.get(task.name) if task.metric == catalogue.INTEGRATED else SCORERS.get(task.metric)
     if found is None:
         raise BadInput(f"task {task.name}: MemoryBench has no metric {task.metric!r}")
@@ -45,12 +45,12 @@ def scorer_of(task: Task) -> Scorer:
 
 
 def wants_published(domain: Domain) -> bool:
-    """Whether the published slips are to be measured beside the standard."""
+    """Return whether the variant `published_code` is wanted."""
     return PUBLISHED in parameters_of(domain).variants
 
 
 def required_backends_of(domain: Domain) -> frozenset[str]:
-    """The instruments that the domain's metrics use, besides a judge."""
+    """Return the metric backends of the domain, besides a judge."""
     return frozenset(
         name
         for dataset in domain.datasets
@@ -60,7 +60,7 @@ def required_backends_of(domain: Domain) -> frozenset[str]:
 
 
 def judge_prompts_of(domain: Domain) -> list[Prompt]:
-    """The prompts that the domain's judge may be asked with, by its tasks; none, where all is computed."""
+    """Return the judge's prompts of the domain, by its tasks."""
     published = wants_published(domain)
     stems = {
         stem

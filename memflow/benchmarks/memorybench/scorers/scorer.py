@@ -1,7 +1,8 @@
-"""What a metric is: a module of this folder that makes marks of a reply.
+"""Interface of scorer modules and their shared types and functions.
 
-What can be computed is computed first, for every reply; then the judge is asked about all of them at once. A judge that
-fails or cannot be understood leaves a mark without a value: never a default, never a 0.
+Computed values come first, for all replies; then all judge requests are sent at once. A failed or unparseable judge
+yields
+a null value with its reason.
 """
 
 import json
@@ -22,19 +23,19 @@ PUBLISHED = "published_code"
 NO_JUDGE = "there is no judge to ask; name its model under `roles` in memflow.toml"
 
 MetricKey = tuple[str, str]
-"""A metric and its variant."""
+"""Metric and variant."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """What a metric says of a reply: a value, or None and why there is none."""
+    """A metric's value of a reply, or None with the reason."""
 
     metric: str
     value: float | None
     reason: str | None = None
     variant: str = STANDARD
     completion: str | None = None
-    """The ledger's digest of the judge's completion, where it was one that judged."""
+    """Digest of the judge's completion in the ledger, if a judge decided."""
 
     @property
     def key(self) -> MetricKey:
@@ -43,7 +44,7 @@ class MetricValue:
 
 @dataclass(frozen=True, slots=True)
 class ScoringContext:
-    """What there is to measure with, and whether the published slips are wanted beside the standard."""
+    """Metric backends, whether `published_code` is wanted, and the seed."""
 
     instruments: MetricBackends = field(default_factory=MetricBackends)
     published: bool = False
@@ -52,53 +53,53 @@ class ScoringContext:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredProbe:
-    """A probe and the answer to it. `place` counts the probes of its task at its checkpoint."""
+    """A probe and its answer. `place` numbers the probes of its task at its checkpoint."""
 
     probe: Probe
     answer: str
     place: int = 0
 
     def gold(self, part: str) -> Any:
-        """A part of a gold that has parts. Raises BadInput where it is not there."""
+        """Return a part of a structured gold. Raises BadInput if it is missing."""
         return gold_part(self.probe, part)
 
 
 @dataclass(frozen=True, slots=True)
 class ComputedValues:
-    """The marks for which nobody is asked. `shown` is what of the answer the judge is shown, where not all of it."""
+    """Values computed without a judge. `shown` is the part of the answer the judge sees, if not all."""
 
     values: Sequence[MetricValue] = ()
     shown: str = ""
 
 
 class Scorer(Protocol):
-    """A module of this folder."""
+    """Interface that every scorer module implements."""
 
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
-        """The metric and variant of every mark that it gives, whatever the answer is; the probe's own first."""
+        """Return the key of each value, for any answer; the probe's own metric first."""
         ...
 
     async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
-        """What needs no judge."""
+        """Compute the values that need no judge."""
         ...
 
     async def judge(
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
-        """The marks for which the judge is asked, given what was computed."""
+        """Request the judge's values, given the computed ones."""
         ...
 
     def prompts(self, published: bool) -> list[str]:
-        """The stems of the prompts that the judge may be asked with."""
+        """Return the stems of the judge's prompts."""
         ...
 
     def required_backends(self, metric: str) -> frozenset[str]:
-        """The instruments that its measures use besides a judge; `metric` is the task's."""
+        """Return the metric backends used besides a judge; `metric` is the task's."""
         ...
 
 
 def gold_part(probe: Probe, part: str) -> Any:
-    """A part of a gold that has parts. Raises BadInput where it is not there."""
+    """Return a part of a structured gold. Raises BadInput if it is missing."""
     try:
         return json.loads(probe.gold)[part]
     except (ValueError, KeyError, TypeError) as wrong:
@@ -113,7 +114,7 @@ async def ask_judge(
     fields: Mapping[str, Any],
     check: Callable[[Any], str | None] | None = None,
 ) -> Answer[Any]:
-    """The judge's answer to the prompt `stem` of this folder; without a judge none, with its reason."""
+    """Return the judge's answer to the prompt `stem`; without a judge, none with its reason."""
     if context.instruments.judge is None:
         return Answer(None, NO_JUDGE)
     return await ask(context.instruments.judge, load(PACKAGE, stem), fields, check=check)
@@ -122,18 +123,18 @@ async def ask_judge(
 def judged_value(
     metric: str, answer: Answer[Any], read: Callable[[Any], float], variant: str = STANDARD
 ) -> MetricValue:
-    """The mark that `read` finds in the judge's answer, or none with the answer's reason."""
+    """Return the value that `read` extracts from the judge's answer, or none with the reason."""
     value = None if answer.value is None else float(read(answer.value))
     return MetricValue(metric, value, answer.reason, variant, completion_digest(answer))
 
 
 def completion_digest(answer: Answer[Any]) -> str | None:
-    """The ledger's digest of the last completion, where one is kept."""
+    """Return the ledger digest of the last completion, if recorded."""
     return (answer.completion.digest or None) if answer.completion else None
 
 
 def wanted_variants(context: ScoringContext) -> list[str]:
-    """The variants that are wanted of a metric with a published slip."""
+    """Return the wanted variants of a metric with a published error."""
     return [STANDARD, PUBLISHED] if context.published else [STANDARD]
 
 
@@ -141,7 +142,7 @@ _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
 
 
 def parse_list_reply(answer: str, name: str) -> list[str]:
-    """The texts of the list `name` in the reply's JSON object; none where there is no such thing."""
+    """Return the texts of the list `name` in a reply's JSON object; empty if there is none."""
     fenced = _FENCED.search(answer)
     text = fenced[1] if fenced else answer
     try:

@@ -1,7 +1,8 @@
-"""Replies -> verdicts: every probe asked has one under its own metric and under each measure of its task.
+"""Replies -> verdicts: each probe has one per metric of its task.
 
-A reply that is missing or failed has null values with its reason. What is computed comes first, for all; then all
-requests to the judge go out at once, and the chat bounds those in flight.
+A missing or failed reply has null values with its reason. Computed values come first; then all judge requests are
+sent at
+once, bounded by the chat.
 """
 
 import asyncio
@@ -28,7 +29,7 @@ from memflow.records import Probe, Reply, Verdict
 async def make_verdicts(
     domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
 ) -> list[Verdict]:
-    """The verdicts of all test probes, probe by probe in order; of each, its own metric first."""
+    """Return the verdicts of all test probes in order, each probe's own metric first."""
     context = ScoringContext(instruments, wants_published(domain), domain.seed)
     given = {reply.probe_id: reply for reply in replies}
     assistant = replies[0].assistant if replies else ""
@@ -49,7 +50,7 @@ async def make_verdicts(
 
 @dataclass(frozen=True, slots=True)
 class _ScoredProbe:
-    """A probe, the rows it is to have, and what was computed; without `answered` that is all."""
+    """A probe's scorer, metric keys and computed values; `answered` is None if nothing remains to judge."""
 
     metric: Scorer
     rows: Sequence[MetricKey]

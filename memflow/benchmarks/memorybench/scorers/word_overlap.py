@@ -1,8 +1,8 @@
-"""What is computed of an answer's words beside the gold's: LoCoMo's F1, LexEval's ROUGE-L, WritingPrompts' METEOR
-(A.1.1). Nobody is asked.
+"""LoCoMo's F1, LexEval's ROUGE-L and WritingPrompts' METEOR, computed from words of answer and gold (A.1.1).
 
-LexEval is published with a ROUGE-L that is none, and METEOR with synonyms of stems: both are `published_code`. Without
-WordNet, METEOR has no value, and `meteor_nowordnet` stands beside it.
+`published_code` is LexEval's incorrect ROUGE-L, and METEOR with synonyms of stems. Without WordNet, METEOR has no
+value and
+`meteor_nowordnet` is added.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ Variant = Literal["standard", "published_code"]
 
 
 def metric_keys(probe: Probe, context: ScoringContext) -> list[MetricKey]:
-    """`published_code` is LexEval's, which is Chinese, and METEOR's where there are synonyms to look up."""
+    """Return the keys; `published_code` exists for Chinese ROUGE-L, and for METEOR with WordNet."""
     name = probe.metric
     if name == METEOR and (used := _meteor(probe, context)) != METEOR:
         return [(METEOR, STANDARD), (used, STANDARD)]

@@ -1,9 +1,8 @@
-"""DialSim: a television show's script, and fans' questions about it (A.1.1).
+"""DialSim: the script of a television show and fan questions about it (A.1.1).
 
-The script is MemoryBench's copy: blocks of `[Date: September 22, 1994, Session #1]` and lines of `Speaker: text`. The
-questions are DialSim v1.1's fan quiz, from its pickle; taken are those that can be answered and name a time. Whoever
-has no pickle gives questions as a JSON list of objects with `question`, `answer` and `date`, the day on which it is
-asked, in the script's words. A script alone is a corpus about which nothing is asked.
+The script has blocks `[Date: September 22, 1994, Session #1]` with lines `Speaker: text`. Questions are DialSim
+v1.1's
+answerable fan quiz with a time, from its pickle, or a JSON list of `question`, `answer` and `date` objects.
 """
 
 import json
@@ -21,15 +20,15 @@ from memflow.benchmarks.tv_scripts import Script, Text
 from memflow.records import Record
 
 CHATBOTS = {f"dialsim_{show}": name for show, name in tv_scripts.CHATBOTS.items()}
-"""Whom the assistant plays, by data set."""
+"""The character that the assistant plays, by data set."""
 QUESTION_TYPE = "ans_w_time"
-"""The fan quiz's questions that can be answered and name a time, as DialSim calls them."""
+"""DialSim's type of answerable fan questions with a time."""
 DRAWN_QUESTIONS = 300
-"""Questions of a show that are drawn before the sample is, in the order of the file (paper, Tables 8 and 9)."""
+"""Questions per show drawn before sampling, in file order (paper, Tables 8 and 9)."""
 
 
 class FanQuestion(BaseModel):
-    """A question of the fan quiz: in neutral words, with its answer, and the day on which it is asked."""
+    """A fan question in neutral words with its answer and date."""
 
     question: Text
     answer: Text
@@ -37,22 +36,21 @@ class FanQuestion(BaseModel):
 
 
 class PublishedFanQuestion(BaseModel):
-    """A question as the pickle has it: in the words of each who may ask, and neutrally."""
+    """A fan question in the pickle, in each speaker's words and neutrally."""
 
     questions: dict[str, str]
     answer: str
 
 
 class Scene(BaseModel):
-    """A scene of an episode as the pickle has it, with its fan quiz by kinds of question. Its other questions, over a
-    temporal graph, are not read."""
+    """A scene in the pickle with its fan questions; its temporal-graph questions are ignored."""
 
     date: Text
     easy_q: dict[str, Any]
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per session of the script, per question of the others. Raises BadInput."""
+    """Return a record per session of a script, or per question. Raises BadInput."""
     if file.source.endswith(".txt"):
         return list(tv_scripts.sessions(file))
     found = list(_pickled(file) if file.source.endswith(".pickle") else _own(file))
@@ -86,7 +84,7 @@ def _own(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool: the script, and the questions of which the sample is drawn."""
+    """Return one pool: the script and the questions to sample from."""
     contents = [json.loads(record.content) for record in records]
     found = [Script.model_validate(content) for content in contents if "script" in content]
     asked = [FanQuestion.model_validate(content) for content in contents if "question" in content]
@@ -98,7 +96,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
 
 
 def corpus(sessions: Iterable[Script]) -> tuple[CorpusSession, ...]:
-    """The sessions as memories are given them."""
+    """Return the sessions as a memory receives them."""
     return tuple(
         CorpusSession(
             script.date,
@@ -112,5 +110,5 @@ def corpus(sessions: Iterable[Script]) -> tuple[CorpusSession, ...]:
 
 
 def case(case_id: str, question: str, answer: str, date: str | None) -> Case:
-    """A question of the fan quiz, and the day on which it is asked."""
+    """Return the case of a fan question."""
     return Case(case_id=case_id, question=question, gold=answer, revealed=answer, asked_at=date)

@@ -1,6 +1,6 @@
-"""IdeaBench: ideas to be had from the abstracts that a paper refers to; the paper's own idea is the gold (A.1.1).
+"""IdeaBench: research ideas from the abstracts a paper cites; the paper's own idea is the gold (A.1.1).
 
-Which three abstracts are shown, the published code draws anew in every run. Here the draw hangs on the paper alone.
+The published code draws three abstracts anew in every run; here the draw depends only on the paper.
 """
 
 import csv
@@ -23,7 +23,7 @@ SEED = 42
 
 
 class Target(BaseModel):
-    """A paper whose idea is sought. A field is there; it may be empty."""
+    """A target paper. Fields are required but may be empty."""
 
     paperId: Said
     title: str
@@ -31,14 +31,14 @@ class Target(BaseModel):
 
 
 class Reference(BaseModel):
-    """A paper that a target refers to. Some have no abstract."""
+    """A paper cited by a target. Some have no abstract."""
 
     targetPaperId: Said
     abstract: str
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per target, by its id, or per reference, by its row, as the columns say. Raises BadInput."""
+    """Return a record per target or per reference, depending on the columns. Raises BadInput."""
     rows = csv.DictReader(io.StringIO(file.text(), newline=""))
     columns = set(rows.fieldnames or ())
     if set(Reference.model_fields) <= columns:
@@ -66,7 +66,7 @@ def _rows(file: File, rows: "csv.DictReader[str]", shape: type[BaseModel]) -> It
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all targets, named by their place, each with three of its references."""
+    """Return one pool of all targets, each with three references."""
     contents = [json.loads(record.content) for record in records]
     abstracts: dict[str, list[str]] = {}
     for content in contents:
@@ -81,7 +81,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
 
 
 def _shown(target: Target, abstracts: Sequence[str]) -> str:
-    """Three of the abstracts, all where there are fewer; without the braces that some hold, as published."""
+    """Return up to three abstracts without braces, as published."""
     drawn = random.Random(seeded(SEED, target.paperId)).sample(abstracts, min(SHOWN, len(abstracts)))
     clean = [
         text.replace("{greater than or equal to}", "≥").replace("{", "").replace("}", "") for text in drawn
@@ -90,8 +90,7 @@ def _shown(target: Target, abstracts: Sequence[str]) -> str:
 
 
 def case(case_id: str, target: Target, background: str) -> Case:
-    """A target and the abstracts to start from. Without any, or without its own, it is quarantined; the published code
-    asks all the same."""
+    """Return the case of a target; without abstracts it is quarantined, unlike in the published code."""
     reason = None
     if not background.strip():
         reason = f"the paper {target.paperId} has no abstract of a reference; get filtered_references.csv"

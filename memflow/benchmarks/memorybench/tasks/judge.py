@@ -1,6 +1,5 @@
-"""JuDGE: Chinese judgment documents to be written from the facts of a case (A.1.1).
-
-MemoryBench takes JuDGE's training and test set as one, in this order, and splits it anew.
+"""JuDGE: Chinese judgments written from the facts of a case (A.1.1). Training and test set are one pool, in this
+order.
 """
 
 import json
@@ -16,7 +15,7 @@ from memflow.records import Record
 
 
 class JudgmentRow(BaseModel):
-    """A case: its facts and the court's full document."""
+    """The facts of a case and the court's document."""
 
     text_id: Said
     text: Said
@@ -24,7 +23,7 @@ class JudgmentRow(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per line. Raises BadInput."""
+    """Return a record per line. Raises BadInput."""
     found = [(line.text_id, raw) for raw, line in file.lines(JudgmentRow)]
     if not found:
         raise file.bad("it has no cases")
@@ -32,7 +31,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all cases, named by their place in the training file, then in the test file."""
+    """Return one pool of all cases, training file first."""
     ordered = sorted(records, key=lambda record: (not record.source.endswith("train.json"), record.position))
     lines = [JudgmentRow.model_validate(json.loads(record.content)) for record in ordered]
     cases = [case(str(place), line.text, line.fd) for place, line in enumerate(lines)]
@@ -40,5 +39,5 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
 
 
 def case(case_id: str, facts: str, document: str) -> Case:
-    """Facts with the document that was written on them."""
+    """Return the case of facts with the court's document."""
     return Case(case_id=case_id, question=facts.strip(), gold=document, revealed=document, language="zh")

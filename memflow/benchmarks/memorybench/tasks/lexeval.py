@@ -13,7 +13,7 @@ from memflow.records import Record
 
 
 class LexEvalRow(BaseModel):
-    """A question: what is to be done, with what, and the answer of an expert."""
+    """A question: instruction, input and an expert's answer."""
 
     instruction: Said
     input: Said
@@ -21,7 +21,7 @@ class LexEvalRow(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per line, by its number. Raises BadInput."""
+    """Return a record per line, by its number. Raises BadInput."""
     found = [(str(number), raw) for number, (raw, _) in enumerate(file.lines(LexEvalRow))]
     if not found:
         raise file.bad("it has no questions")
@@ -29,7 +29,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all questions."""
+    """Return one pool of all questions."""
     lines = [LexEvalRow.model_validate(json.loads(record.content)) for record in records]
     cases = [
         case(record.record_id, line.instruction + line.input, line.answer)
@@ -39,5 +39,5 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
 
 
 def case(case_id: str, question: str, answer: str) -> Case:
-    """A question with its answer. Nothing stands between instruction and input, as published."""
+    """Return the case of a question. Instruction and input are joined without a separator, as published."""
     return Case(case_id=case_id, question=question.strip(), gold=answer, revealed=answer, language="zh")

@@ -1,8 +1,8 @@
-"""LoCoMo: long conversations of two people, and what is asked about each (A.1.1).
+"""LoCoMo: long conversations of two people, and questions about each (A.1.1).
 
-Captions of shared images are published beside the messages and not read: MemoryBench, too, gives memories the text
-alone. So a question whose answer stands in a caption alone cannot be answered. Speaker A is the user, speaker B the
-assistant, as for the paper's memories.
+Image captions are not read, as in MemoryBench, so that some questions have no answer. Speaker A is the user and
+speaker B the
+assistant, as in the paper.
 """
 
 import json
@@ -20,12 +20,12 @@ from memflow.records import Record
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 ADVERSARIAL = "5"
 NOT_MENTIONED = "Not mentioned in the conversation"
-"""The right option of every adversarial question, as LoCoMo words it."""
+"""The correct option of every adversarial question."""
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 
 class LocomoMessage(BaseModel):
-    """One message of a session."""
+    """A message of a session."""
 
     speaker: Text
     dia_id: Text
@@ -33,7 +33,7 @@ class LocomoMessage(BaseModel):
 
 
 class LocomoQuestion(BaseModel):
-    """A question. `split` is our sample's; LoCoMo's questions are split by split.py."""
+    """A question. `split` is set in our sample only."""
 
     question: Text
     answer: str | int | float | None = None
@@ -50,7 +50,7 @@ class LocomoQuestion(BaseModel):
         return self
 
     def evidence_ids(self) -> list[str]:
-        """The message ids in the evidence, some of which is published as `D8:6; D9:17` or `D30:05`."""
+        """Return the message ids in the evidence; some are published as `D8:6; D9:17` or `D30:05`."""
         found = (match for text in self.evidence for match in _EVIDENCE.finditer(text))
         return list(dict.fromkeys(f"D{int(match[1])}:{int(match[2])}" for match in found))
 
@@ -63,7 +63,7 @@ class ConversationDay(BaseModel):
 
 
 class Conversation(BaseModel):
-    """A long conversation of two people, and what is asked about it."""
+    """A conversation of two people with its questions."""
 
     sample_id: Text
     speaker_a: Text
@@ -73,7 +73,7 @@ class Conversation(BaseModel):
 
     @classmethod
     def read(cls, published: Mapping[str, Any]) -> "Conversation":
-        """From LoCoMo's JSON. Raises KeyError, TypeError or ValueError where it is not of that shape."""
+        """Parse LoCoMo's JSON. Raises KeyError, TypeError or ValueError."""
         message_texts = published["conversation"]
         return cls.model_validate(
             {
@@ -86,10 +86,9 @@ class Conversation(BaseModel):
         )
 
     def options(self) -> dict[int, tuple[str, str]]:
-        """Options (a) and (b) by the position of each adversarial question.
+        """Return options (a) and (b) of each adversarial question by position.
 
-        The right one is (a) for the first of them, then takes turns over all the conversation's questions,
-        whether they are taken or not.
+        The correct option alternates over all adversarial questions, (a) first.
         """
         found: dict[int, tuple[str, str]] = {}
         for position, asked in enumerate(self.questions):
@@ -111,7 +110,7 @@ def _sessions(message_texts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per conversation. Raises BadInput."""
+    """Return a record per conversation. Raises BadInput."""
     published = file.json()
     if not isinstance(published, list) or not published:
         raise file.bad("it is not a list of LoCoMo conversations")
@@ -146,7 +145,7 @@ def _check_messages(file: File, where: str, conversation: Conversation) -> None:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """A pool per conversation, named by its place in the published file: `locomo-3`."""
+    """Return a pool per conversation, named by its position in the file: `locomo-3`."""
     talks = [(record, Conversation.read(json.loads(record.content))) for record in records]
     return [
         Pool(f"{dataset}-{record.position}", catalogue.task(dataset), _cases(talk), corpus(talk))
@@ -155,7 +154,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
 
 
 def corpus(talk: Conversation) -> tuple[CorpusSession, ...]:
-    """Its sessions."""
+    """Return the sessions of a conversation."""
     return tuple(
         CorpusSession(
             day.date,
@@ -174,7 +173,7 @@ def corpus(talk: Conversation) -> tuple[CorpusSession, ...]:
 
 
 def message_texts(sessions: Sequence[CorpusSession]) -> dict[str, str]:
-    """Every message by its id, with its day and its speaker."""
+    """Return all messages by id, with date and speaker."""
     return {
         message.message_id: f"[{session.date}] {message.speaker}: {message.text}"
         for session in sessions
@@ -190,7 +189,7 @@ def _cases(talk: Conversation) -> list[Case]:
 
 
 def case(place: int, asked: LocomoQuestion, pair: tuple[str, ...], messages: Mapping[str, str]) -> Case:
-    """A question, its options if it is adversarial, and what it rests on of the `messages`."""
+    """Return the case of a question, with its options if adversarial, and its evidence in `messages`."""
     # A few ids in the published evidence name no message.
     evidence = [dia_id for dia_id in asked.evidence_ids() if dia_id in messages]
     gold = json.dumps(dict(zip("ab", pair, strict=True))) if pair else str(asked.answer)

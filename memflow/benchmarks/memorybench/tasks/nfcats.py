@@ -1,4 +1,4 @@
-"""NF-CATS: non-factoid questions; no answers are published, so a judge alone says what an answer is worth (A.1.1)."""
+"""NF-CATS: non-factoid questions without published answers (A.1.1)."""
 
 import csv
 import io
@@ -15,14 +15,14 @@ from memflow.records import Record
 
 
 class NfCatsRow(BaseModel):
-    """A question and the kind of answer it wants."""
+    """A question and its category."""
 
     category: Annotated[str, StringConstraints(min_length=1)]
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per row, by its number. Raises BadInput."""
+    """Return a record per row, by its number. Raises BadInput."""
     rows = csv.DictReader(io.StringIO(file.text(), newline=""))
     if not {"category", "question"} <= set(rows.fieldnames or ()):
         raise file.bad("its first line does not name the columns category and question")
@@ -36,7 +36,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all questions."""
+    """Return one pool of all questions."""
     lines = [NfCatsRow.model_validate(json.loads(record.content)) for record in records]
     cases = [
         case(record.record_id, line.question, line.category)
@@ -46,5 +46,5 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
 
 
 def case(case_id: str, question: str, category: str | None) -> Case:
-    """A question; nothing is known of its answer."""
+    """Return the case of a question without gold."""
     return Case(case_id=case_id, question=question, gold="{}", revealed="", category=category)

@@ -1,4 +1,4 @@
-"""Which reader reads which data set."""
+"""Readers by data set."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -27,14 +27,14 @@ from memflow.records import Record
 
 
 class Reader(Protocol):
-    """A module of this folder."""
+    """Interface that every reader module implements."""
 
     def read(self, file: File) -> list[tuple[str, dict[str, Any]]]:
-        """The records of one file: their ids and what was published. Raises BadInput."""
+        """Return the ids and contents of a file's records. Raises BadInput."""
         ...
 
     def pools(self, dataset: str, records: Sequence[Record]) -> list[Pool]:
-        """What the records of a data set are as pools of cases, in order."""
+        """Return the pools of a data set's records, in order."""
         ...
 
 
@@ -53,18 +53,18 @@ READERS: Mapping[str, Reader] = {
     "limitgen": limitgen,
     **{f"unified_{name}": unified for name in unwrapped.CASES},
 }
-"""By data set."""
+"""Readers by data set."""
 
 
 def reader_of(dataset: str) -> Reader:
-    """The reader of a data set. Raises BadInput where there is none."""
+    """Return the reader of a data set. Raises BadInput if there is none."""
     if dataset not in READERS:
         raise BadInput(f"MemoryBench has no reader for {dataset!r}; it reads {', '.join(READERS)}")
     return READERS[dataset]
 
 
 def build_pools(records: Sequence[Record]) -> list[Pool]:
-    """The pools of the records' data sets, in order. Raises BadInput where two data sets hold the same one."""
+    """Return the pools of the records' data sets. Raises BadInput if two data sets have the same pool."""
     found: dict[str, Pool] = {}
     for dataset, group in groupby(records, key=lambda record: record.dataset):
         for pool in reader_of(dataset).pools(dataset, list(group)):

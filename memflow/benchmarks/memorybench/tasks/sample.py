@@ -1,4 +1,4 @@
-"""Our own sample: a conversation in LoCoMo's shape, and cases whose users have rules that only feedback tells."""
+"""Our sample: a LoCoMo conversation, and cases with user rules that only feedback reveals."""
 
 import json
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from memflow.records import Record
 
 
 class SampleCase(BaseModel):
-    """A case. A training case's user wants its `rule` known; a test case rests on rules.
+    """A case. A training case reveals its `rule` in feedback; a test case depends on rules.
 
-    Where there is a `checklist`, or nothing but a judge's opinion to go by, `answer` is what the oracle is told.
+    For cases with a `checklist` or only a judge, `answer` is the oracle's gold context.
     """
 
     case_id: Text
@@ -32,7 +32,7 @@ class SampleCase(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per conversation of a .json file, a record per case of a .jsonl file. Raises BadInput."""
+    """Return a record per conversation of a .json file, or per case of a .jsonl file. Raises BadInput."""
     if not file.source.endswith(".jsonl"):
         return locomo.read(file)
     found = list(file.lines(SampleCase))
@@ -47,7 +47,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """The conversations, then the cases by their tasks."""
+    """Return the conversations, then the cases by task."""
     contents = [json.loads(record.content) for record in records]
     talks = [record for record, content in zip(records, contents, strict=True) if "conversation" in content]
     cases = [SampleCase.model_validate(content) for content in contents if "case_id" in content]
@@ -71,7 +71,7 @@ def _case(case: SampleCase, rules: dict[str, str]) -> Case:
 
 
 def _gold(case: SampleCase) -> str:
-    """What the metric of the case's task is given."""
+    """Return the gold for the task's metric."""
     metric = catalogue.task(case.dataset).metric
     if metric == catalogue.CHECKLIST:
         return json.dumps({"checklist": case.checklist}, ensure_ascii=False)

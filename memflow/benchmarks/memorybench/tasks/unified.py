@@ -1,6 +1,6 @@
-"""The unified set, as MemoryBench itself is published: every data set in one shape, already sampled and split (2.3).
+"""MemoryBench's unified data set: all data sets in one schema, sampled and split (paper, section 2.3).
 
-Its rows become the cases that the original files give, with the same probe ids.
+Rows become the cases of the original files, with the same probe ids.
 """
 
 import json
@@ -25,26 +25,26 @@ from memflow.records import Record
 
 _CORPUS = "corpus"
 _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
-"""What closes an Arrow stream. One that is cut off between two batches has none, and would read as a shorter one."""
+"""End marker of an Arrow stream; a truncated stream has none."""
 
 
 class JsonRow(BaseModel):
-    """Any JSON object; whether it is a row, `Row` says."""
+    """Any JSON object; `UnifiedRow` validates it."""
 
 
 class CorpusText(BaseModel):
-    """What the rows of a data set are asked about."""
+    """The corpus of a data set."""
 
     text: Said
 
 
 def task_of(dataset: str) -> Task:
-    """The task that the rows of a data set are of: `unified_judge` holds those of `judge`."""
+    """Return the task of a data set: `unified_judge` has the rows of `judge`."""
     return catalogue.task(dataset.removeprefix("unified_"))
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per row, `JuDGE/12`, or the one corpus of a file, `corpus/Locomo-3`. Raises BadInput."""
+    """Return a record per row, `JuDGE/12`, or the corpus of a file, `corpus/Locomo-3`. Raises BadInput."""
     path, task = PurePosixPath(file.source), task_of(file.dataset.name)
     if path.parent.name == _CORPUS:
         return [(f"{_CORPUS}/{path.stem}", _corpus(file, task))]
@@ -80,7 +80,7 @@ def _corpus(file: File, task: Task) -> dict[str, Any]:
 
 
 def _part(file: File, path: PurePosixPath) -> Part:
-    """Training or test, by the file's name or its folder's: `test.jsonl`, `test/data-00000-of-00001.arrow`."""
+    """Return training or test by the name of the file or folder: `test.jsonl`, `test/data-00000-of-00001.arrow`."""
     for name in (path.name, path.parent.name):
         if said := re.match(r"(train|test)\b", name):
             return "train" if said[1] == "train" else "test"
@@ -108,7 +108,7 @@ def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """A pool per published data set: `judge`, `locomo-3`. Raises BadInput where one's corpus is not there."""
+    """Return a pool per published data set: `judge`, `locomo-3`. Raises BadInput if a corpus is missing."""
     task = task_of(dataset)
     contents = {record.record_id: json.loads(record.content) for record in records}
     rows: dict[str, list[UnifiedRow]] = {}

@@ -1,7 +1,6 @@
-"""A row of the unified set as the case that the original file gives, task by task.
+"""Conversion of unified rows to the cases of the original files, by task.
 
-The published prompt is the question with words around it. They are cut off at a few marks, since memflow asks in words
-of its own; where the marks are not found, the prompt is the question.
+The question is cut out of the published prompt by markers; without markers, the prompt is the question.
 """
 
 import json
@@ -29,17 +28,17 @@ from memflow.benchmarks.memorybench.tasks.unified_row import UnifiedRow
 from memflow.benchmarks.published_file import Said
 
 _ASKED_AT = "in the context of "
-"""What stands before the day on which a question of DialSim is asked."""
+"""Text before the date in a DialSim prompt."""
 
 
 def text_between(text: str, before: str = "", after: str = "") -> str:
-    """What stands after the first `before` and before the last `after`; a mark that is not there cuts nothing."""
+    """Return the text after the first `before` and before the last `after`; a missing marker cuts nothing."""
     inner = text.partition(before)[2] if before and before in text else text
     return (inner.rpartition(after)[0] if after and after in inner else inner).strip()
 
 
 class GoldenAnswer(BaseModel):
-    """What most rows are measured by."""
+    """The gold field of most rows."""
 
     golden_answer: Said
 
@@ -49,7 +48,7 @@ def _answer(row: UnifiedRow) -> str:
 
 
 def _id(row: UnifiedRow) -> str:
-    """Its name in the original file."""
+    """Return the id in the original file."""
     if row.id is None:
         raise ValueError("it has no id")
     return str(row.id)
@@ -142,7 +141,7 @@ CASES: Mapping[str, Callable[[UnifiedRow, Mapping[str, str]], Case]] = {
     "scitechnews": _scitechnews,
     "limitgen": _limitgen,
 }
-"""By task: a row as a case, with what its corpus says by message id. They raise KeyError, TypeError, ValueError."""
+"""Converters by task, given a row and corpus texts by message id. They raise KeyError, TypeError, ValueError."""
 
 
 def _locomo_corpus(text: str) -> Sequence[CorpusSession]:
@@ -155,4 +154,4 @@ CORPORA: Mapping[str, Callable[[str], Sequence[CorpusSession]]] = {
     "locomo": _locomo_corpus,
     **dict.fromkeys(dialsim.CHATBOTS, lambda text: dialsim.corpus(tv_scripts.scripts(text))),
 }
-"""By task: the text of a corpus as its sessions. They raise KeyError, TypeError, ValueError."""
+"""Corpus parsers by task. They raise KeyError, TypeError, ValueError."""

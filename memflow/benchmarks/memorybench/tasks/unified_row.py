@@ -1,6 +1,5 @@
-"""A row of the unified set as it is published, one shape for all data sets (2.3).
-
-Nested fields are texts there, JSON or Python's way of writing a dictionary. They are read as data, never evaluated.
+"""A row of the unified data set (paper, section 2.3). Nested fields are JSON or Python literals and are never
+evaluated.
 """
 
 import ast
@@ -13,11 +12,11 @@ from memflow.benchmarks.memorybench.tasks.task import Part
 from memflow.benchmarks.published_file import Said
 
 MAX_LITERAL_LENGTH = 1_000_000
-"""Characters of a text that is read as a literal, at most."""
+"""Maximum characters of a literal."""
 
 
 def parse_literal(text: str) -> Any:
-    """What a text says, as JSON or as a Python literal. Raises ValueError."""
+    """Parse JSON or a Python literal. Raises ValueError."""
     if len(text) > MAX_LITERAL_LENGTH:
         raise ValueError(f"a text of {len(text)} characters is too long to be a row's")
     try:
@@ -41,9 +40,9 @@ class PromptMessage(BaseModel):
 
 
 class UnifiedRow(BaseModel):
-    """A case: its prompt and what its answer is measured by. `part` is told by the file's place.
+    """A case: its prompt and gold. `part` is set from the file path; published dialogues are ignored.
 
-    `test_idx` is the place in the original data set. The dialogues that are published beside are not read.
+    `test_idx` is the position in the original data set.
     """
 
     test_idx: Annotated[int, Field(ge=0)]
@@ -59,7 +58,7 @@ class UnifiedRow(BaseModel):
     part: Part
 
     def prompt(self) -> str:
-        """What the user says in the published prompt."""
+        """Return the user's part of the published prompt."""
         if self.input_prompt:
             return self.input_prompt
         return "\n".join(said.content for said in self.input_chat_messages or () if said.role == "user")

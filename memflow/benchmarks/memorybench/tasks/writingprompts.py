@@ -1,4 +1,4 @@
-"""WritingPrompts: premises by Reddit's users, and a story that was written on each (A.1.1)."""
+"""WritingPrompts: premises by Reddit users, each with a human story (A.1.1)."""
 
 import io
 import json
@@ -13,13 +13,13 @@ from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 FIRST = 2000
-"""Rows of the test split that are read, from its start."""
+"""Rows of the test split that are read, from the first."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class WritingPromptsRow(BaseModel):
-    """A premise, behind a tag in brackets such as `[WP]`, and a story on it."""
+    """A premise after a tag such as `[WP]`, and a story."""
 
     prompt: Text
     story: Text
@@ -31,7 +31,7 @@ class WritingPromptsRow(BaseModel):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per row, by its number. Raises BadInput."""
+    """Return a record per row, by its number. Raises BadInput."""
     import pyarrow  # noqa: PLC0415  (a moment of imports, for those who have this data set)
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415
 
@@ -52,7 +52,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
-    """One pool of all premises."""
+    """Return one pool of all premises."""
     lines = [WritingPromptsRow.model_validate(json.loads(record.content)) for record in records]
     cases = [
         case(record.record_id, line.premise, line.story) for record, line in zip(records, lines, strict=True)
@@ -61,5 +61,5 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
 
 
 def case(case_id: str, premise: str, story: str) -> Case:
-    """A premise with the story that was written on it."""
+    """Return the case of a premise with its story."""
     return Case(case_id=case_id, question=premise, gold=story, revealed=story)
