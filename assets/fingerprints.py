@@ -210,7 +210,7 @@ class Fingerprints:
 
     def instruments(self, domain: Domain) -> dict[str, str]:
         """What the instruments of a domain's metrics are made of: those that the settings name. Looked at once."""
-        used = registry.benchmark(domain.benchmark).instruments(domain)
+        used = registry.benchmark(domain.benchmark).metric_backends(domain)
         if used not in self._instruments:
             self._instruments[used] = fingerprints(self.settings, used)
         return self._instruments[used]

@@ -46,7 +46,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         async def work(chats: Chats) -> list[Verdict]:
             judged = recipes.judge(name, "score.verdicts") is not None
             judge = await chats.role("judge") if judged else None
-            there = instruments(settings, benchmark.instruments(domain), judge)
+            there = instruments(settings, benchmark.metric_backends(domain), judge)
             return await benchmark.verdicts(domain, probes, replies, there)
 
         rows = models.run(account(context, "score"), work)
@@ -57,7 +57,7 @@ def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefin
         return keep(context, lake, models, "score.verdicts", rows, recipe, behind)
 
     @dg.asset(
-        **described("score.attributions", "By the sources of entries; write + read + utilisation = loss."),
+        **described("score.attributions", "By the sources of entries; write + read + utilization = loss."),
         deps=[
             ["score", "verdicts"],
             ["answer", "replies"],

@@ -6,7 +6,7 @@ or written to a table is a list of these rows. How rows are made, and when, belo
 Every row that a model had a hand in carries `reason`: null when all is well, otherwise what went wrong, which, and
 what to do. A row with a reason is quarantined: it counts in coverage and nowhere else.
 
-Times are logical: `tick` is the number of messages that an episode's memory had been given, counted from 0.
+Times are logical: `sequence` counts the messages that an episode's memory was given, from 0.
 """
 
 import typing
@@ -239,7 +239,9 @@ class TranscriptMessage:
     speaker: Annotated[str | None, "Who says it, where a conversation has names."] = None
     text: Annotated[str, "What is said."]
     sent_at: Annotated[str | None, "The simulated time."] = None
-    tick: Annotated[int, "Logical time: messages given to the memory before this one, and policies taken up."]
+    sequence: Annotated[
+        int, "Logical time: messages given to the memory before this one, and policies taken up."
+    ]
     origin: Annotated[str, "`given`, `assistant` or `simulator`: who made it."]
     completion: Annotated[str | None, "The ledger's digest of the completion that made it."] = None
     reason: Reason = None
@@ -354,7 +356,7 @@ class FailureAttribution:
     checkpoint: Checkpoint
     category: Annotated[str | None, "The data set's own category."] = None
     evidence: Annotated[int, "Messages that the answer rests on, and that had been said by then."]
-    held: Annotated[int | None, "How many of them a live entry of the memory came from."] = None
+    stored: Annotated[int | None, "How many of them a live entry of the memory came from."] = None
     recalled: Annotated[int | None, "How many of them a recalled entry came from."] = None
     recalled_at_10: Annotated[
         int | None, "How many of them one of the ten best entries found came from; null where none is best."
@@ -366,7 +368,7 @@ class FailureAttribution:
     ] = None
     write: Annotated[float | None, "Part of the loss that is a write failure."] = None
     read: Annotated[float | None, "Part of the loss that is a read failure."] = None
-    utilisation: Annotated[float | None, "Part of the loss that is a utilisation failure."] = None
+    utilization: Annotated[float | None, "Part of the loss that is a utilization failure."] = None
     reason: Reason = None
 
 
@@ -420,7 +422,9 @@ class Score:
     injected_tokens: Annotated[float | None, "Mean tokens that the memory put into a prompt (estimated)."] = (
         None
     )
-    unequal: Annotated[str | None, "In what its terms differ from most others' that it stands beside."] = None
+    differing_settings: Annotated[
+        str | None, "In what its terms differ from most others' that it stands beside."
+    ] = None
     reason: Reason = None
 
 

@@ -22,7 +22,7 @@ FUSION = 60
 
 
 class LanceIndex:
-    """Entries by text, by vector or by both, as they were at any tick. `root` is a folder or an address."""
+    """Entries by text, by vector or by both, as of any sequence number. `root` is a folder or an address."""
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root)
@@ -58,19 +58,19 @@ class LanceIndex:
         *,
         text: str | None = None,
         vector: Sequence[float] | None = None,
-        tick: int | None = None,
+        sequence: int | None = None,
         episode: str | None = None,
         k: int = 5,
     ) -> list[dict[str, Any]]:
         """The best `k` entries as rows with a `score`, the higher the better; text and vector make it hybrid.
 
-        `tick` sees the memory as it was then (since <= tick < until); without it, every entry it ever held.
+        `sequence` sees the memory as it was then (since <= sequence < until); without it, every entry it ever held.
         An entry without a vector is found by text alone. Raises MissingData where nothing was indexed.
         """
         if text is None and vector is None:
             raise BadInput("a search needs a text, a vector or both")
         table = self._table(domain, assistant)
-        where = _where(tick, episode)
+        where = _where(sequence, episode)
         orders = []
         if text is not None and table.count_rows():
             orders.append(_by_text(table, text, where, k if vector is None else 4 * k))
@@ -122,10 +122,10 @@ def _arrow(entries: Sequence[Entry], length: int) -> Any:
     )
 
 
-def _where(tick: int | None, episode: str | None) -> str | None:
+def _where(sequence: int | None, episode: str | None) -> str | None:
     parts = []
-    if tick is not None:
-        parts.append(f"since <= {int(tick)} AND until > {int(tick)}")
+    if sequence is not None:
+        parts.append(f"since <= {int(sequence)} AND until > {int(sequence)}")
     if episode is not None:
         parts.append("episode_id = '" + episode.replace("'", "''") + "'")
     return " AND ".join(parts) or None

@@ -10,9 +10,9 @@ from typing import Any
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import AssistantResults
 from memflow.records import Score, Verdict
-from memflow.scoring.comparability import Terms, evidence_figures, on_terms
-from memflow.scoring.continual import Followed, continual_figures
-from memflow.scoring.efficiency import Operations, efficiency_figures
+from memflow.scoring.comparability import MeasuredSettings, compare_settings, evidence_scores
+from memflow.scoring.continual import CheckpointSums, continual_scores
+from memflow.scoring.efficiency import OperationSums, efficiency_scores
 from memflow.scoring.groups import Group
 from resources.lake import Facts, Lake
 from resources.settings import Settings
@@ -21,10 +21,10 @@ from resources.warehouse import Warehouse
 
 def leaderboard_rows(settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Score]:
     """Return the figures of every assistant measured in every domain of the settings."""
-    return [figure for name in settings.domains for figure in figures_of(name, settings, lake, warehouse)]
+    return [figure for name in settings.domains for figure in domain_scores(name, settings, lake, warehouse)]
 
 
-def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Score]:
+def domain_scores(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) -> list[Score]:
     """The figures of every assistant measured in one domain, each beside the bounds of its own model, and on its terms.
 
     Verdicts on probes that have been made anew since are left out: they are of another domain by now.
@@ -45,12 +45,12 @@ def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) 
             )
             behind[assistant] = facts.meta
     groups = [] if not benchmark.aggregates_in_sql else _groups(name, warehouse, behind)
-    operations = [Operations(**row) for row in warehouse.query("operations", domain=name)]
+    operations = [OperationSums(**row) for row in warehouse.query("operations", domain=name)]
     probes = [probe for probe in lake.read("question.probes", name) if probe.split == "test"]
     followed = _followed(name, warehouse) if any(probe.question_id for probe in probes) else []
-    slices = benchmark.parts(domain, probes)
+    slices = benchmark.slices(domain, probes)
     figures: list[Score] = []
-    terms: dict[str, Terms] = {}
+    terms: dict[str, MeasuredSettings] = {}
     for assistant, rows in verdicts.items():
         memory, at, model = assistant.partition("@")
         bound = {other: verdicts.get(f"{other}{at}{model}", []) for other in ("oracle", "none")}
@@ -72,23 +72,23 @@ def figures_of(name: str, settings: Settings, lake: Lake, warehouse: Warehouse) 
         )
         where = f"{name}/{assistant}"
         measured = replace(measured, **_besides(lake, where, lake.facts("state.changes", name)))
-        own = benchmark.figures(domain, measured)
+        own = benchmark.scores(domain, measured)
         if own and lake.facts("score.attributions", where) is not None:
-            own += evidence_figures(lake.read("score.attributions", where), own[0], domain.seed, slices)
+            own += evidence_scores(lake.read("score.attributions", where), own[0], domain.seed, slices)
         if own:
             took = [row for row in operations if row.assistant == assistant]
-            own += efficiency_figures(took, probes, own[0], domain.seed, slices)
+            own += efficiency_scores(took, probes, own[0], domain.seed, slices)
             answers = [row for row in followed if row.assistant == assistant]
-            own += continual_figures(answers, own[0], domain.seed, none=f"none{at}{model}" in verdicts)
+            own += continual_scores(answers, own[0], domain.seed, none=f"none{at}{model}" in verdicts)
         figures += own
         k, budget = (int(behind[assistant].get(each, 0)) or None for each in ("k", "budget"))
-        terms[assistant] = Terms.of(lake.read("answer.replies", where), k, budget)
-    return on_terms(figures, terms)
+        terms[assistant] = MeasuredSettings.of(lake.read("answer.replies", where), k, budget)
+    return compare_settings(figures, terms)
 
 
-def _followed(name: str, warehouse: Warehouse) -> list[Followed]:
+def _followed(name: str, warehouse: Warehouse) -> list[CheckpointSums]:
     """The answers of one domain to the questions that are asked at several checkpoints, added up."""
-    return [Followed(**row) for row in warehouse.query("continual", domain=name)]
+    return [CheckpointSums(**row) for row in warehouse.query("continual", domain=name)]
 
 
 def _groups(name: str, warehouse: Warehouse, behind: Collection[str]) -> list[Group]:

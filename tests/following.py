@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from memflow.records import Probe, Score, Verdict
-from memflow.scoring.continual import Followed, continual_figures
+from memflow.scoring.continual import CheckpointSums, continual_scores
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
@@ -21,7 +21,7 @@ def followed(
         rows = [_verdict(domain, assistant, probe, worth(probe)) for probe in probes if probe.split == "test"]
         lake.write("score.verdicts", f"{domain}/{assistant}", rows, recipe="")
     added = [
-        Followed(**row)
+        CheckpointSums(**row)
         for row in Warehouse(lake, folder / "memflow.duckdb").query("continual", domain=domain)
     ]
     like = Score(
@@ -31,7 +31,7 @@ def followed(
     return {
         assistant: {
             (figure.metric, figure.slice): figure
-            for figure in continual_figures(
+            for figure in continual_scores(
                 [row for row in added if row.assistant == assistant], like, 0, none="none" in answers
             )
         }

@@ -91,7 +91,7 @@ def figures(
         simulator="test",
         scripted=False,
     )
-    rows = AMemGym().figures(made.domain, measured)
+    rows = AMemGym().scores(made.domain, measured)
     assert len({(row.metric, row.variant, row.slice) for row in rows}) == len(rows)
     return {(row.metric, row.variant, row.slice): row for row in rows}
 

@@ -125,11 +125,11 @@ def valid_rows():
             FeedbackRound(**round_, case_id="p7", round=1, satisfaction=8, liked=True, ended=True),
         ],
         "memory.transcripts": [
-            *(TranscriptMessage(**said, position=n, message_id=f"m{n}", tick=n) for n in range(1, 3)),
+            *(TranscriptMessage(**said, position=n, message_id=f"m{n}", sequence=n) for n in range(1, 3)),
             *(
                 TranscriptMessage(
                     **{**said, "role": "assistant", "origin": "assistant", "text": "Rome", "checkpoint": 1},
-                    position=n, message_id=f"feedback/p7/{n}", tick=3 + n,
+                    position=n, message_id=f"feedback/p7/{n}", sequence=3 + n,
                 )
                 for n in (1, 3)
             ),
@@ -159,8 +159,10 @@ def valid_rows():
             Verdict(**PLAYED, probe_id=each.probe_id, dataset="set", metric="f1", value=1.0) for each in asked
         ],
         "score.attributions": [
-            FailureAttribution(**PLAYED, probe_id="p1", evidence=2, held=2, recalled=1, entries=3, relevant=1, loss=1.0,
-                       write=0.0, read=1.0, utilisation=0.0),
+            FailureAttribution(
+                **PLAYED, probe_id="p1", evidence=2, stored=2, recalled=1, entries=3, relevant=1, loss=1.0,
+                write=0.0, read=1.0, utilization=0.0,
+            ),
             FailureAttribution(**PLAYED, probe_id="p5", evidence=0, reason="no evidence"),
         ],
         "score.claims": [

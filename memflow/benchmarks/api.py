@@ -171,7 +171,7 @@ class Benchmark(ABC):
         """What the metrics say of one assistant's replies: every probe asked has a verdict, a value or a reason."""
 
     @abstractmethod
-    def figures(self, domain: Domain, measured: AssistantResults) -> list[Score]:
+    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
         """The leaderboard's figures of one assistant in one domain."""
 
     @abstractmethod
@@ -222,7 +222,7 @@ class Benchmark(ABC):
         """How an assistant replies on-policy; None where all replies are given."""
         return None
 
-    def parts(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
+    def slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
         """Slices that figures of any benchmark are shown for besides all (recall of evidence, seconds an operation):
         their names, and the ids of their probes. None, unless it has any."""
         return {}
@@ -267,6 +267,6 @@ class Benchmark(ABC):
         """The same of the judge, for `score.verdicts` and `score.claims`; none, where it is asked nothing."""
         return []
 
-    def instruments(self, domain: Domain) -> frozenset[str]:
+    def metric_backends(self, domain: Domain) -> frozenset[str]:
         """The instruments of metrics/instruments.py that the domain's metrics use, besides a judge."""
         return frozenset()

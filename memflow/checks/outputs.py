@@ -11,7 +11,7 @@ from memflow.checks.rules import Between, Covers, Each, Expectation, OneOf, Refe
 from memflow.memories.memory import FAILURE
 from memflow.metrics.ranges import within
 from memflow.records import FailureAttribution, Policy, Score
-from memflow.scoring.comparability import unequal
+from memflow.scoring.comparability import differing_settings
 
 
 def _out_of_step(policies: Sequence[Policy]) -> list[int]:
@@ -37,12 +37,12 @@ def _several_simulators(figures: Sequence[Score]) -> list[int]:
 
 
 def _adds_up(row: FailureAttribution) -> bool:
-    if row.loss is None or row.write is None or row.read is None or row.utilisation is None:
+    if row.loss is None or row.write is None or row.read is None or row.utilization is None:
         return False
-    return abs(row.write + row.read + row.utilisation - row.loss) < 1e-9
+    return abs(row.write + row.read + row.utilization - row.loss) < 1e-9
 
 
-_PARTS = ("write_failure", "read_failure", "utilisation_failure")
+_PARTS = ("write_failure", "read_failure", "utilization_failure")
 
 
 def _unattributed_errors(figures: Sequence[Score]) -> list[int]:
@@ -66,13 +66,17 @@ def _unattributed_errors(figures: Sequence[Score]) -> list[int]:
 
 def _hidden_terms(figures: Sequence[Score]) -> list[int]:
     """Figures whose terms differ from others' in their comparison, and that do not say so."""
-    return [at for at, said in enumerate(unequal(figures)) if said != figures[at].unequal]
+    return [
+        at for at, said in enumerate(differing_settings(figures)) if said != figures[at].differing_settings
+    ]
 
 
 def _mixed(figures: Sequence[Score]) -> list[int]:
     """Figures that were answered with another version of a prompt, or of the model, than others beside them."""
     return [
-        at for at, said in enumerate(unequal(figures)) if said and ("prompt " in said or "model " in said)
+        at
+        for at, said in enumerate(differing_settings(figures))
+        if said and ("prompt " in said or "model " in said)
     ]
 
 
@@ -89,7 +93,7 @@ EXPECTED = (
         "messages_have_a_known_origin",
         OneOf("origin", ("given", "assistant", "simulator")),
     ),
-    Expectation("memory.transcripts", "ticks_count_from_0", Between("tick", 0)),
+    Expectation("memory.transcripts", "sequence_not_negative", Between("sequence", 0)),
     Expectation(
         "memory.indexes",
         "entries_live_before_they_retire",
@@ -166,12 +170,12 @@ EXPECTED = (
     Expectation(
         "score.attributions",
         "what_is_recalled_was_held",
-        sound(lambda row: row.recalled <= row.held <= row.evidence),
+        sound(lambda row: row.recalled <= row.stored <= row.evidence),
     ),
     Expectation(
         "score.attributions",
         "what_the_best_entries_recall_was_held",
-        sound(lambda row: row.recalled_at_10 is None or row.recalled_at_10 <= row.held),
+        sound(lambda row: row.recalled_at_10 is None or row.recalled_at_10 <= row.stored),
     ),
     Expectation("score.claims", "claims_are_found_or_not", Each(lambda row: row.value in (None, 0, 1))),
     Expectation(

@@ -52,7 +52,7 @@ def their_lines(title: str, theirs: "Sequence[Row]", told: Sequence[int], cells:
 
 
 def _their_cells(title: str, row: "Row") -> list[str]:
-    from memflow.benchmarks.comem.starts import accuracies
+    from memflow.benchmarks.comem.paper_consistency import accuracies
 
     mark = DOUBTED if row.doubt else " "
     if title == "accuracy":

@@ -14,7 +14,7 @@ TITLES = {
     RECALL_AT_10: "recall\n@10",
     "write_failure": "write\nfailure",
     "read_failure": "read\nfailure",
-    "utilisation_failure": "utilisation\nfailure",
+    "utilization_failure": "utilization\nfailure",
 }
 """The metrics of the table, in order, and their columns."""
 LONGEST_REASON = 50
@@ -38,7 +38,9 @@ def evidence(figures: Sequence[Score]) -> Iterator[RenderableType]:
     numbers = [*TITLES.values(), "probes", "tokens\nper probe", "k", "budget"]
     yield note("\nBy evidence: what becomes of the messages that an answer rests on")
     yield table("", ["assistant", *numbers, ""], rows, right=numbers)
-    said = dict.fromkeys(f"{figure.assistant}: {figure.unequal}" for figure in whole if figure.unequal)
+    said = dict.fromkeys(
+        f"{figure.assistant}: {figure.differing_settings}" for figure in whole if figure.differing_settings
+    )
     if said:
         yield note("Not on equal terms: " + "; ".join(said))
 

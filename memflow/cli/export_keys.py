@@ -29,7 +29,7 @@ def keys(
     """
     from collections import Counter
 
-    from memflow.benchmarks.comem.curation.key_file import written
+    from memflow.benchmarks.comem.annotation.label_file import written
     from memflow.benchmarks.comem.load import contexts_of
     from resources.lake import Lake
 

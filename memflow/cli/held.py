@@ -45,7 +45,7 @@ class Held:
         """Every kind of entry that was ever held, in the order of its first."""
         return list(dict.fromkeys(item.kind for item in self.past.items))
 
-    def tick(self, checkpoint: int) -> int:
+    def sequence(self, checkpoint: int) -> int:
         """The logical time of a checkpoint. Raises BadInput saying which there are."""
         if checkpoint not in self.past.checkpoints:
             last = self.checkpoints[-1]
@@ -54,12 +54,14 @@ class Held:
 
     def at(self, checkpoint: int, kinds: Iterable[str] = ()) -> list["Item"]:
         """What was held at a checkpoint, oldest first; of those kinds, if any are named."""
-        return self.then(self.tick(checkpoint), kinds)
+        return self.then(self.sequence(checkpoint), kinds)
 
-    def then(self, tick: int, kinds: Iterable[str] = ()) -> list["Item"]:
+    def then(self, sequence: int, kinds: Iterable[str] = ()) -> list["Item"]:
         """What was held at a logical time, likewise."""
         wanted = set(kinds)
-        return [item for item in self.past.items if item.alive(tick) and (not wanted or item.kind in wanted)]
+        return [
+            item for item in self.past.items if item.alive(sequence) and (not wanted or item.kind in wanted)
+        ]
 
     def between(self, first: int, last: int, kinds: Iterable[str] = ()) -> Difference:
         """What changed from checkpoint `first` to `last`. What moved to another tier has changed its kind: it counts
@@ -75,7 +77,7 @@ class Held:
             if origin is not None:
                 changed.append((origin, item))
         became = {entry.entry_id for pair in changed for entry in pair}
-        start, end = self.tick(first), self.tick(last)
+        start, end = self.sequence(first), self.sequence(last)
 
         def chosen(*items: "Item") -> bool:
             return not wanted or any(item.kind in wanted for item in items)

@@ -14,7 +14,7 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.comem.curation.survey import Survey
+    from memflow.benchmarks.comem.annotation.summary import Survey
 
 LONGEST, MOST = 120, 5
 
@@ -27,7 +27,7 @@ def keys(
     """Show what is right at each checkpoint: how many questions were kept, where annotator and verifier agree, why
     others were dropped, how keys change as the dialogue grows, and how many are as published; by category.
     """
-    from memflow.benchmarks.comem.curation.survey import surveys
+    from memflow.benchmarks.comem.annotation.summary import surveys
     from memflow.benchmarks.comem.load import contexts_of
     from memflow.chat.scripted import LABEL
     from memflow.run.recording import SCRIPTED

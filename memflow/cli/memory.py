@@ -70,7 +70,7 @@ def memory(
     title = {"domain": domain, "assistant": assistant, "episode": held.episode}
     if asked is not None:
         title |= {"probe": asked.probe_id}
-        _show(form, title, held, asked.checkpoint, kind or (), held.past.tick(asked))
+        _show(form, title, held, asked.checkpoint, kind or (), held.past.sequence(asked))
     elif diff is None:
         _show(form, title, held, held.checkpoints[-1] if checkpoint is None else checkpoint, kind or ())
     else:
@@ -83,15 +83,15 @@ def _show(
     held: Held,
     checkpoint: int,
     kinds: Sequence[str],
-    tick: int | None = None,
+    sequence: int | None = None,
 ) -> None:
-    """What was held at a checkpoint, or for a probe of it that was asked at `tick`."""
-    reached = held.tick(checkpoint)
-    tick = reached if tick is None else tick
-    items = held.then(tick, kinds)
-    data = {**title, "checkpoint": checkpoint, "tick": tick}
-    where = f"checkpoint {checkpoint} of {held.checkpoints[-1]}, tick {tick:,}"
-    where += f" of its {reached:,}" if tick < reached else ""
+    """What was held at a checkpoint, or for a probe of it that was asked at `sequence`."""
+    reached = held.sequence(checkpoint)
+    sequence = reached if sequence is None else sequence
+    items = held.then(sequence, kinds)
+    data = {**title, "checkpoint": checkpoint, "sequence": sequence}
+    where = f"checkpoint {checkpoint} of {held.checkpoints[-1]}, sequence number {sequence:,}"
+    where += f" of {reached:,}" if sequence < reached else ""
     answer(
         form,
         {**data, "entries": [row_of(item) for item in items]},
@@ -111,20 +111,20 @@ def _compare(
     added = [item for item in found.added if item.kind != FAILURE]
     data = {
         **title,
-        "from": {"checkpoint": first, "tick": held.tick(first)},
-        "to": {"checkpoint": last, "tick": held.tick(last)},
+        "from": {"checkpoint": first, "sequence": held.sequence(first)},
+        "to": {"checkpoint": last, "sequence": held.sequence(last)},
         "added": [row_of(item) for item in added],
         "retired": [row_of(item) for item in found.retired],
         "changed": [{"before": row_of(old), "after": row_of(new)} for old, new in found.changed],
         "passed": [row_of(item) for item in found.passed],
         "failures": _reasons(failed),
     }
-    ticks = f"tick {held.tick(first):,} to {held.tick(last):,}"
+    sequences = f"sequence numbers {held.sequence(first):,} to {held.sequence(last):,}"
     answer(
         form,
         data,
         Text(f"{title['assistant']} in {title['domain']}", "bold"),
-        note(f"episode {title['episode']}, from checkpoint {first} to {last}, {ticks}"),
+        note(f"episode {title['episode']}, from checkpoint {first} to {last}, {sequences}"),
         *_part("Added", added),
         *_part("Retired", found.retired),
         *_changes(found.changed),

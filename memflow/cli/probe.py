@@ -221,7 +221,7 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
             yield note(f"  {entry['entry_id']}: not among the entries")
             continue
         until = "" if entry["until"] is None else f" to {entry['until']}"
-        facts = f"{entry['entry_id']}, {entry['kind']}, tick {entry['since']}{until}"
+        facts = f"{entry['entry_id']}, {entry['kind']}, sequence number {entry['since']}{until}"
         if entry["sources"]:
             facts += f", from {', '.join(entry['sources'])}"
         yield _inset(Text(facts, "dim"))

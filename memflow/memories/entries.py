@@ -1,9 +1,7 @@
-"""EntryStore: what a memory holds, as entries that are only ever added and retired.
+"""EntryStore: the entries of a memory, which are only added and retired.
 
-Changing an entry is retiring it and adding its next version. So the state of a memory at any moment is a
-filter on `since <= tick < until`, and time travel, forks and answering without rebuilding come for free. Time
-is logical: a tick is a message given to the memory. Everything a memory has to remember between calls is in
-its store: buffers, summaries and profiles are entries of their own kind.
+To change an entry, a memory retires it and adds its next version. So the state at any sequence number is the filter
+`since <= sequence < until`. All state of a memory is in its store: buffers, summaries and profiles are entries too.
 """
 
 import json
@@ -19,7 +17,7 @@ Vector = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entry. `order` counts additions, and breaks ties between entries of one tick.
+    """One entry. `order` counts additions, and breaks ties between entries with one sequence number.
 
     `meta` is what a memory keeps beside the text (importance, keywords, links): plain JSON, never to be
     changed in place. `previous` is the entry whose next version this one is. Entries are compared without
@@ -38,16 +36,16 @@ class Item:
     meta: Mapping[str, Any] = field(default_factory=dict)
     previous: str | None = None
 
-    def alive(self, tick: int) -> bool:
-        """Whether it was held at `tick`: after that many messages had been given."""
-        return self.since <= tick and (self.until is None or tick < self.until)
+    def alive(self, sequence: int) -> bool:
+        """Whether it was held at `sequence`: after that many messages had been given."""
+        return self.since <= sequence and (self.until is None or sequence < self.until)
 
 
 class EntryStore:
-    """The entries of one memory in one episode. `tick` only grows."""
+    """The entries of one memory in one episode. `sequence` only grows."""
 
     def __init__(self) -> None:
-        self.tick = 0
+        self.sequence = 0
         self._items: dict[str, Item] = {}
         self._live: dict[str, dict[str, Item]] = {}
         self._changes: list[Item] = []
@@ -65,13 +63,13 @@ class EntryStore:
         meta: Mapping[str, Any] | None = None,
         previous: str | None = None,
     ) -> Item:
-        """Write a new entry at this tick. `meta` has to be plain JSON, and is kept as JSON would keep it."""
+        """Add an entry at the current sequence number. `meta` must be JSON data; it is stored as JSON returns it."""
         item = Item(
             f"{kind}-{self._added}",
             kind,
             text,
             tuple(sources),
-            self.tick,
+            self.sequence,
             None,
             role,
             vector,
@@ -110,16 +108,21 @@ class EntryStore:
         )
 
     def retire(self, entry_id: str) -> None:
-        """End an entry's life at this tick. Raises KeyError when it is not alive."""
+        """Retire an entry at the current sequence number. Raises KeyError when it is not alive."""
         item = self._items[entry_id]
         del self._live[item.kind][entry_id]
-        gone = replace(item, until=self.tick)
+        gone = replace(item, until=self.sequence)
         self._items[entry_id] = gone
         self._changes.append(gone)
 
+    @property
+    def tick(self) -> int:
+        """The former name of `sequence`, for memories written against memflow 0.1."""
+        return self.sequence
+
     def advance(self, messages: int) -> None:
         """Move time on by that many messages: the player does, before it gives them to the memory."""
-        self.tick += messages
+        self.sequence += messages
 
     def live(self, *kinds: str) -> list[Item]:
         """The entries alive now, oldest first; of those kinds, if any are named."""
@@ -166,21 +169,21 @@ class EntryStore:
 
     def fork(self) -> "EntryStore":
         """A store that goes its own way from here; the two never touch each other again."""
-        return EntryStore.restored(list(self), self.tick)
+        return EntryStore.restored(list(self), self.sequence)
 
     @classmethod
-    def restored(cls, items: Sequence[Item], tick: int) -> "EntryStore":
-        """The store as it was at `tick`: entries written later are left out, later retirements undone."""
+    def restored(cls, items: Sequence[Item], sequence: int) -> "EntryStore":
+        """The store as it was at `sequence`: entries written later are left out, later retirements undone."""
         store = cls()
-        store.tick = tick
+        store.sequence = sequence
         for item in sorted(items, key=lambda item: item.order):
-            if item.since > tick:
+            if item.since > sequence:
                 continue
-            if item.until is None or item.until > tick:
+            if item.until is None or item.until > sequence:
                 store._take(item if item.until is None else replace(item, until=None))
             else:
                 store._keep(item)
-        store._added = 1 + max((item.order for item in items if item.since <= tick), default=-1)
+        store._added = 1 + max((item.order for item in items if item.since <= sequence), default=-1)
         return store
 
     def _keep(self, item: Item) -> None:

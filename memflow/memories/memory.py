@@ -161,7 +161,7 @@ class Memory(ABC):
 
     @abstractmethod
     async def write(self, messages: Sequence[Message]) -> None:
-        """Take in messages that arrived together. `store.tick` has already been moved past them."""
+        """Take in messages that arrived together. `store.sequence` has already been moved past them."""
 
     @abstractmethod
     async def read(self, query: str, frozen: bool = True) -> Recall:

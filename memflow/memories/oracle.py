@@ -1,6 +1,6 @@
 """`oracle`: told the gold evidence or states, and remembers nothing. It bounds every scale from above.
 
-AMemGym's upper bound is its score (paper, section on utilisation). The gold itself never passes through the
+AMemGym's upper bound is its score (paper, section on utilization). The gold itself never passes through the
 Memory protocol: answer.py hands it to the prompt for this class alone.
 """
 

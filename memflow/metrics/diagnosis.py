@@ -1,4 +1,4 @@
-"""What a wrong answer is due to: write, read and utilisation failures, and AMemGym's memory score.
+"""What a wrong answer is due to: write, read and utilization failures, and AMemGym's memory score.
 
 Two attributions: AMemGym's own by state probes (paper, section 3.3; the one its figures follow, where the
 published code stops at the counts), and one by evidence, which serves every benchmark. Numbers in, numbers
@@ -67,7 +67,7 @@ class Attribution:
 
     write: float = 0.0
     read: float = 0.0
-    utilisation: float = 0.0
+    utilization: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Shares:
 
     write: Array
     read: Array
-    utilisation: Array
+    utilization: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def by_evidence(
 ) -> Attribution:
     """Divide the loss of one answer (1 minus its score) by what became of its evidence.
 
-    All of it recalled: a utilisation failure. Otherwise each message that was not recalled is a write failure
+    All of it recalled: a utilization failure. Otherwise each message that was not recalled is a write failure
     where no live entry came from it, else a read failure, and the loss is shared between the two in
     proportion: AMemGym's rule, with messages for state variables. Raises BadInput without evidence.
     """
@@ -100,7 +100,7 @@ def by_evidence(
         raise BadInput("without evidence nothing can be attributed")
     missing = evidence - recalled
     if not missing:
-        return Attribution(utilisation=loss)
+        return Attribution(utilization=loss)
     unwritten = len(missing - held) / len(missing)
     return Attribution(write=loss * unwritten, read=loss * (1 - unwritten))
 
@@ -109,7 +109,7 @@ def by_counts(write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right
     """Attribute answers by how many of their variables fail by write and by read, which is what the published code
     keeps of each question and period.
 
-    The rule that the published figures follow: a wrong answer without such a variable is a utilisation failure;
+    The rule that the published figures follow: a wrong answer without such a variable is a utilization failure;
     otherwise it is shared in proportion to the two counts. Failure rates are means of the shares over all answers,
     and add up to 1 - overall. The arrays have one shape. Raises BadInput where they have not, where a count is
     negative, or where `right` is anything but 0 and 1.
@@ -134,7 +134,7 @@ def attribution(
 
     `truth` holds the true values of its variables in each period, `known` what the state probe of that
     period answered, `right` whether the question was answered rightly; None where there is no answer. If
-    all variables are known, a wrong answer is a utilisation failure. Otherwise each unknown one is a write
+    all variables are known, a wrong answer is a utilization failure. Otherwise each unknown one is a write
     failure if it was unknown already when last written (its period of change, at or before this one), else
     a read failure; the answer is shared between the two in proportion. A right answer with unknown
     variables counts nowhere. Raises BadInput where the three differ in length.
@@ -159,7 +159,7 @@ def _attributed(
         return Unattributed(f"the state probe of period {period} has no answer")
     unknown = [name for name, value in truth[period].items() if now.get(name) != value]
     if not unknown:
-        return Attribution(utilisation=1.0)
+        return Attribution(utilization=1.0)
     writes = 0
     for name in unknown:
         written = last_write(truth, name, period)

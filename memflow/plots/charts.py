@@ -18,7 +18,7 @@ CYCLE = "cycle"
 FAILURES = {
     "write_failure": "write",
     "read_failure": "read",
-    "utilisation_failure": "utilisation",
+    "utilization_failure": "utilization",
 }
 """The failure rates in the order in which they are stacked, and what they are called in a legend."""
 

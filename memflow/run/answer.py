@@ -28,8 +28,8 @@ RANKED = 10
 
 @dataclass(frozen=True)
 class Past:
-    """What is kept of a played episode: every entry ever written, and the ticks of each checkpoint and of each message
-    that a probe is asked after."""
+    """The entries of a played episode, and the sequence number of each checkpoint and of each message that a probe
+    is asked after."""
 
     items: Sequence[Item]
     checkpoints: Mapping[int, int]
@@ -39,7 +39,7 @@ class Past:
         """The store as it was when `checkpoint` was reached."""
         return EntryStore.restored(self.items, self.checkpoints[checkpoint])
 
-    def tick(self, probe: Probe) -> int:
+    def sequence(self, probe: Probe) -> int:
         """When `probe` is asked: at its checkpoint, or after the message that it names. Raises BadInput where that was
         not played."""
         if probe.after is None:
@@ -81,7 +81,7 @@ async def answer_all(
         place = _place(probe)
         if place not in memories:
             past = pasts.get(probe.episode_id)
-            store = EntryStore() if past is None else EntryStore.restored(past.items, past.tick(probe))
+            store = EntryStore() if past is None else EntryStore.restored(past.items, past.sequence(probe))
             memory = remember(store)
             if past is None and probe.after is not None and memory.plays:
                 raise unplayed(probe)

@@ -86,7 +86,7 @@ class Line:
     message: Message
     event: Event
     position: int
-    tick: int
+    sequence: int
     origin: Origin
     completion: str | None = None
     reason: str | None = None
@@ -209,9 +209,9 @@ class _Stage:
 
     async def _write(self, event: Event, round_: Sequence[Spoken], first: int = 0, counted: int = 0) -> None:
         """Give messages to the memory; time has moved past the first `counted` of them already."""
-        tick = self.memory.store.tick - counted
+        sequence = self.memory.store.sequence - counted
         for index, one in enumerate(round_):
-            line = Line(one.message, event, first + index, tick + index, one.origin, one.completion)
+            line = Line(one.message, event, first + index, sequence + index, one.origin, one.completion)
             self.lines.append(line)
         self.memory.store.advance(len(round_) - counted)
         _, took = await measured(self.memory.write([one.message for one in round_]), self.clock)
@@ -221,9 +221,9 @@ class _Stage:
             )
 
     def _lose(self, event: Event, lost: Spoken, position: int) -> None:
-        tick = self.memory.store.tick
+        sequence = self.memory.store.sequence
         reason = lost.reason or "no answer"
-        self.lines.append(Line(lost.message, event, position, tick, lost.origin, lost.completion, reason))
+        self.lines.append(Line(lost.message, event, position, sequence, lost.origin, lost.completion, reason))
 
     def _spoken(
         self, event: Event, origin: Origin, answer: Answer[str], after: Message, said: Sequence[Message]

@@ -32,7 +32,7 @@ def said_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Trans
             speaker=line.message.speaker,
             text=line.message.text,
             sent_at=line.message.sent_at,
-            tick=line.tick,
+            sequence=line.sequence,
             origin=line.origin,
             completion=line.completion,
             reason=line.reason,
@@ -106,7 +106,7 @@ def pasts_of(
     """The past of every episode that was played, at every checkpoint that `probes` (or claims) are of, and after every
     message that one of them names.
 
-    A checkpoint at which nothing happened has the tick of the one before it.
+    A checkpoint at which nothing happened has the sequence number of the one before it.
     """
     asked: dict[str, int] = defaultdict(int)
     named: set[str] = set()
@@ -121,15 +121,15 @@ def pasts_of(
     messages: dict[str, dict[str, int]] = defaultdict(dict)
     for line in said:
         if line.reason is None:
-            ticks = reached[line.episode_id]
-            ticks[line.checkpoint] = max(ticks.get(line.checkpoint, 0), line.tick + 1)
+            sequences = reached[line.episode_id]
+            sequences[line.checkpoint] = max(sequences.get(line.checkpoint, 0), line.sequence + 1)
             if line.message_id in named:
-                messages[line.episode_id][line.message_id] = line.tick + 1
+                messages[line.episode_id][line.message_id] = line.sequence + 1
     pasts = {}
-    for episode, ticks in reached.items():
+    for episode, sequences in reached.items():
         filled, last = {}, 0
-        for checkpoint in range(max(asked[episode], *ticks) + 1):
-            last = max(last, ticks.get(checkpoint, last))
+        for checkpoint in range(max(asked[episode], *sequences) + 1):
+            last = max(last, sequences.get(checkpoint, last))
             filled[checkpoint] = last
         pasts[episode] = Past(items[episode], filled, messages[episode])
     return pasts

@@ -63,7 +63,7 @@ class _Life:
         """The probe's evidence that had been given to the memory when it was asked. Raises BadInput where it is asked
         after a message that was not played."""
         past = self.pasts.get(probe.episode_id)
-        asked_at = 0 if past is None else past.tick(probe)
+        asked_at = 0 if past is None else past.sequence(probe)
         return frozenset(
             message for message in probe.evidence if self.given.get(message, asked_at) < asked_at
         )
@@ -73,9 +73,9 @@ class _Life:
         past = self.pasts[probe.episode_id]
         if probe.episode_id not in self._lives:
             self._lives[probe.episode_id] = self._from(past)
-        entries, tick = self._lives[probe.episode_id], past.tick(probe)
+        entries, sequence = self._lives[probe.episode_id], past.sequence(probe)
         return frozenset(
-            message for message in messages if any(item.alive(tick) for item in entries.get(message, ()))
+            message for message in messages if any(item.alive(sequence) for item in entries.get(message, ()))
         )
 
     def _from(self, past: Past) -> dict[str, list[Item]]:
@@ -116,7 +116,7 @@ def _diagnosed(
     best = [life.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]
     row = replace(
         row,
-        held=len(held),
+        stored=len(held),
         recalled=len(recalled),
         recalled_at_10=len(evidence & frozenset().union(*best)) if life.system.ranks else None,
         entries=len(sources),
@@ -126,12 +126,12 @@ def _diagnosed(
         return replace(row, reason=verdict.reason)
     loss = 1 - share(verdict.metric, verdict.value)
     shares = by_evidence(evidence, held, recalled, loss)
-    return replace(row, loss=loss, write=shares.write, read=shares.read, utilisation=shares.utilisation)
+    return replace(row, loss=loss, write=shares.write, read=shares.read, utilization=shares.utilization)
 
 
 def _given(said: Sequence[TranscriptMessage]) -> dict[str, int]:
-    """The tick of every message that a memory was given, those of a base episode among them."""
-    return {line.message_id: line.tick for line in said if line.reason is None}
+    """The sequence number of every message that a memory was given, those of a base episode among them."""
+    return {line.message_id: line.sequence for line in said if line.reason is None}
 
 
 def _sources(entries: Sequence[Entry]) -> dict[tuple[str, str], frozenset[str]]:

@@ -27,13 +27,13 @@ _MEASURES: Mapping[tuple[str, str], Value] = {
     (RECALL_AT_10, "standard"): lambda row: _share(row.recalled_at_10, row.evidence),
     ("write_failure", BY_EVIDENCE): lambda row: row.write,
     ("read_failure", BY_EVIDENCE): lambda row: row.read,
-    ("utilisation_failure", BY_EVIDENCE): lambda row: row.utilisation,
+    ("utilization_failure", BY_EVIDENCE): lambda row: row.utilization,
 }
 """Metric and variant, and their value for one probe: None where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class MeasuredSettings:
     """On what terms an assistant was measured."""
 
     fingerprint: str | None = None
@@ -43,7 +43,9 @@ class Terms:
     injected_tokens: float | None = None
 
     @classmethod
-    def of(cls, replies: Sequence[Reply], k: int | None = None, budget: int | None = None) -> "Terms":
+    def of(
+        cls, replies: Sequence[Reply], k: int | None = None, budget: int | None = None
+    ) -> "MeasuredSettings":
         """The terms that show in an assistant's replies, with its memory's k and budget."""
         asked = [reply for reply in replies if reply.model is not None]
         return cls(
@@ -55,7 +57,7 @@ class Terms:
         )
 
 
-def on_terms(figures: Iterable[Score], terms: Mapping[str, Terms]) -> list[Score]:
+def compare_settings(figures: Iterable[Score], terms: Mapping[str, MeasuredSettings]) -> list[Score]:
     """The figures of one domain with the terms of their assistants, and in what these differ."""
     stamped = []
     for figure in figures:
@@ -70,11 +72,11 @@ def on_terms(figures: Iterable[Score], terms: Mapping[str, Terms]) -> list[Score
                 injected_tokens=own.injected_tokens,
             )
         )
-    differing = unequal(stamped)
-    return [replace(figure, unequal=said) for figure, said in zip(stamped, differing, strict=True)]
+    differing = differing_settings(stamped)
+    return [replace(figure, differing_settings=said) for figure, said in zip(stamped, differing, strict=True)]
 
 
-def unequal(figures: Sequence[Score]) -> list[str | None]:
+def differing_settings(figures: Sequence[Score]) -> list[str | None]:
     """For each figure: in what its terms differ from those of others in its comparison; None where in nothing.
 
     A term that a memory does not have (k of `full`, the budget of `rag`) is not compared.
@@ -94,7 +96,7 @@ def unequal(figures: Sequence[Score]) -> list[str | None]:
     return found
 
 
-def evidence_figures(
+def evidence_scores(
     rows: Sequence[FailureAttribution],
     like: Score,
     seed: int,

@@ -38,7 +38,7 @@ NO_NONE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
+class CheckpointSums:
     """The questions of one assistant in one episode under one measure at one checkpoint, added up.
 
     `questions` are to be followed, `complete` of them have an answer at every checkpoint; the rest is of these:
@@ -59,13 +59,13 @@ class Followed:
     high: float | None
 
 
-def continual_figures(rows: Sequence[Followed], like: Score, seed: int, *, none: bool) -> list[Score]:
+def continual_scores(rows: Sequence[CheckpointSums], like: Score, seed: int, *, none: bool) -> list[Score]:
     """The figures of one assistant; none at all where no question is asked at several checkpoints.
 
     Their n are questions. Intervals are bootstrapped over episodes, and are of the questions where there is one episode
     only. `like` is any figure of the same assistant and domain; `none` says whether that memory's verdicts are today's.
     """
-    by_measure: dict[tuple[str, int], list[Followed]] = {}
+    by_measure: dict[tuple[str, int], list[CheckpointSums]] = {}
     for row in sorted(rows, key=lambda row: (row.checkpoint, row.episode_id)):
         by_measure.setdefault((row.measure, row.checkpoint), []).append(row)
     found = []
@@ -77,7 +77,7 @@ def continual_figures(rows: Sequence[Followed], like: Score, seed: int, *, none:
     return [*found, *(replace(figure, slice="all") for figure in lost[-1:])]
 
 
-def _figure(rows: Sequence[Followed], like: Score, seed: int, none: bool) -> Score:
+def _figure(rows: Sequence[CheckpointSums], like: Score, seed: int, none: bool) -> Score:
     questions, complete = sum(row.questions for row in rows), sum(row.complete for row in rows)
     counted = [row for row in rows if row.complete]
     coverage = complete / questions if questions else 0.0
@@ -107,7 +107,7 @@ def _figure(rows: Sequence[Followed], like: Score, seed: int, none: bool) -> Sco
     )
 
 
-def _group(row: Followed) -> Group:
+def _group(row: CheckpointSums) -> Group:
     return Group(
         assistant=row.assistant,
         dataset="",

@@ -16,7 +16,7 @@ from memflow.scoring.comparability import COVERAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operations:
+class OperationSums:
     """The writes and reads of one assistant in one episode, added up.
 
     `asked` are the probes for which it was to be read; `writes` and `reads` those operations that were measured.
@@ -35,7 +35,7 @@ class Operations:
     read_calls: int = 0
 
 
-_TOTALS: Mapping[str, Callable[[Operations], float]] = {
+_TOTALS: Mapping[str, Callable[[OperationSums], float]] = {
     "write_time": lambda row: row.write_models_s + row.write_own_s,
     "read_time": lambda row: row.read_models_s + row.read_own_s,
     "write_calls": lambda row: row.write_calls,
@@ -44,8 +44,8 @@ _TOTALS: Mapping[str, Callable[[Operations], float]] = {
 """What a metric adds up."""
 
 
-def efficiency_figures(
-    rows: Sequence[Operations],
+def efficiency_scores(
+    rows: Sequence[OperationSums],
     probes: Sequence[Probe],
     like: Score,
     seed: int,
@@ -67,7 +67,7 @@ def efficiency_figures(
     ]
 
 
-def _figure(metric: str, name: str, rows: Sequence[Operations], like: Score, seed: int) -> Score:
+def _figure(metric: str, name: str, rows: Sequence[OperationSums], like: Score, seed: int) -> Score:
     writing = metric.startswith("write")
     counted = [(row, count) for row in rows if (count := row.writes if writing else row.reads)]
     n = sum(count for _, count in counted)

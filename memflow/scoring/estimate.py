@@ -17,12 +17,12 @@ MIN_COVERAGE = 0.9
 """Share of the probes asked that need a verdict for a figure to be shown."""
 
 
-def asked_of(measured: AssistantResults) -> list[Probe]:
+def valid_probes(measured: AssistantResults) -> list[Probe]:
     """The probes that were to be asked: one that is quarantined counts in no coverage."""
     return [probe for probe in measured.probes if probe.reason is None]
 
 
-def values_of(measured: AssistantResults) -> dict[str, dict[str, float]]:
+def values_by_metric(measured: AssistantResults) -> dict[str, dict[str, float]]:
     """By metric, the value of each probe that has one, by its id: `random` is what guessing comes to."""
     values = {
         metric: {
@@ -33,21 +33,21 @@ def values_of(measured: AssistantResults) -> dict[str, dict[str, float]]:
         for metric in ("accuracy", UNPARSED)
     }
     values["random"] = {
-        probe.probe_id: 1 / len(probe.options) for probe in asked_of(measured) if probe.options
+        probe.probe_id: 1 / len(probe.options) for probe in valid_probes(measured) if probe.options
     }
     return values
 
 
 @dataclass(frozen=True)
-class Figured:
+class MetricContext:
     """Of whom a figure is."""
 
     domain: Domain
     measured: AssistantResults
 
 
-def figure_of(
-    of: Figured, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
+def mean_score(
+    of: MetricContext, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
 ) -> Score:
     """The mean of `values` over the probes asked, with its interval over trajectories."""
     scored = [probe for probe in asked if probe.probe_id in values]

@@ -10,7 +10,7 @@ WITH failures AS (
         max(value) FILTER (WHERE metric = 'recall_at_10') AS recall_at_10,
         max(value) FILTER (WHERE metric = 'write_failure') AS write_failure,
         max(value) FILTER (WHERE metric = 'read_failure') AS read_failure,
-        max(value) FILTER (WHERE metric = 'utilisation_failure') AS utilisation_failure
+        max(value) FILTER (WHERE metric = 'utilization_failure') AS utilization_failure
     FROM score.leaderboard
     WHERE
         slice = 'all'
@@ -36,11 +36,11 @@ SELECT
     failures.recall_at_10,
     failures.write_failure,
     failures.read_failure,
-    failures.utilisation_failure,
+    failures.utilization_failure,
     board.injected_tokens,
     board.k,
     board.budget,
-    board.unequal,
+    board.differing_settings,
     board.scripted,
     board.reason
 FROM score.leaderboard AS board

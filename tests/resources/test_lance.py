@@ -1,4 +1,4 @@
-"""The index of entries: by text, by vector, by both, and as of any tick; in English and in Chinese."""
+"""The index of entries: by text, by vector, by both, and as of any sequence number; in English and in Chinese."""
 
 import pytest
 
@@ -51,10 +51,10 @@ def test_text_is_found_in_either_language(index, text, best):
     assert [row["score"] for row in found] == sorted((row["score"] for row in found), reverse=True)
 
 
-@pytest.mark.parametrize(("tick", "alive"), [(0, []), (1, ["e1"]), (4, ["e1"]), (5, ["e2"]), (9, ["e2"])])
-def test_a_tick_sees_the_memory_as_it_was(index, tick, alive):
-    assert ids(index.search("d", "full", text="Caroline drinks", tick=tick)) == alive
-    found = index.search("d", "full", vector=[0.7, 0.7, 0.0], tick=tick, k=1)
+@pytest.mark.parametrize(("sequence", "alive"), [(0, []), (1, ["e1"]), (4, ["e1"]), (5, ["e2"]), (9, ["e2"])])
+def test_search_sees_entries_as_of_a_sequence_number(index, sequence, alive):
+    assert ids(index.search("d", "full", text="Caroline drinks", sequence=sequence)) == alive
+    found = index.search("d", "full", vector=[0.7, 0.7, 0.0], sequence=sequence, k=1)
     assert ids(found) == alive
 
 

@@ -37,7 +37,7 @@ async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[
     async with OpenAIChat(url, "stub", "f") as served, EndpointEmbedder(url, "stub", ledger) as embedder:
         new = remember(name, Tools(LedgeredChat(served, ledger, ACCOUNT), embedder))
         played = await play_all(EPISODES, new, None, clock=time.perf_counter)
-        memory = new(EntryStore.restored(list(played[0].store), played[0].store.tick))
+        memory = new(EntryStore.restored(list(played[0].store), played[0].store.sequence))
         _, watch = await measured(memory.read("which message?"), time.perf_counter)
     assert watch is not None
     lines = [line for episode in played for line in episode.lines]

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from memflow.records import Probe, Reply, TranscriptMessage
-from memflow.scoring.efficiency import Operations
+from memflow.scoring.efficiency import OperationSums
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
 LINE = TranscriptMessage(
     domain="d", assistant="rag", episode_id="e", checkpoint=0, event=0, position=0, message_id="m0", role="user",
-    text="hello", tick=0, origin="given",
+    text="hello", sequence=0, origin="given",
 )  # fmt: skip
 PROBE = Probe(
     domain="d", probe_id="p0", episode_id="e", checkpoint=0, kind="choice", dataset="s", metric="accuracy",
@@ -51,14 +51,14 @@ def test_operations_are_summed_by_assistant_and_episode(tmp_path) -> None:
     )
     lake.write("memory.transcripts", "other/rag", [replace(said[1], domain="other")], recipe="")
     rows = Warehouse(lake, tmp_path / "memflow.duckdb").query("operations", domain="d")
-    assert [Operations(**row) for row in rows] == [
-        Operations(assistant="none", episode_id="e", asked=1, reads=1, read_calls=2),
-        Operations(
+    assert [OperationSums(**row) for row in rows] == [
+        OperationSums(assistant="none", episode_id="e", asked=1, reads=1, read_calls=2),
+        OperationSums(
             assistant="rag", episode_id="e", writes=2, write_models_s=1.0, write_own_s=0.25, write_calls=3,
             asked=2, reads=1, read_models_s=0.5, read_own_s=0.25, read_calls=2,
         ),
-        Operations(assistant="rag", episode_id="f", writes=1, write_models_s=2.0, write_own_s=1.0, write_calls=1),
-        Operations(
+        OperationSums(assistant="rag", episode_id="f", writes=1, write_models_s=2.0, write_own_s=1.0, write_calls=1),
+        OperationSums(
             assistant="rag", episode_id="g", asked=1, reads=1, read_models_s=0.5, read_own_s=0.25, read_calls=2
         ),
     ]  # fmt: skip

@@ -17,7 +17,7 @@ from profiles import examples
 from memflow.metrics.continual import complete, summary
 from memflow.metrics.ranges import _RANGES
 from memflow.records import Probe, Score, Verdict
-from memflow.scoring.continual import Followed, continual_figures
+from memflow.scoring.continual import CheckpointSums, continual_scores
 from resources.lake import Lake
 from resources.warehouse import VIEWS, Warehouse
 
@@ -108,7 +108,7 @@ def test_sql_and_python_say_the_same_of_random_histories(
     warehouse = Warehouse(lake, folder / "memflow.duckdb")
     shown = warehouse.sql("FROM score.continual ORDER BY domain, assistant, checkpoint")
     for domain, (values, opens) in worlds.items():
-        added = [Followed(**row) for row in warehouse.query("continual", domain=domain)]
+        added = [CheckpointSums(**row) for row in warehouse.query("continual", domain=domain)]
         for assistant in ASSISTANTS:
             correct = histories(values, assistant, opens)
             rows = [row for row in shown if (row["domain"], row["assistant"]) == (domain, assistant)]
@@ -131,9 +131,9 @@ def same_as_python(rows: Sequence[dict[str, float]], correct: Array, opens: bool
         assert rows[-1][name] == pytest.approx(getattr(wanted, name), abs=1e-12), name
 
 
-def same_figures(rows: Sequence[Followed], correct: Array, opens: bool) -> None:
+def same_figures(rows: Sequence[CheckpointSums], correct: Array, opens: bool) -> None:
     """The sums of the query come to the same, where enough histories are complete for a figure."""
-    found = {(each.metric, each.slice): each.value for each in continual_figures(rows, FIGURE, 0, none=True)}
+    found = {(each.metric, each.slice): each.value for each in continual_scores(rows, FIGURE, 0, none=True)}
     if complete(correct).mean() < 0.9:
         assert set(found.values()) == {None}
         return
@@ -195,7 +195,9 @@ def test_without_the_memory_none_borrowed_histories_are_not_complete(tmp_path: P
     lake = Lake(tmp_path / "lake")
     values = np.array([[1.0, 0.0], [1.0, 1.0]])
     fill(lake, "d", {"rag": values, "none@big": values}, opens=False)
-    rows = [Followed(**row) for row in Warehouse(lake, tmp_path / "m.duckdb").query("continual", domain="d")]
+    rows = [
+        CheckpointSums(**row) for row in Warehouse(lake, tmp_path / "m.duckdb").query("continual", domain="d")
+    ]
     assert {(row.assistant, row.borrowed, row.complete) for row in rows} == {
         ("rag", True, 0), ("none@big", True, 1)
     }  # fmt: skip

@@ -218,7 +218,7 @@ def test_what_a_judge_says_lies_between_the_bounds(demo: Demo, metric: str) -> N
 
 
 def test_failures_are_those_of_the_memory(demo: Demo) -> None:
-    for kind in ("write_failure", "read_failure", "utilisation_failure"):
+    for kind in ("write_failure", "read_failure", "utilization_failure"):
         assert demo.value(AMEMGYM, "oracle", kind) == 0
     # What is not kept cannot have been read wrongly.
     assert demo.value(AMEMGYM, "none", "read_failure") == 0

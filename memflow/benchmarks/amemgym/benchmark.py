@@ -5,13 +5,13 @@ from pathlib import Path
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
 from memflow.benchmarks.amemgym.config import generated, sizes_of
-from memflow.benchmarks.amemgym.curves import make_curves
+from memflow.benchmarks.amemgym.curves import make_curve_scores
 from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier, parsed, put
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.load import read_records
 from memflow.benchmarks.amemgym.probes import make_probes
-from memflow.benchmarks.amemgym.scoring import make_figures
+from memflow.benchmarks.amemgym.scoring import make_scores
 from memflow.benchmarks.amemgym.scripted import HANDLERS
 from memflow.benchmarks.amemgym.states import make_states
 from memflow.benchmarks.amemgym.turns import make_turns
@@ -83,9 +83,9 @@ class AMemGym(Benchmark):
     ) -> list[Verdict]:
         return make_verdicts(domain, probes, replies)
 
-    def figures(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        overall = make_figures(domain, measured)
-        return [*overall, *make_curves(domain, measured, overall)]
+    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
+        overall = make_scores(domain, measured)
+        return [*overall, *make_curve_scores(domain, measured, overall)]
 
     def headline(self, metric: str) -> bool:
         return metric not in ("state_match", "unparsed", "state_unparsed", *CONTINUAL)

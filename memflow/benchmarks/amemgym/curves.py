@@ -25,7 +25,7 @@ class _Count:
     total: float
 
 
-def make_curves(domain: Domain, measured: AssistantResults, overall: Iterable[Score]) -> list[Score]:
+def make_curve_scores(domain: Domain, measured: AssistantResults, overall: Iterable[Score]) -> list[Score]:
     """Factual recall for all periods and for each, and accuracy by cycle. `overall` are the main figures."""
     like = next(figure for figure in overall if (figure.metric, figure.slice) == ("accuracy", "all"))
     return [*_recall(domain, measured, like), *_cycles(domain, measured, like)]

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from memflow.benchmarks.amemgym.persona_files import ENDINGS, bad, read_personas, text_of
+from memflow.benchmarks.amemgym.generation.persona_files import ENDINGS, bad, read_personas, text_of
+from memflow.benchmarks.amemgym.off_policy import dialogues, is_recorded, may_be_recorded
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.recorded import dialogues, is_recorded, may_be_recorded
 from memflow.benchmarks.datasets import Dataset
 from memflow.errors import BadInput, MissingData
 from memflow.records import Record

@@ -14,9 +14,9 @@ from itertools import product
 
 from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of
 from memflow.benchmarks.amemgym.config import Sizes, generated, sizes_of
-from memflow.benchmarks.amemgym.personas import people
+from memflow.benchmarks.amemgym.generation.personas import people
+from memflow.benchmarks.amemgym.off_policy import users_of
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.recorded import users_of
 from memflow.benchmarks.amemgym.states import History, histories, taken
 from memflow.benchmarks.amemgym.wording import numbered, prompt, written
 from memflow.benchmarks.api import States

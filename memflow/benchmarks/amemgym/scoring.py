@@ -31,7 +31,7 @@ NO_SCALE = (
 )
 
 
-def make_figures(domain: Domain, measured: AssistantResults) -> list[Score]:
+def make_scores(domain: Domain, measured: AssistantResults) -> list[Score]:
     """The figures of one assistant, over all periods and for each period."""
     periods = sorted({probe.checkpoint for probe in measured.probes})
     slices: list[tuple[str, Sequence[int]]] = [("all", periods)]

@@ -25,7 +25,7 @@ from memflow.benchmarks.amemgym.answers import (
     Portrait,
     Utterance,
 )
-from memflow.benchmarks.amemgym.reading import best_options, in_words, latest_is, values_in
+from memflow.benchmarks.amemgym.scripted_reading import best_options, in_words, latest_is, values_in
 from memflow.benchmarks.amemgym.scripted_words import Words, words_of
 from memflow.benchmarks.amemgym.wording import twins
 from memflow.chat.requests import ChatRequest

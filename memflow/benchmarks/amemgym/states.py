@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memflow.benchmarks.amemgym.config import generated, sizes_of
-from memflow.benchmarks.amemgym.generation import make_user
-from memflow.benchmarks.amemgym.personas import people
+from memflow.benchmarks.amemgym.generation.personas import people
+from memflow.benchmarks.amemgym.generation.states import make_user
+from memflow.benchmarks.amemgym.off_policy import users_of
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.recorded import users_of
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat

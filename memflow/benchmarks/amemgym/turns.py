@@ -15,8 +15,8 @@ from datetime import date, datetime, time, timedelta
 
 from memflow.benchmarks.amemgym.answers import groups_of, values_of
 from memflow.benchmarks.amemgym.config import Sizes, generated, sizes_of
+from memflow.benchmarks.amemgym.off_policy import replayed
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.recorded import replayed
 from memflow.benchmarks.amemgym.states import History, histories, taken
 from memflow.benchmarks.amemgym.wording import dated, prompt, written
 from memflow.benchmarks.api import States

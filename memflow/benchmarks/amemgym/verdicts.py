@@ -15,7 +15,7 @@ from memflow.errors import BadInput
 from memflow.metrics.diagnosis import Attribution, Unattributed, attribution
 from memflow.records import Probe, Reply, Verdict
 
-FAILURES = {"write": "write_failure", "read": "read_failure", "utilisation": "utilisation_failure"}
+FAILURES = {"write": "write_failure", "read": "read_failure", "utilization": "utilization_failure"}
 """The share of an attribution, and the metric that holds it."""
 
 UNPARSED = "unparsed"

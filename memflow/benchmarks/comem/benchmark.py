@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.api import Annotators, AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.comem.annotation.imported import imported
+from memflow.benchmarks.comem.annotation.labels import keys_by, left_out
+from memflow.benchmarks.comem.annotation.rounds import annotated, annotation_prompts
 from memflow.benchmarks.comem.config import parameters_of
-from memflow.benchmarks.comem.curation.annotation import annotated, annotation_prompts
-from memflow.benchmarks.comem.curation.imported import imported
-from memflow.benchmarks.comem.curation.keys import keys_by, left_out
 from memflow.benchmarks.comem.load import contexts_of, read
 from memflow.benchmarks.comem.probes import probes_of
 from memflow.benchmarks.comem.question import put
-from memflow.benchmarks.comem.scoring import SHOWN, make_figures, slices
+from memflow.benchmarks.comem.scoring import SHOWN, make_scores, slices
 from memflow.benchmarks.comem.scripted import HANDLERS
-from memflow.benchmarks.comem.speakers import speaker_figures, speaker_verdicts
+from memflow.benchmarks.comem.speakers import speaker_scores, speaker_verdicts
 from memflow.benchmarks.comem.turns import turns_of
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
@@ -28,7 +28,7 @@ from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode
-from memflow.scoring.estimate import asked_of
+from memflow.scoring.estimate import valid_probes
 
 
 class CoMem(Benchmark):
@@ -101,9 +101,9 @@ class CoMem(Benchmark):
         judged = choice_verdicts(domain, probes, replies)
         return [*judged, *speaker_verdicts(probes, replies, judged)]
 
-    def figures(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        by_speaker = speaker_figures(domain, measured, slices(asked_of(measured)))
-        return [*make_figures(domain, measured), *by_speaker]
+    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
+        by_speaker = speaker_scores(domain, measured, slices(valid_probes(measured)))
+        return [*make_scores(domain, measured), *by_speaker]
 
     def headline(self, metric: str) -> bool:
         """Of what changes over checkpoints, what is forgotten in the end and what is right throughout."""

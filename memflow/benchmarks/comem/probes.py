@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from memflow.benchmarks.comem.annotation.labels import by_question, final
 from memflow.benchmarks.comem.config import UNKNOWN, Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.curation.keys import by_question, final
 from memflow.benchmarks.comem.truncation import indices, visible
 from memflow.benchmarks.comem.wording import UNKNOWING
 from memflow.records import GoldLabel, Probe

@@ -15,7 +15,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.metrics.continual import best_constant
 from memflow.records import Probe, Score
 from memflow.scoring.continual import GUESS
-from memflow.scoring.estimate import Figured, asked_of, figure_of, values_of
+from memflow.scoring.estimate import MetricContext, mean_score, valid_probes, values_by_metric
 
 CONSTANT = "constant"
 UNKNOWING = "unknowing"
@@ -25,15 +25,15 @@ SHOWN = ("accuracy", "random", CONSTANT, GUESS, "forgetting", "all_correct")
 """Metrics of the table that a run ends with."""
 
 
-def make_figures(domain: Domain, measured: AssistantResults) -> list[Score]:
+def make_scores(domain: Domain, measured: AssistantResults) -> list[Score]:
     """The figures of one assistant: accuracy, its floors, and answers that could not be read, for every slice."""
-    of, values = Figured(domain, measured), values_of(measured)
+    of, values = MetricContext(domain, measured), values_by_metric(measured)
     values[GUESS] = _guessed(measured.probes, values["accuracy"])
     return [
         figure
-        for name, asked in slices(asked_of(measured)).items()
+        for name, asked in slices(valid_probes(measured)).items()
         for figure in (
-            *(figure_of(of, metric, name, asked, held) for metric, held in values.items()),
+            *(mean_score(of, metric, name, asked, held) for metric, held in values.items()),
             *_constants(of, name, asked),
         )
     ]
@@ -49,14 +49,14 @@ def _guessed(probes: Sequence[Probe], accuracy: Mapping[str, float]) -> dict[str
     return {probe.probe_id: at_first[probe.question_id] for probe in probes if probe.question_id in at_first}
 
 
-def _constants(of: Figured, name: str, asked: Sequence[Probe]) -> Iterator[Score]:
+def _constants(of: MetricContext, name: str, asked: Sequence[Probe]) -> Iterator[Score]:
     best = best_constant([probe.gold for probe in asked])
     by_number = {probe.probe_id: float(probe.gold == best) for probe in asked}
-    yield figure_of(of, CONSTANT, name, asked, by_number)
+    yield mean_score(of, CONSTANT, name, asked, by_number)
     untold = {probe.probe_id: unknowing(probe.options) for probe in asked}
     if any(untold.values()):
         right = {probe.probe_id: float(probe.gold == str(untold[probe.probe_id])) for probe in asked}
-        yield replace(figure_of(of, CONSTANT, name, asked, right), variant=UNKNOWING)
+        yield replace(mean_score(of, CONSTANT, name, asked, right), variant=UNKNOWING)
 
 
 def slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:

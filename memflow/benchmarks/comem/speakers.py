@@ -15,7 +15,7 @@ from dataclasses import replace
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.records import Probe, Reply, Score, Verdict
-from memflow.scoring.estimate import Figured, asked_of, figure_of
+from memflow.scoring.estimate import MetricContext, mean_score, valid_probes
 
 OTHER_SPEAKER = "other_speaker"
 """The share of errors that are true of another speaker; of one error, 1 or 0."""
@@ -52,7 +52,7 @@ def by_chance(probe: Probe) -> float | None:
     return sum(true_of != right for true_of in wrong) / len(wrong) if right and wrong else None
 
 
-def speaker_figures(
+def speaker_scores(
     domain: Domain, measured: AssistantResults, slices: Mapping[str, Sequence[Probe]]
 ) -> list[Score]:
     """The share of errors that are another speaker's in every slice, what it would be by chance, and the share of all
@@ -61,7 +61,7 @@ def speaker_figures(
     `n` are errors that count, or answers to questions that have a right speaker. Coverage is of these questions, how
     many were answered so that it could be read: a memory is not to look better by answers that nobody can read.
     """
-    if not any(map(_right, asked_of(measured))):
+    if not any(map(_right, valid_probes(measured))):
         return []
     found = _values(measured, OTHER_SPEAKER)
     answered = _values(measured, "accuracy")
@@ -71,7 +71,7 @@ def speaker_figures(
         if probe.probe_id in found and (share := by_chance(probe)) is not None
     }
     rates = {probe: found.get(probe, 0.0) for probe in answered}
-    of, figures = Figured(domain, measured), []
+    of, figures = MetricContext(domain, measured), []
     for name, asked in slices.items():
         with_speaker = [probe for probe in asked if _right(probe)]
         figures.append(_of_errors(of, OTHER_SPEAKER, name, with_speaker, found, answered))
@@ -81,7 +81,7 @@ def speaker_figures(
 
 
 def _of_errors(
-    of: Figured,
+    of: MetricContext,
     metric: str,
     name: str,
     asked: Sequence[Probe],
@@ -94,15 +94,15 @@ def _of_errors(
     reason = answers.reason
     if reason is None and not errors:
         reason = "no answer here is an error that is true of somebody named"
-    figure = replace(figure_of(of, metric, name, errors, values), coverage=answers.coverage, reason=reason)
+    figure = replace(mean_score(of, metric, name, errors, values), coverage=answers.coverage, reason=reason)
     return figure if reason is None else replace(figure, value=None, low=None, high=None)
 
 
 def _of_answers(
-    of: Figured, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
+    of: MetricContext, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
 ) -> Score:
     """The mean of `values` over the questions asked."""
-    figure = figure_of(of, metric, name, asked, values)
+    figure = mean_score(of, metric, name, asked, values)
     nobody = "no question here has a right answer that is true of somebody named"
     return figure if asked else replace(figure, reason=nobody)
 

@@ -8,7 +8,7 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench import load as files_of
-from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_figures, placed
+from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at_end, capacity_scores, placed
 from memflow.benchmarks.membench.config import generated, parameters_of
 from memflow.benchmarks.membench.generation.graph_sampling import sample_states
 from memflow.benchmarks.membench.generation.trajectories import generate_probes, generate_turns
@@ -16,7 +16,7 @@ from memflow.benchmarks.membench.noise.insertion import lengthen
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.question import build_question
-from memflow.benchmarks.membench.scoring import levels, make_figures
+from memflow.benchmarks.membench.scoring import levels, make_scores
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.benchmarks.membench.turns import turn_rows
@@ -98,10 +98,10 @@ class MemBench(Benchmark):
     ) -> list[Verdict]:
         return choice_verdicts(domain, probes, replies)
 
-    def figures(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        return [*make_figures(domain, measured), *capacity_figures(domain, measured)]
+    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
+        return [*make_scores(domain, measured), *capacity_scores(domain, measured)]
 
-    def parts(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+    def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
         return levels(probes)
 
     def headline(self, metric: str) -> bool:

@@ -21,7 +21,7 @@ from memflow.benchmarks.membench.config import parameters_of
 from memflow.fingerprint import seeded
 from memflow.metrics.knee import knee
 from memflow.records import Probe, Score, Turn
-from memflow.scoring.estimate import Figured, asked_of, figure_of, values_of
+from memflow.scoring.estimate import MetricContext, mean_score, valid_probes, values_by_metric
 from memflow.tokens import estimate
 
 CAPACITY = "capacity"
@@ -69,18 +69,18 @@ def asked_at_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
     return [stream.counted(probe, stream.last) for probe, stream in found]
 
 
-def capacity_figures(domain: Domain, measured: AssistantResults) -> list[Score]:
+def capacity_scores(domain: Domain, measured: AssistantResults) -> list[Score]:
     """The curve with chance beside it, the knee, and the accuracy on either side of it, in both ways of counting.
 
     None, where questions are asked at the end alone.
     """
     if parameters_of(domain).protocol != CAPACITY:
         return []
-    probes, values = asked_of(measured), values_of(measured)
+    probes, values = valid_probes(measured), values_by_metric(measured)
     return [
         figure
         for variant, places in _axes(probes).items()
-        for figure in _along(_Curve(Figured(domain, measured), variant, places, values), probes)
+        for figure in _along(_Curve(MetricContext(domain, measured), variant, places, values), probes)
     ]
 
 
@@ -116,13 +116,13 @@ def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
 class _Curve:
     """Whose curve, in which way of counting, and what is known of each probe by its id."""
 
-    of: Figured
+    of: MetricContext
     variant: str
     places: Mapping[str, int]
     values: Mapping[str, Mapping[str, float]]
 
     def mean(self, metric: str, name: str, part: Sequence[Probe]) -> Score:
-        return replace(figure_of(self.of, metric, name, part, self.values[metric]), variant=self.variant)
+        return replace(mean_score(self.of, metric, name, part, self.values[metric]), variant=self.variant)
 
     def knee(self, asked: Sequence[Probe]) -> Score:
         like = replace(self.mean("accuracy", "all", asked), metric=CAPACITY, value=None, low=None, high=None)

@@ -11,15 +11,15 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import LEVELS, column, find_kind
 from memflow.benchmarks.membench.turns import scenario_of
 from memflow.records import Probe, Score
-from memflow.scoring.estimate import Figured, asked_of, figure_of, values_of
+from memflow.scoring.estimate import MetricContext, mean_score, valid_probes, values_by_metric
 
 
-def make_figures(domain: Domain, measured: AssistantResults) -> list[Score]:
+def make_scores(domain: Domain, measured: AssistantResults) -> list[Score]:
     """The figures of one assistant: accuracy, chance, and answers that could not be read, for every slice."""
     return [
-        figure_of(Figured(domain, measured), metric, name, asked, held)
-        for name, asked in slices(asked_of(measured)).items()
-        for metric, held in values_of(measured).items()
+        mean_score(MetricContext(domain, measured), metric, name, asked, held)
+        for name, asked in slices(valid_probes(measured)).items()
+        for metric, held in values_by_metric(measured).items()
     ]
 
 

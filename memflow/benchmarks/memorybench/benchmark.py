@@ -112,7 +112,7 @@ class MemoryBench(Benchmark):
     ) -> list[Verdict]:
         return await make_verdicts(domain, probes, replies, instruments)
 
-    def figures(self, domain: Domain, measured: AssistantResults) -> list[Score]:
+    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
         return scoring.figures(domain, measured)
 
     def headline(self, metric: str) -> bool:
@@ -133,5 +133,5 @@ class MemoryBench(Benchmark):
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return judge_prompts_of(domain) if table == "score.verdicts" else []
 
-    def instruments(self, domain: Domain) -> frozenset[str]:
+    def metric_backends(self, domain: Domain) -> frozenset[str]:
         return required_backends_of(domain)

@@ -97,7 +97,7 @@ class GenerativeAgent(Memory):
         [vector] = await self.embed([query])
         recall = recalled(items(self._ranked(vector), self.k), self.budget or None)
         if not frozen:
-            self.accesses.note(recall.entries, self.store.tick)
+            self.accesses.note(recall.entries, self.store.sequence)
         return recall
 
     @classmethod
@@ -114,7 +114,7 @@ class GenerativeAgent(Memory):
         candidates = self.index.scored(query, len(self.store))
         last = [self.accesses.last(found.item) for found in candidates]
         ages = [
-            self.store.tick - (found.item.since if at is None else at)
+            self.store.sequence - (found.item.since if at is None else at)
             for found, at in zip(candidates, last, strict=True)
         ]
         return rank(candidates, ages, self.weights)
@@ -137,7 +137,7 @@ class GenerativeAgent(Memory):
         vectors = await self.embed(questions)
         shown = [fitting(items(self._ranked(vector), self.reflect_k), SHOWN) for vector in vectors]
         self.accesses.note(
-            [*{item.entry_id: item for each in shown for item in each}.values()], self.store.tick
+            [*{item.entry_id: item for each in shown for item in each}.values()], self.store.sequence
         )
         drawn: list[Insights | None] = await self.ask_all(
             Ask(

@@ -122,7 +122,7 @@ class MemoryBank(Memory):
     def _remembered(self, item: Item) -> bool:
         held = self.retention(item)
         # The source too: entries of different episodes have the same ids, and are to be forgotten apart.
-        return held >= 1 or drawn(item.entry_id, item.sources[0], self.store.tick) < held
+        return held >= 1 or drawn(item.entry_id, item.sources[0], self.store.sequence) < held
 
     def _days(self) -> int:
         """How many days have ended."""

@@ -67,14 +67,14 @@ class Heats:
         return {item.meta["segment"]: item for item in self.store.live(HEAT)}
 
     def _heat(self, item: Item) -> float:
-        age = self.store.tick - item.meta["last"]
+        age = self.store.sequence - item.meta["last"]
         recency = math.exp(-age / self.mu)
         return self.alpha * item.meta["visits"] + self.beta * item.meta["length"] + self.gamma * recency
 
     def _write(
         self, item: Item | None, segment: str, *, visits: int, length: int, touched: bool = True
     ) -> None:
-        last = self.store.tick if touched or item is None else item.meta["last"]
+        last = self.store.sequence if touched or item is None else item.meta["last"]
         meta = {"segment": segment, "visits": visits, "length": length, "last": last}
         text = f"{segment}: {visits} visits, {length} pages, last at {last}"
         if item is None:

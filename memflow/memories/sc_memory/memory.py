@@ -57,7 +57,9 @@ class ScMemory(Memory):
             ),
         )
         forget(self.store, leaving, FLASH)
-        first = self.store.tick - len(held) + 1  # a tick is a message, and the newest are held
+        first = (
+            self.store.sequence - len(held) + 1
+        )  # one number per message; the newest messages are buffered
         for said, (message, note, vector, summary) in enumerate(
             zip(leaving, notes, vectors, summaries, strict=True), first
         ):
@@ -87,7 +89,7 @@ class ScMemory(Memory):
         if not sufficiency.sufficient:
             older = recalled(activated, left)
         if not frozen:
-            self.accesses.note(activated, self.store.tick)
+            self.accesses.note(activated, self.store.sequence)
         return replace(
             older,
             messages=flash.messages,
@@ -107,7 +109,7 @@ class ScMemory(Memory):
 
         def score(item: Item, cosine: float) -> float:
             last = self.accesses.last(item) or item.meta["said"]
-            return float(self.decay ** (self.store.tick - last)) + cosine
+            return float(self.decay ** (self.store.sequence - last)) + cosine
 
         found = self.index.scored(vectors[0], len(self.store.live(MESSAGE)))
         found.sort(key=lambda one: (-score(one.item, one.score), one.item.order))

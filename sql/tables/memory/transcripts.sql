@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS memory.transcripts (
     speaker VARCHAR,
     text VARCHAR NOT NULL,
     sent_at VARCHAR,
-    tick BIGINT NOT NULL,
+    sequence BIGINT NOT NULL,
     origin VARCHAR NOT NULL,
     completion VARCHAR,
     reason VARCHAR,

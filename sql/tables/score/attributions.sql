@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS score.attributions (
     checkpoint BIGINT NOT NULL,
     category VARCHAR,
     evidence BIGINT NOT NULL,
-    held BIGINT,
+    stored BIGINT,
     recalled BIGINT,
     recalled_at_10 BIGINT,
     entries BIGINT,
@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS score.attributions (
     loss DOUBLE,
     write DOUBLE,
     read DOUBLE,
-    utilisation DOUBLE,
+    utilization DOUBLE,
     reason VARCHAR,
     PRIMARY KEY (domain, assistant, probe_id)
 );

@@ -62,7 +62,7 @@ def figures(probes: list[Probe], verdicts: list[Verdict]) -> dict[tuple[str, str
         simulator="the data set",
         scripted=True,
     )
-    return {(row.metric, row.slice): row for row in MemBench().figures(DOMAIN, measured)}
+    return {(row.metric, row.slice): row for row in MemBench().scores(DOMAIN, measured)}
 
 
 def test_an_answer_is_right_or_wrong_or_not_there():

@@ -21,7 +21,7 @@ from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of, held_at, pasts_of, said_of
 from memflow.scoring.attribution import attribute
-from memflow.scoring.comparability import Terms, evidence_figures, on_terms
+from memflow.scoring.comparability import MeasuredSettings, compare_settings, evidence_scores
 from resources.lake import Lake
 from resources.ledger import SqlLedger
 from resources.library import Library
@@ -136,7 +136,7 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
             ("score.claims", claims),
         ):
             lake.write(table, f"{DOMAIN}/{assistant}", rows, recipe="test", meta={"run": "test"})
-        terms[assistant] = Terms.of(replies, budget=find(assistant).values.get("budget"))
+        terms[assistant] = MeasuredSettings.of(replies, budget=find(assistant).values.get("budget"))
         attributed[assistant] = attribute(
             DOMAIN,
             assistant,
@@ -149,7 +149,7 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
         )
     figures = []
     for assistant in ASSISTANTS:
-        own = benchmark.figures(
+        own = benchmark.scores(
             domain,
             AssistantResults(
                 domain=DOMAIN,
@@ -164,5 +164,5 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
                 scripted=True,
             ),
         )
-        figures += [*own, *evidence_figures(attributed[assistant], own[0], seed=0)]
-    lake.write("score.leaderboard", "all", on_terms(figures, terms), recipe="test")
+        figures += [*own, *evidence_scores(attributed[assistant], own[0], seed=0)]
+    lake.write("score.leaderboard", "all", compare_settings(figures, terms), recipe="test")

@@ -60,7 +60,7 @@ def played(home, reasons: tuple[str | None, ...] = (None,)) -> None:
             message_id=f"ada/0{f'+{at}' if at else ''}",
             role=("user", "assistant")[at % 2],
             text=f"Words {at}.",
-            tick=at,
+            sequence=at,
             origin="given",
             reason=reason,
         )

@@ -66,14 +66,14 @@ def told(home, *arguments: str) -> Any:
 
 async def test_a_memory_is_shown_as_it_was_at_a_checkpoint(remembered) -> None:
     first = told(remembered, AWI, "--checkpoint", "0")
-    assert (first["episode"], first["checkpoint"], first["tick"]) == ("ann", 0, 2)
+    assert (first["episode"], first["checkpoint"], first["sequence"]) == ("ann", 0, 2)
     held = {entry["text"]: entry for entry in first["entries"]}
     assert set(held) == {"- car: My car is red.", "- cat: My cat is old."}
     red = held["- car: My car is red."]
     # It is held at checkpoint 0, and known to have been retired by the third message.
     assert (red["kind"], red["sources"], red["since"], red["until"]) == ("fact", ["m0"], 1, 3)
     last = told(remembered, AWI)
-    assert (last["checkpoint"], last["tick"]) == (2, 5)
+    assert (last["checkpoint"], last["sequence"]) == (2, 5)
     [blue] = [entry for entry in last["entries"] if "blue" in entry["text"]]
     assert (blue["previous"], blue["until"]) == (red["entry_id"], None)
     assert [entry["kind"] for entry in last["entries"]].count("failure") == 2
@@ -93,12 +93,12 @@ async def test_a_memory_is_shown_as_it_was_when_a_probe_was_asked(remembered) ->
         "question.probes", DOMAIN, probes, recipe="test"
     )
     there, early = (told(remembered, AWI, "--probe", name) for name in ("p0", "p1"))
-    assert (there["tick"], early["tick"]) == (4, 3)
+    assert (there["sequence"], early["sequence"]) == (4, 3)
     assert there["entries"] == told(remembered, AWI, "--checkpoint", "1")["entries"]
     assert [entry["kind"] for entry in there["entries"]].count("failure") == 1  # of the dog, in m3
     assert [entry["text"] for entry in early["entries"] if entry["kind"] == "failure"] == []
     shown = remembered("show", "memory", DOMAIN, AWI, "--probe", "p1").stdout
-    assert "episode ann, checkpoint 1 of 2, tick 3 of its 4: 2 entries" in shown
+    assert "episode ann, checkpoint 1 of 2, sequence number 3 of 4: 2 entries" in shown
     for arguments, wrong in (
         (("--probe", "p2"), "p2 is asked after m9, which was not played"),
         (("--probe", "p7"), "has no probe 'p7'; its first is p0"),
@@ -112,7 +112,7 @@ async def test_a_memory_is_shown_as_it_was_when_a_probe_was_asked(remembered) ->
 
 async def test_it_is_printed_by_kind_and_failures_by_reason(remembered) -> None:
     shown = remembered("show", "memory", DOMAIN, AWI).stdout
-    assert "episode ann, checkpoint 2 of 2, tick 5: 4 entries" in shown
+    assert "episode ann, checkpoint 2 of 2, sequence number 5: 4 entries" in shown
     assert "fact: 2" in shown and "version of" in shown and "- car: My car is blue." in shown
     assert "red" not in shown
     assert "Failures: 2" in shown and shown.count("no usable answer") == 1
@@ -128,7 +128,7 @@ async def test_only_entries_of_a_kind(remembered) -> None:
 
 async def test_what_changed_between_two_checkpoints(remembered) -> None:
     change = told(remembered, AWI, "--diff", "0", "1")
-    assert (change["from"]["tick"], change["to"]["tick"]) == (2, 4)
+    assert (change["from"]["sequence"], change["to"]["sequence"]) == (2, 4)
     assert (change["added"], change["retired"]) == ([], [])
     [pair] = change["changed"]
     assert (pair["before"]["text"], pair["after"]["text"]) == (

@@ -45,7 +45,7 @@ def timed(empty):
             message_id="feedback/nfcats/1/0",
             role="user",
             text="?",
-            tick=0,
+            sequence=0,
             origin="given",
             models_s=1.0,
             own_s=seconds,

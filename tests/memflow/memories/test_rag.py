@@ -46,8 +46,8 @@ async def test_the_published_streams_give_the_published_number_of_writes() -> No
     assert sum(rounds) == 1637
     for ns, writes, left in ((4, 1597, 80), (8, 1557, 160)):
         rags = [await lived(Rag(tools=TOOLS, ns=ns), count) for count in rounds]
-        ticks = [len({item.since for item in rag.store.live("message")}) for rag in rags]
-        assert sum(ticks) == writes
+        writes_per_rag = [len({item.since for item in rag.store.live("message")}) for rag in rags]
+        assert sum(writes_per_rag) == writes
         assert sum(len(rag.store.live("buffer")) for rag in rags) == left
 
 

@@ -96,7 +96,7 @@ def test_forgetting_most_of_it_leaves_an_index_small_and_right() -> None:
     lexical.search("word1", 5), dense.search(query, 5)
     for item in store.live()[:280]:
         store.retire(item.entry_id)
-    fresh = EntryStore.restored(list(store), store.tick)
+    fresh = EntryStore.restored(list(store), store.sequence)
     assert lexical.search("word1 word2", 5) == Bm25(fresh, "message").search("word1 word2", 5)
     assert dense.search(query, 5) == Dense(fresh, "message").search(query, 5)
     assert len(lexical._items) == len(dense._items) == 20

@@ -114,9 +114,9 @@ def test_a_restored_memory_reads_what_the_living_one_read(name: str, stream: lis
         memory, moments = new(name), []
         for batch in numbered(stream):
             await live(memory, batch)
-            moments.append((memory.store.tick, await reads(memory)))
-        for tick, then in moments:
-            again = new(name, EntryStore.restored(from_rows(memory.store), tick))
+            moments.append((memory.store.sequence, await reads(memory)))
+        for sequence, then in moments:
+            again = new(name, EntryStore.restored(from_rows(memory.store), sequence))
             assert await reads(again) == then
 
     asyncio.run(scenario())
@@ -137,7 +137,7 @@ def test_a_memory_goes_on_from_where_it_was_restored(
         broken = new(name)
         for batch in batches[:cut]:
             await live(broken, batch)
-        broken = new(name, EntryStore.restored(from_rows(broken.store), broken.store.tick))
+        broken = new(name, EntryStore.restored(from_rows(broken.store), broken.store.sequence))
         for batch in batches[cut:]:
             await live(broken, batch)
         assert await reads(broken) == await reads(whole)

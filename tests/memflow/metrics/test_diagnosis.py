@@ -21,7 +21,7 @@ CHANCE = np.full(11, 0.2307619)
 # the first states only.
 FIRST_STATES = [1.0, 0.625, 0.38, 0.215, 0.06, 0.02, 0.01, 0.045, 0.12, 0.165, 0.135]
 
-# The published table: overall, memory score, write, read and utilisation failures, each a mean over 11 periods.
+# The published table: overall, memory score, write, read and utilization failures, each a mean over 11 periods.
 PUBLISHED = {
     "AWE-(2,4,30)": (0.430, 0.291, 0.338, 0.159, 0.074),
     "AWE-(2,8,30)": (0.421, 0.278, 0.248, 0.247, 0.084),
@@ -112,8 +112,8 @@ class TestAttribution:
     def test_a_right_answer_is_no_failure_even_by_luck(self):
         assert attribution([A0], [{"v": "?", "w": "?"}], [True]) == [Attribution()]
 
-    def test_all_known_and_still_wrong_is_utilisation(self):
-        assert attribution([A0], [A0], [False]) == [Attribution(utilisation=1)]
+    def test_all_known_and_still_wrong_is_utilization(self):
+        assert attribution([A0], [A0], [False]) == [Attribution(utilization=1)]
 
     def test_unknown_when_written_is_write_and_stays_so(self):
         found = attribution([A0, A1, A1], [A0, A0, A0], [True, False, False])
@@ -166,7 +166,7 @@ class TestByCounts:
     @pytest.mark.parametrize(("counts", "shares"), COUNTED)
     def test_by_hand(self, counts, shares):
         found = by_counts(*counts)
-        assert (found.write, found.read, found.utilisation) == pytest.approx(shares)
+        assert (found.write, found.read, found.utilization) == pytest.approx(shares)
 
     @pytest.mark.parametrize("name", PUBLISHED)
     def test_the_published_table_follows_the_identity(self, name):
@@ -176,18 +176,18 @@ class TestByCounts:
     @pytest.mark.parametrize("name", PUBLISHED)
     def test_the_published_rates_come_of_counts_in_half_questions(self, name):
         """Questions of 11 periods with two variables each, dealt so that the rates must be those of the table."""
-        overall, _, write, read, utilisation = PUBLISHED[name]
+        overall, _, write, read, utilization = PUBLISHED[name]
         asked = 11 * 200
         shared = round(min(write, read) * asked / 2)  # a question each that fails half by write, half by read
         dealt = [(1, 1, 0)] * shared
         dealt += [(2, 0, 0)] * round(write * asked - shared / 2)
         dealt += [(0, 1, 0)] * round(read * asked - shared / 2)
-        dealt += [(0, 0, 0)] * round(utilisation * asked)
+        dealt += [(0, 0, 0)] * round(utilization * asked)
         dealt += [(0, 0, 1)] * (asked - len(dealt))
         writes, reads, right = np.array(dealt).T.reshape(3, 11, 200)
         found = by_counts(writes, reads, right)
-        rates = [float(np.mean(part.mean(axis=-1))) for part in (found.write, found.read, found.utilisation)]
-        assert rates == pytest.approx([write, read, utilisation], abs=0.0005)
+        rates = [float(np.mean(part.mean(axis=-1))) for part in (found.write, found.read, found.utilization)]
+        assert rates == pytest.approx([write, read, utilization], abs=0.0005)
         assert sum(rates) == pytest.approx(1 - right.mean())
         assert right.mean() == pytest.approx(overall, abs=0.0016)
 
@@ -195,8 +195,8 @@ class TestByCounts:
     def test_the_shares_of_every_answer_add_up_to_its_loss(self, counts):
         writes, reads, right = (list(column) for column in zip(*counts, strict=True))
         found = by_counts(writes, reads, right)
-        assert found.write + found.read + found.utilisation == pytest.approx(1 - np.array(right, float))
-        assert min(found.write.min(), found.read.min(), found.utilisation.min()) >= 0
+        assert found.write + found.read + found.utilization == pytest.approx(1 - np.array(right, float))
+        assert min(found.write.min(), found.read.min(), found.utilization.min()) >= 0
 
     @given(st.data())
     def test_it_is_the_attribution_that_the_probes_give(self, data):
@@ -218,7 +218,7 @@ class TestByCounts:
         rows = attribution(truth, known, right)
         assert [row.write for row in rows] == pytest.approx(found.write.tolist())
         assert [row.read for row in rows] == pytest.approx(found.read.tolist())
-        assert [row.utilisation for row in rows] == pytest.approx(found.utilisation.tolist())
+        assert [row.utilization for row in rows] == pytest.approx(found.utilization.tolist())
 
     @pytest.mark.parametrize(
         ("writes", "reads", "right", "said"),

@@ -26,7 +26,7 @@ FIGURE = Score(
     simulator="s",
     scripted=False,
 )
-FAILURES = ("write_failure", "read_failure", "utilisation_failure")
+FAILURES = ("write_failure", "read_failure", "utilization_failure")
 
 
 def board(*metrics, assistants=("rag", "full"), periods=range(3), **given):
@@ -114,7 +114,7 @@ def test_failures_are_stacked_in_a_panel_each_the_fewest_first():
     drawn = chart(board(*FAILURES), "d", "failures")
     assert isinstance(drawn, Bars)
     assert [panel.name for panel in drawn.panels] == ["rag", "full"]
-    assert [*drawn.panels[0].parts] == ["write", "read", "utilisation"]
+    assert [*drawn.panels[0].parts] == ["write", "read", "utilization"]
     assert drawn.panels[1].parts["read"] == pytest.approx({0: 0.01, 1: 0.11, 2: 0.21})
     assert drawn.caption.endswith("95 % intervals by bootstrap over episodes are at most 0.30 wide")
 

@@ -23,7 +23,7 @@ LINES = Chart(
     "a caption",
     (Curve("chance", (Point(0, 0.25), Point(3, 0.25))),),
 )
-PARTS = {"write": {0: 0.1, 1: 0.2}, "read": {0: 0.0, 1: 0.1}, "utilisation": {0: 0.3, 1: 0.0}}
+PARTS = {"write": {0: 0.1, 1: 0.2}, "read": {0: 0.0, 1: 0.1}, "utilization": {0: 0.3, 1: 0.0}}
 NOTHING = {name: {0: 0.0, 1: 0.0} for name in PARTS}
 BARS = Bars(
     "Failures, d",
@@ -85,7 +85,7 @@ class TestDrawn:
 
     def test_bars_say_their_parts_and_where_there_are_none(self):
         text = said(BARS)
-        for part in ("Failures, d", "write failure", "utilisation failure", "rag", "oracle", "no failures"):
+        for part in ("Failures, d", "write failure", "utilization failure", "rag", "oracle", "no failures"):
             assert part in text
         assert "scripted" not in text
 

@@ -66,7 +66,7 @@ async def test_memories_are_let_go_once_they_are_read():
 async def test_a_memory_that_cannot_be_read_is_a_reason_and_holds_nobody_up():
     class Broken(Nothing):
         async def read(self, query, frozen=True):
-            if self.store.tick == 1:
+            if self.store.sequence == 1:
                 raise RecallFailed("it is broken")
             return await super().read(query, frozen)
 
@@ -107,7 +107,7 @@ LIFE = [Item(f"said-{at}", "said", f"m{at}", (f"m{at}",), since=at + 1, order=at
 SAID = [
     TranscriptMessage(
         domain="d", assistant="a", episode_id="e", checkpoint=int(at > 1), event=at, position=0,
-        message_id=f"m{at}", role="user", text=f"m{at}", tick=at, origin="given",
+        message_id=f"m{at}", role="user", text=f"m{at}", sequence=at, origin="given",
         reason="it was lost" if at == 4 else None,
     )
     for at in range(6)
@@ -130,11 +130,11 @@ async def test_a_probe_that_names_a_message_is_asked_of_the_memory_as_it_was_aft
     made: list[int] = []
 
     def remember(store):
-        made.append(store.tick)
+        made.append(store.sequence)
         return Parrot(store)
 
     chat, pasts = Told(), pasts_of(ENTRIES, SAID, asked)
-    assert [pasts["e"].tick(one) for one in asked] == [6, 3, 4, 3, 1]
+    assert [pasts["e"].sequence(one) for one in asked] == [6, 3, 4, 3, 1]
     await answer_all(MemBench(), DOMAIN, "a", asked, pasts, remember, chat)
     # m2 is retired after the fifth message: it was held when the questions after m2 and m3 were asked.
     assert chat.notes == ["m0|m1|m3|m4|m5", "m0|m1|m2", "m0|m1|m2|m3", "m0|m1|m2", "m0"]

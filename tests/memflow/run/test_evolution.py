@@ -148,7 +148,7 @@ async def _measured(made: Users, name: str, over: dict[str, Handler] | None) -> 
     )
     figures = {
         (figure.metric, figure.slice): figure
-        for figure in BENCH.figures(made.domain, measured)
+        for figure in BENCH.scores(made.domain, measured)
         if figure.variant == "standard"
     }
     return Lived(played, policies, replies, claims, figures, while_played, afterwards, chat)

@@ -72,7 +72,7 @@ async def test_rounds_are_written_together_and_follow_ups_come_after_replies() -
         ("bye", "given"),
         ("re: bye", "assistant"),
     ]
-    assert [line.tick for line in played.lines] == [0, 1, 2, 3, 4, 5]
+    assert [line.sequence for line in played.lines] == [0, 1, 2, 3, 4, 5]
     assert [item.since for item in played.store] == [2, 2, 4, 4, 6, 6]
     assert played.lines[1].completion == "digest of hello"
 
@@ -105,7 +105,7 @@ async def test_an_episode_goes_on_from_a_fork_of_its_base() -> None:
     played = await play_all([base, left, right], Notebook, None)
     texts = [[item.text for item in each.store] for each in played]
     assert texts == [["shared"], ["shared", "left"], ["shared", "right"]]
-    assert [each.store.tick for each in played] == [1, 2, 2]
+    assert [each.store.sequence for each in played] == [1, 2, 2]
 
 
 async def test_a_base_that_is_not_there_is_named() -> None:
@@ -139,7 +139,7 @@ async def test_dialogues_are_led_at_once_on_the_memory_as_it_was_and_written_in_
     played = await play(Episode("d", events), memory, replier(), lambda: lived.append(1))
     assert memory.given == [["u/0"], ["d/1", "d/1+1"], ["d/2", "d/2+1"], ["d/3", "d/3+1"]]
     assert played.kept == [(1, 1), (2, 1), (3, 5)], "the quick one must not see the slow one, nor the reverse"
-    assert [line.tick for line in played.lines] == list(range(7))
+    assert [line.sequence for line in played.lines] == list(range(7))
     assert [line.event.checkpoint for line in played.lines] == [0, 1, 1, 1, 1, 2, 2]
     assert len(lived) == 4
 
@@ -149,7 +149,7 @@ async def test_what_was_lost_in_a_dialogue_is_a_line_with_its_reason_and_is_not_
     played = await play(Episode("d", (dialogue(0, "refuse"), dialogue(1, "bye"))), memory, replier())
     assert memory.given == [["d/0"], ["d/1", "d/1+1"]]
     (lost,) = [line for line in played.lines if line.reason is not None]
-    assert (lost.message.message_id, lost.position, lost.tick) == ("d/0+1", 1, 1)
+    assert (lost.message.message_id, lost.position, lost.sequence) == ("d/0+1", 1, 1)
     assert "too long" in str(lost.reason)
 
 

@@ -36,7 +36,7 @@ def said(number: int, text: str = "Hello.", **other) -> TranscriptMessage:
         "message_id": f"u/{number // 2}" + ("+1" if number % 2 else ""),
         "role": ("user", "assistant")[number % 2],
         "text": text,
-        "tick": number,
+        "sequence": number,
         "origin": ("given", "assistant")[number % 2],
     }
     return TranscriptMessage(**{**fields, **other})
@@ -61,7 +61,7 @@ def test_the_lines_are_of_the_dialogue_alone_whoever_played_it():
     first = file_of(MADE, [said(0), said(1)])
     other = MADE.model_copy(update={"assistant": "rag_2_4_30", "domain": "elsewhere", "run": "r2"})
     second = file_of(
-        other, [said(number, origin="given", completion="digest", tick=number + 7) for number in range(2)]
+        other, [said(number, origin="given", completion="digest", sequence=number + 7) for number in range(2)]
     )
     assert first.split("\n")[1:] == second.split("\n")[1:] and first != second
     assert read(first)[0].digest == read(second)[0].digest

@@ -16,10 +16,10 @@ from memflow.scoring.attribution import NO_EVIDENCE, attribute
 MESSAGES = ["m0", "m1", "m2", "m3"]
 
 
-def said(message: str, tick: int, checkpoint: int) -> TranscriptMessage:
+def said(message: str, sequence: int, checkpoint: int) -> TranscriptMessage:
     return TranscriptMessage(
-        domain="d", assistant="a", episode_id="e", checkpoint=checkpoint, event=tick, position=0,
-        message_id=message, role="user", text=message, tick=tick, origin="given",
+        domain="d", assistant="a", episode_id="e", checkpoint=checkpoint, event=sequence, position=0,
+        message_id=message, role="user", text=message, sequence=sequence, origin="given",
     )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def verdict(name: str, value: float | None, reason: str | None = None) -> Verdic
 
 
 # m0 and m1 before checkpoint 0, m2 and m3 before checkpoint 1. m0's entry is retired at the third message.
-SAID = [said(message, tick, tick // 2) for tick, message in enumerate(MESSAGES)]
+SAID = [said(message, sequence, sequence // 2) for sequence, message in enumerate(MESSAGES)]
 ENTRIES = [
     entry(0, ["m0"], 1, 3),
     entry(1, ["m1", "m2"], 3),
@@ -86,12 +86,12 @@ def test_evidence_is_lost_in_writing_in_reading_or_in_use() -> None:
         ],
         [verdict("lost", 0.0), verdict("unread", 0.5), verdict("unused", 0.25)],
     )
-    assert [(row.evidence, row.held, row.recalled, row.entries, row.relevant) for row in rows] == [
+    assert [(row.evidence, row.stored, row.recalled, row.entries, row.relevant) for row in rows] == [
         (2, 0, 0, 1, 0),  # m0 is retired, and of m3 there is only an entry that says why it was not written
         (2, 1, 0, 0, 0),
         (1, 1, 1, 1, 1),
     ]
-    assert [(row.loss, row.write, row.read, row.utilisation) for row in rows] == [
+    assert [(row.loss, row.write, row.read, row.utilization) for row in rows] == [
         (1.0, 1.0, 0.0, 0.0),
         (0.5, 0.25, 0.25, 0.0),
         (0.75, 0.0, 0.0, 0.75),
@@ -107,14 +107,14 @@ def test_a_checkpoint_knows_only_what_had_been_said() -> None:
         [reply("early", {}, 0), reply("future", {}, 0)],
         [verdict("early", 0.0), verdict("future", 0.0)],
     )
-    assert (rows[0].evidence, rows[0].held, rows[0].read) == (1, 1, 1.0)
+    assert (rows[0].evidence, rows[0].stored, rows[0].read) == (1, 1, 1.0)
     assert (rows[1].evidence, rows[1].reason) == (0, NO_EVIDENCE)
 
 
 def test_what_cannot_be_attributed_says_why() -> None:
     probes = [probe("p", ["m1"])]
     [unasked] = attributed(probes, [reply("p", {}, model=None)], [verdict("p", None, "nobody there")])
-    assert unasked.reason == "the probe was not asked" and unasked.held is None
+    assert unasked.reason == "the probe was not asked" and unasked.stored is None
     [unread] = attributed(
         probes, [reply("p", {"note-1": ["m1", "m2"]})], [verdict("p", None, "no answer in it")]
     )
@@ -150,7 +150,7 @@ def test_failures_add_up_to_the_loss(
     evidence: frozenset[str], held: frozenset[str], recalled: frozenset[str], loss: float
 ) -> None:
     shares = by_evidence(evidence, held, recalled & held, loss)
-    assert shares.write + shares.read + shares.utilisation == pytest.approx(loss, abs=1e-12)
+    assert shares.write + shares.read + shares.utilization == pytest.approx(loss, abs=1e-12)
     if evidence <= held:
         assert shares.write == 0
 
@@ -167,7 +167,7 @@ def test_a_loss_is_told_on_the_range_of_its_metric() -> None:
         [reply("judged", {"note-1": ["m1", "m2"]})],
         [replace(verdict("judged", 4.0), metric="criteria")],
     )
-    assert row.loss == pytest.approx(2 / 3) and row.utilisation == pytest.approx(2 / 3)
+    assert row.loss == pytest.approx(2 / 3) and row.utilization == pytest.approx(2 / 3)
 
 
 def test_a_probe_that_names_a_message_knows_only_what_was_said_up_to_it() -> None:
@@ -179,7 +179,7 @@ def test_a_probe_that_names_a_message_knows_only_what_was_said_up_to_it() -> Non
         [reply("end", {}), reply("early", {})],
         [verdict("end", 0.0), verdict("early", 0.0)],
     )
-    assert [(row.evidence, row.held, row.write, row.read) for row in rows] == [
+    assert [(row.evidence, row.stored, row.write, row.read) for row in rows] == [
         (2, 1, 0.5, 0.5),
         (1, 1, 0.0, 1.0),
     ]
@@ -193,4 +193,4 @@ def test_a_probe_after_a_message_that_was_not_played_has_no_attribution_and_stop
         [verdict("lost", None, "it was not asked"), verdict("p", 0.0)],
     )
     assert [row.reason for row in rows] == ["lost is asked after m7, which was not played", None]
-    assert (rows[0].held, rows[1].held) == (None, 1)
+    assert (rows[0].stored, rows[1].stored) == (None, 1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memflow.records import Score
-from memflow.scoring.continual import NO_NONE, Followed, continual_figures
+from memflow.scoring.continual import NO_NONE, CheckpointSums, continual_scores
 
 FIGURE = Score(
     domain="d", assistant="a", memory="rag", model="m", metric="accuracy", n=4, n_episodes=2, coverage=1.0,
@@ -13,8 +13,8 @@ FIGURE = Score(
 )  # fmt: skip
 
 
-def row(episode: str, measure: str, checkpoint: int, total: float, **given: object) -> Followed:
-    plain = Followed(
+def row(episode: str, measure: str, checkpoint: int, total: float, **given: object) -> CheckpointSums:
+    plain = CheckpointSums(
         assistant="a", episode_id=episode, measure=measure, checkpoint=checkpoint, borrowed=False, questions=4,
         complete=4, total=total, squares=total, low=0.0, high=1.0,
     )  # fmt: skip
@@ -34,8 +34,8 @@ ROWS = [
 ]
 
 
-def figures(rows: list[Followed], none: bool = True) -> dict[tuple[str, str, str], Score]:
-    found = continual_figures(rows, FIGURE, 0, none=none)
+def figures(rows: list[CheckpointSums], none: bool = True) -> dict[tuple[str, str, str], Score]:
+    found = continual_scores(rows, FIGURE, 0, none=none)
     return {(each.metric, each.variant, each.slice): each for each in found}
 
 
@@ -83,7 +83,7 @@ def test_one_checkpoint_has_no_flips_and_no_question_no_figure() -> None:
     found = figures([row("e", "flip_rate", 1, 0.0, low=None, high=None)])
     reason = found["flip_rate", "standard", "all"].reason
     assert reason == "there is one checkpoint only: no answer can change from one to the next"
-    assert continual_figures([], FIGURE, 0, none=True) == []
+    assert continual_scores([], FIGURE, 0, none=True) == []
 
 
 def test_a_history_of_one_question_has_a_value_and_no_interval() -> None:

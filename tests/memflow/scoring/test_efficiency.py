@@ -3,17 +3,17 @@
 import pytest
 
 from memflow.records import EFFICIENCY, Probe, Score
-from memflow.scoring.efficiency import Operations, efficiency_figures
+from memflow.scoring.efficiency import OperationSums, efficiency_scores
 
 FIGURE = Score(
     domain="d", assistant="a", memory="rag", model="m", metric="accuracy", n=4, n_episodes=2, coverage=1.0,
     simulator="s", scripted=False, value=0.5, deviation=0.1,
 )  # fmt: skip
-FIRST = Operations(
+FIRST = OperationSums(
     assistant="a", episode_id="e", writes=4, write_models_s=2.0, write_own_s=0.4, write_calls=8,
     asked=2, reads=2, read_models_s=1.0, read_own_s=0.2, read_calls=2,
 )  # fmt: skip
-SECOND = Operations(
+SECOND = OperationSums(
     assistant="a", episode_id="f", writes=2, write_models_s=0.5, write_own_s=0.1, write_calls=1,
     asked=1, reads=1, read_models_s=0.2, read_own_s=0.1, read_calls=0,
 )  # fmt: skip
@@ -29,8 +29,8 @@ def probe(name: str, episode: str) -> Probe:
 PROBES = [probe("p", "e"), probe("q", "e"), probe("r", "f")]
 
 
-def figures(*rows: Operations, **parts: frozenset[str]) -> dict[tuple[str, str], Score]:
-    found = efficiency_figures(rows, PROBES, FIGURE, 0, parts)
+def figures(*rows: OperationSums, **parts: frozenset[str]) -> dict[tuple[str, str], Score]:
+    found = efficiency_scores(rows, PROBES, FIGURE, 0, parts)
     return {(figure.metric, figure.slice): figure for figure in found}
 
 
@@ -62,14 +62,14 @@ def test_a_part_is_the_episodes_of_its_probes() -> None:
 
 
 def test_where_nothing_is_written_there_is_no_figure_but_a_reason() -> None:
-    for rows in ([], [Operations(assistant="a", episode_id="e", asked=2, reads=2, read_own_s=1e-6)]):
+    for rows in ([], [OperationSums(assistant="a", episode_id="e", asked=2, reads=2, read_own_s=1e-6)]):
         for figure in figures(*rows).values():
             assert figure.value is None
             assert figure.reason == "nothing was written to rag here: there is nothing to measure"
 
 
 def test_reads_that_failed_leave_no_figure_where_they_are_many() -> None:
-    broken = Operations(assistant="a", episode_id="g", writes=1, write_own_s=1.0, asked=5, reads=1)
+    broken = OperationSums(assistant="a", episode_id="g", writes=1, write_own_s=1.0, asked=5, reads=1)
     found = figures(FIRST, broken)
     assert found["read_time", "all"].value is None
     assert found["read_calls", "all"].coverage == 3 / 7

@@ -6,8 +6,8 @@ guesses.py   how far one comes without any memory; it warns
 speakers.py  of whom options are true
 """
 
-from memflow.benchmarks.comem.checks import guesses, keys, probes, speakers
+from memflow.benchmarks.comem.checks import labels, probes, speakers, verdicts
 from memflow.checks.rules import of_benchmark
 
-EXPECTED = of_benchmark("comem", (*keys.EXPECTED, *probes.EXPECTED, *guesses.EXPECTED, *speakers.EXPECTED))
+EXPECTED = of_benchmark("comem", (*labels.EXPECTED, *probes.EXPECTED, *verdicts.EXPECTED, *speakers.EXPECTED))
 """CoMem's own expectations."""

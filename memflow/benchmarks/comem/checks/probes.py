@@ -6,6 +6,7 @@ Whoever makes probes from keys can keep all of it, so it blocks.
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+from memflow.benchmarks.comem.annotation.labels import by_question, final
 from memflow.benchmarks.comem.checks.rows import (
     KEYS,
     PROBES,
@@ -16,7 +17,6 @@ from memflow.benchmarks.comem.checks.rows import (
 )
 from memflow.benchmarks.comem.config import UNKNOWN, Parameters
 from memflow.benchmarks.comem.contexts import unknowing
-from memflow.benchmarks.comem.curation.keys import by_question, final
 from memflow.checks.rules import Across, Each, Expectation, Rule, Together
 from memflow.records import GoldLabel, Probe, Turn
 

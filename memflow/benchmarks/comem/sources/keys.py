@@ -7,9 +7,9 @@ curation/imported.py.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from memflow.benchmarks.comem.annotation.label_file import Header, Keyed
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.comem.curation.key_file import Header, Keyed
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import File
 from memflow.records import Record

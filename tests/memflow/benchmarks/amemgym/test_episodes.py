@@ -64,7 +64,7 @@ async def accuracy(made, remember) -> float:
     )
     (row,) = [
         row
-        for row in benchmark.figures(made.domain, measured)
+        for row in benchmark.scores(made.domain, measured)
         if (row.metric, row.variant, row.slice) == ("accuracy", "standard", "all")
     ]
     return row.value

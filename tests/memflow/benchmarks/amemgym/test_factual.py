@@ -7,9 +7,9 @@ import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.answers import Findings, findings_of
-from memflow.benchmarks.amemgym.curves import make_curves
+from memflow.benchmarks.amemgym.curves import make_curve_scores
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
-from memflow.benchmarks.amemgym.reading import latest_is
+from memflow.benchmarks.amemgym.scripted_reading import latest_is
 from memflow.benchmarks.api import AssistantResults
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.requests import ChatRequest
@@ -127,7 +127,7 @@ def figure(**over: object) -> Score:
 
 def curves(demo, claims: Sequence[Claim] = (), policies: Sequence[Policy] = (), script: bool = False):
     measured = AssistantResults("d", "a", "a", "m", [], [], [], [], "", False, claims, script, policies)
-    return {(one.metric, one.slice): one for one in make_curves(demo.domain, measured, [figure()])}
+    return {(one.metric, one.slice): one for one in make_curve_scores(demo.domain, measured, [figure()])}
 
 
 def test_recall_is_the_share_of_claims_found_for_all_periods_and_for_each(demo):

@@ -26,9 +26,9 @@ def made(request):
     return request.getfixturevalue(request.param)
 
 
-def test_what_is_known_and_not_used_fails_only_by_utilisation(made):
+def test_what_is_known_and_not_used_fails_only_by_utilization(made):
     found = overall(made, perfect, clumsy=True)
-    assert (found["accuracy"], found["utilisation_failure"], found["state_match"]) == (0, 1, 1)
+    assert (found["accuracy"], found["utilization_failure"], found["state_match"]) == (0, 1, 1)
 
 
 def test_a_state_probe_matches_when_every_variable_does(made):

@@ -4,7 +4,7 @@
 2  the random baseline                      3  an oracle
 4  an agent that knows period 0 alone       5  an agent that is one period late
 6  an agent that forgets after k periods, and how old states are when they are asked for
-7  write + read + utilisation = 1 - overall
+7  write + read + utilization = 1 - overall
 8  the law of the buffer: how much F and N have written, and what they leave
 9  the memory score of the published figures
 10 a fork's published runs: they are at no hand of ours, so that nothing is tested here. What they hold, counts of
@@ -97,7 +97,7 @@ def test_3_the_oracle_scores_one_and_fails_by_nothing(made):
     found = overall(made, perfect)
     for metric in ("accuracy", "upper_bound", "memory_score", "state_match"):
         assert found[metric] == pytest.approx(1)
-    assert [found[metric] for metric in ("write_failure", "read_failure", "utilisation_failure")] == [0, 0, 0]
+    assert [found[metric] for metric in ("write_failure", "read_failure", "utilization_failure")] == [0, 0, 0]
 
 
 def test_3_against_a_lower_bound_the_oracle_scores_more_than_one(base):
@@ -134,7 +134,7 @@ def test_4_and_5_what_is_never_or_lately_written_fails_only_by_write(made, knows
     found = overall(made, knows)
     assert found["accuracy"] < 1
     assert found["write_failure"] == pytest.approx(1 - found["accuracy"])
-    assert found["read_failure"] == found["utilisation_failure"] == 0
+    assert found["read_failure"] == found["utilization_failure"] == 0
 
 
 def test_5_one_period_late_is_right_three_times_in_five(base):
@@ -152,7 +152,7 @@ def test_6_what_is_forgotten_fails_only_by_read_and_only_when_it_is_old(made, pe
     rows = figures(made, verdicts_of(made, forgets_after(periods)))
     found = {metric: row.value for (metric, _, part), row in rows.items() if part == "all"}
     assert found["read_failure"] == pytest.approx(1 - found["accuracy"])
-    assert found["write_failure"] == found["utilisation_failure"] == 0
+    assert found["write_failure"] == found["utilization_failure"] == 0
     for period in range(periods + 1):
         if ("read_failure", "standard", f"period {period}") in rows:
             assert rows["read_failure", "standard", f"period {period}"].value == 0
@@ -184,7 +184,7 @@ def test_7_failures_add_up_to_the_errors_of_any_agent(demo, seed):
         assert {"all", "period 0", "period 3"} <= parts
         for part in parts:
             values = [
-                rows[f"{kind}_failure", "standard", part].value for kind in ("write", "read", "utilisation")
+                rows[f"{kind}_failure", "standard", part].value for kind in ("write", "read", "utilization")
             ]
             assert sum(values) == pytest.approx(1 - rows["accuracy", "standard", part].value)
             assert min(values) >= 0
@@ -198,7 +198,7 @@ def test_7_a_mixed_agent_fails_by_write_and_by_read(made):
     for row in rows.values():
         assert row.reason is None
     found = overall(made, mixed)
-    failed = found["write_failure"] + found["read_failure"] + found["utilisation_failure"]
+    failed = found["write_failure"] + found["read_failure"] + found["utilization_failure"]
     assert failed == pytest.approx(1 - found["accuracy"])
     assert min(found["write_failure"], found["read_failure"]) > 0
 

@@ -58,12 +58,12 @@ def words_of(texts: Sequence[str]) -> Counter[str]:
 
 
 async def lived(name: str, come: Sequence[Event], tools: Tools | None = None) -> tuple[Memory, list[int]]:
-    """A memory that was given these events, and the ticks after each of them."""
-    memory, ticks = remember(name, tools or Tools(embedder=HashingEmbedder(16)))(EntryStore()), []
+    """A memory that was given these events, and the sequence numbers after each of them."""
+    memory, sequences = remember(name, tools or Tools(embedder=HashingEmbedder(16)))(EntryStore()), []
     for event in come:
         await give(memory, event.messages)
-        ticks.append(memory.store.tick)
-    return memory, ticks
+        sequences.append(memory.store.sequence)
+    return memory, sequences
 
 
 @pytest.mark.parametrize("name", COVERING)
@@ -73,11 +73,11 @@ def test_at_every_tick_entries_and_buffer_hold_what_was_said_and_nothing_else(
     name: str, context: Context, arrivals: str
 ):
     come = events(context, arrivals, arrival_tokens=60)
-    memory, ticks = asyncio.run(lived(name, come))
-    for number, tick in enumerate(ticks, start=1):
+    memory, sequences = asyncio.run(lived(name, come))
+    for number, sequence in enumerate(sequences, start=1):
         messages = [message for event in come[:number] for message in event.messages]
-        assert tick == len(messages)
-        then = EntryStore.restored(list(memory.store), tick)
+        assert sequence == len(messages)
+        then = EntryStore.restored(list(memory.store), sequence)
         shown = [item for item in then.live() if item.sources]
         held = Counter(source for item in shown for source in item.sources)
         said = words_of([message.text for message in messages])

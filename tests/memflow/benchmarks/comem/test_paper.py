@@ -16,7 +16,7 @@ from memflow.benchmarks.comem.paper import (
     sources,
     stands_for,
 )
-from memflow.benchmarks.comem.starts import Counts, claimed, common, counted, of
+from memflow.benchmarks.comem.paper_consistency import Counts, claimed, common, counted, of
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 

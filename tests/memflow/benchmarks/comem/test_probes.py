@@ -8,9 +8,9 @@ import pytest
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.annotation.labels import keys_by
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Known
-from memflow.benchmarks.comem.curation.keys import keys_by
 from memflow.benchmarks.comem.probes import probes_of
 from memflow.benchmarks.domains import Domain
 from memflow.records import GoldLabel, Probe, Record

@@ -1,7 +1,7 @@
 """Accuracy and its floors, slice by slice: chance, the constant answer, the guess at checkpoint 0."""
 
 from memflow.benchmarks.api import AssistantResults
-from memflow.benchmarks.comem.scoring import make_figures
+from memflow.benchmarks.comem.scoring import make_scores
 from memflow.benchmarks.domains import Domain
 from memflow.records import Probe, Score, Verdict
 
@@ -45,7 +45,7 @@ def verdicts(skip: str = "") -> list[Verdict]:
 
 def figures(skip: str = "") -> dict[tuple[str, str, str], Score]:
     measured = AssistantResults("d", "rag", "rag", "m", PROBES, verdicts(skip), [], [], "s", True)
-    return {(each.metric, each.variant, each.slice): each for each in make_figures(DOMAIN, measured)}
+    return {(each.metric, each.variant, each.slice): each for each in make_scores(DOMAIN, measured)}
 
 
 def test_every_accuracy_has_its_floors_beside_it() -> None:

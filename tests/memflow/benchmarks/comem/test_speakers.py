@@ -68,7 +68,7 @@ async def judged(
     measured = AssistantResults(
         domain.name, "full", "full", "scripted", probes, verdicts, [], [], "scripted", True
     )
-    figures = {(row.metric, row.slice): row for row in bench.figures(domain, measured)}
+    figures = {(row.metric, row.slice): row for row in bench.scores(domain, measured)}
     return [row for row in verdicts if row.metric == OTHER_SPEAKER], figures
 
 

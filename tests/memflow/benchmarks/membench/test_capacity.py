@@ -110,7 +110,7 @@ async def figures(name, remember, trajectories):
     assert not [reply.reason for reply in replies if reply.reason]
     verdicts = await BENCH.verdicts(DOMAIN, probes, replies, MetricBackends())
     measured = AssistantResults("d", name, name, "scripted", probes, verdicts, [], [], "", True)
-    return BENCH.figures(DOMAIN, measured)
+    return BENCH.scores(DOMAIN, measured)
 
 
 def one(found, metric, name="all", variant="standard"):

@@ -24,7 +24,7 @@ from memflow.run.handlers import handlers
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of, pasts_of, said_of
 from memflow.scoring.attribution import attribute
-from memflow.scoring.comparability import RECALL_AT_10, evidence_figures
+from memflow.scoring.comparability import RECALL_AT_10, evidence_scores
 from memflow.words import search_words
 from resources.library import Library
 
@@ -112,12 +112,12 @@ def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
     assert 0 < sum(share < 1 for share in counted.values()) < len(counted), (
         "ten would be enough for all, or none"
     )
-    parts = benchmark.parts(domain, probes)
-    like = benchmark.figures(domain, measured)[0]
+    parts = benchmark.slices(domain, probes)
+    like = benchmark.scores(domain, measured)[0]
     for slice_ in ("all", "level factual"):
         [figure] = [
             each
-            for each in evidence_figures(rows, like, 0, parts)
+            for each in evidence_scores(rows, like, 0, parts)
             if (each.metric, each.slice) == (RECALL_AT_10, slice_)
         ]
         assert figure.value == pytest.approx(sum(counted.values()) / len(counted))

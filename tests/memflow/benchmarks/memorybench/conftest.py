@@ -63,7 +63,7 @@ async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Score]]:
     verdicts = await bench.verdicts(domain, walked.probes, replies, MetricBackends(chat))
     measured = AssistantResults(domain.name, memory, memory, "scripted", test, [], [], [], "scripted", True)
     measured = replace(measured, groups=groups_of(verdicts), pool=groups_of(verdicts))
-    return replies, bench.figures(domain, measured)
+    return replies, bench.scores(domain, measured)
 
 
 @pytest.fixture

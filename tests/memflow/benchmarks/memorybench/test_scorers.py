@@ -61,7 +61,7 @@ async def test_a_lost_reply_is_a_null_verdict_and_lowers_coverage(demo: Any, sco
     assert verdicts[0].reason == "no answer"
     assert "no reply" in (verdicts[2].reason or "")
     measured = held(asked, verdicts)
-    figures = {(figure.metric, figure.slice): figure for figure in BENCH.figures(DEMO, measured)}
+    figures = {(figure.metric, figure.slice): figure for figure in BENCH.scores(DEMO, measured)}
     whole = figures["locomo_f1", "all"]
     assert (whole.value, whole.n, whole.coverage) == (None, 9, 0.75)
     assert "9 of 12" in (whole.reason or "")
@@ -83,10 +83,10 @@ async def test_several_episodes_have_an_interval(demo: Any, scored: Scored) -> N
     replies, _ = await scored(demo, "full")
     verdicts = episodes_apart(await BENCH.verdicts(DEMO, demo.probes, replies, MetricBackends()))
     measured = held(demo.probes, verdicts)
-    whole = BENCH.figures(DEMO, measured)[0]
+    whole = BENCH.scores(DEMO, measured)[0]
     assert whole.low is not None and whole.value is not None and whole.high is not None
     assert whole.low < whole.value < whole.high
-    assert BENCH.figures(DEMO, measured)[0] == whole
+    assert BENCH.scores(DEMO, measured)[0] == whole
 
 
 def test_every_prompt_that_is_asked_has_a_handler() -> None:

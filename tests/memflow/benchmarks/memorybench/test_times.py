@@ -33,7 +33,7 @@ LINE = TranscriptMessage(
     message_id="feedback/sample_open/1/0",
     role="user",
     text="?",
-    tick=0,
+    sequence=0,
     origin="given",
 )
 REPLY = Reply(

@@ -227,12 +227,12 @@ async def test_a_restored_agent_that_has_reflected_reads_and_writes_on_as_the_li
         memory.store.advance(1)
         await memory.read(text, frozen=False)
         await memory.write(said(text, first=at))
-        moments.append((memory.store.tick, await memory.read("What does the dog like?")))
+        moments.append((memory.store.sequence, await memory.read("What does the dog like?")))
     assert len(memory.store.live(REFLECTION)) > 3
-    for tick, then in moments:
-        again = agent(EntryStore.restored(list(memory.store), tick), threshold=8)
+    for sequence, then in moments:
+        again = agent(EntryStore.restored(list(memory.store), sequence), threshold=8)
         assert await again.read("What does the dog like?") == then
-        for at, text in enumerate(texts[tick:], tick):
+        for at, text in enumerate(texts[sequence:], sequence):
             again.store.advance(1)
             await again.read(text, frozen=False)
             await again.write(said(text, first=at))

@@ -83,10 +83,10 @@ async def test_a_restored_memory_finds_what_the_living_one_found() -> None:
     memory, then = mem0(k=3), {}
     for at in range(6):
         await give(memory, said(f"My car is number {at}. My pet{at} is old.", first=at))
-        then[memory.store.tick] = await memory.read("which car, and pet2")
+        then[memory.store.sequence] = await memory.read("which car, and pet2")
     assert len(then[6].entries) == 3 and then[6] != then[5]
-    for tick, recall in then.items():
-        again = mem0(k=3, store=EntryStore.restored(list(memory.store), tick))
+    for sequence, recall in then.items():
+        again = mem0(k=3, store=EntryStore.restored(list(memory.store), sequence))
         assert await again.read("which car, and pet2") == recall
 
 

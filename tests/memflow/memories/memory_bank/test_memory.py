@@ -181,7 +181,7 @@ async def test_a_memory_is_skipped_as_often_as_the_curve_says_and_the_same_when_
     for _ in range(1000):
         memory.store.advance(1)
         again = MemoryBank(
-            EntryStore.restored(list(memory.store), memory.store.tick),
+            EntryStore.restored(list(memory.store), memory.store.sequence),
             memory.tools,
             k=9,
             portrait="no",

@@ -384,7 +384,7 @@ async def test_a_small_memory_goes_on_from_where_it_was_restored() -> None:
         for memory in (whole, broken):
             await give(memory, talk(number, text))
             await memory.read(text, frozen=False)
-        broken = remembered(EntryStore.restored(list(broken.store), broken.store.tick))
+        broken = remembered(EntryStore.restored(list(broken.store), broken.store.sequence))
     assert list(broken.store) == list(whole.store)
     kinds = {item.kind for item in whole.store if item.until is not None}
     assert kinds >= {SEGMENT, PAGE, CHAIN, HEAT, PROFILE, USER}

@@ -275,7 +275,7 @@ def test_what_was_hit_is_counted_the_same_after_a_break(asked: list[str], update
         whole, broken = (Memp(EntryStore(), tools, k=2, threshold=0.2, update=update) for _ in range(2))
         for number, words in enumerate(asked):
             await exchange(whole, number, words)
-            store = EntryStore.restored(list(broken.store), broken.store.tick)
+            store = EntryStore.restored(list(broken.store), broken.store.sequence)
             broken = Memp(store, tools, k=2, threshold=0.2, update=update)
             await exchange(broken, number, words)
         assert list(whole.store) == list(broken.store)

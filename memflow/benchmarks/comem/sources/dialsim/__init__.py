@@ -12,6 +12,6 @@ made by rule. No script and no pickle ships with memflow.
 """
 
 from memflow.benchmarks.comem.sources.dialsim.scenes import PICKLE, SCRIPT, read
-from memflow.benchmarks.comem.sources.dialsim.seasonal import contexts
+from memflow.benchmarks.comem.sources.dialsim.season_contexts import contexts
 
 __all__ = ["PICKLE", "SCRIPT", "contexts", "read"]

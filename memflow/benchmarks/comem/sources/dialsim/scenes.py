@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.comem.sources.dialsim.quiz import CANNOT, Quiz
+from memflow.benchmarks.comem.sources.dialsim.published_questions import CANNOT, Quiz
 from memflow.benchmarks.comem.sources.dialsim.seasons import days, seasons
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.tv_scripts import Text, Utterance, entries, pickled, sessions, utterances

@@ -20,9 +20,9 @@ from typing import Any
 
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import UNKNOWING, Asked, Context, Known, Line
-from memflow.benchmarks.comem.sources.friendsqa.form import PARAPHRASED, Question, Scene, kind_of
-from memflow.benchmarks.comem.sources.friendsqa.golds import People, Span, best, spans_of
 from memflow.benchmarks.comem.sources.friendsqa.options import WRONG, Option, wrong_options
+from memflow.benchmarks.comem.sources.friendsqa.scenes import PARAPHRASED, Question, Scene, kind_of
+from memflow.benchmarks.comem.sources.friendsqa.spans import People, Span, best, spans_of
 from memflow.benchmarks.comem.sources.friendsqa.text import written
 from memflow.benchmarks.comem.wording import UNKNOWING as UNKNOWN_OPTION
 from memflow.benchmarks.domains import Domain

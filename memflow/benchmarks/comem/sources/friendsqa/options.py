@@ -10,8 +10,8 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.comem.sources.friendsqa.form import Scene
-from memflow.benchmarks.comem.sources.friendsqa.golds import People, Span, words
+from memflow.benchmarks.comem.sources.friendsqa.scenes import Scene
+from memflow.benchmarks.comem.sources.friendsqa.spans import People, Span, words
 from memflow.benchmarks.comem.sources.friendsqa.text import written
 
 WRONG = 3

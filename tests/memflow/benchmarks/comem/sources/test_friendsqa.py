@@ -18,9 +18,9 @@ from memflow.benchmarks.comem.config import parameters_of
 from memflow.benchmarks.comem.contexts import Asked, Context
 from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.comem.sources.friendsqa import DISAGREE, NO_PERSON, NO_WORDS, TOO_FEW
-from memflow.benchmarks.comem.sources.friendsqa.form import Scene
-from memflow.benchmarks.comem.sources.friendsqa.golds import People, best, spans_of, words
 from memflow.benchmarks.comem.sources.friendsqa.options import said_in
+from memflow.benchmarks.comem.sources.friendsqa.scenes import Scene
+from memflow.benchmarks.comem.sources.friendsqa.spans import People, best, spans_of, words
 from memflow.benchmarks.comem.sources.friendsqa.text import written
 from memflow.benchmarks.comem.truncation import indices
 from memflow.benchmarks.datasets import dataset

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memflow.benchmarks.comem.annotation.labels import LAST_WORD, by_question, final
 from memflow.benchmarks.comem.config import UNKNOWN, parameters_of
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.curation.keys import LAST_WORD, by_question, final
 from memflow.benchmarks.comem.truncation import visible
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput

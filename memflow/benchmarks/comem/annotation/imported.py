@@ -6,10 +6,10 @@ What the file says of a question is the last word; the grounds of whoever made i
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from memflow.benchmarks.comem.annotation.label_file import At, Ground, Keyed, digest_of
+from memflow.benchmarks.comem.annotation.labels import kept
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.curation.key_file import At, Ground, Keyed, digest_of
-from memflow.benchmarks.comem.curation.keys import kept
 from memflow.benchmarks.comem.load import contexts_of, key_records
 from memflow.benchmarks.comem.sources.keys import HEADER
 from memflow.benchmarks.comem.truncation import visible

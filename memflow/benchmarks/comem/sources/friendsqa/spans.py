@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.comem.sources.friendsqa.form import Answer, Question, Scene, kind_of
+from memflow.benchmarks.comem.sources.friendsqa.scenes import Answer, Question, Scene, kind_of
 from memflow.benchmarks.comem.sources.friendsqa.text import written
 from memflow.words import search_words
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import memflow
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.personas import people, persona_of
+from memflow.benchmarks.amemgym.generation.personas import people, persona_of
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Completion

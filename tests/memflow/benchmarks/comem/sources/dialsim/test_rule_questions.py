@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.sources.dialsim.sayings import (
+from memflow.benchmarks.comem.sources.dialsim.rule_questions import (
     NAMED,
     SAID_LAST,
     WHO_SAID,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.comem.sources.dialsim.quiz import Drawn, Quiz, asker, drawn, put, sorts
+from memflow.benchmarks.comem.sources.dialsim.published_questions import Drawn, Quiz, asker, drawn, put, sorts
 from memflow.benchmarks.tv_scripts import Utterance
 
 AT = "May 9, 1995"

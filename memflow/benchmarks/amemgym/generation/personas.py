@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from memflow.benchmarks.amemgym.config import Sizes, sizes_of
-from memflow.benchmarks.amemgym.invented import Traits, invent
+from memflow.benchmarks.amemgym.generation.trait_lists import Traits, invent
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.fingerprint import digest

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from memflow.benchmarks.amemgym.config import Sizes, generated, sizes_of
-from memflow.benchmarks.amemgym.personas import people
+from memflow.benchmarks.amemgym.generation.personas import people
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Record, Turn

@@ -12,10 +12,10 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memflow.benchmarks.api import Annotators
+from memflow.benchmarks.comem.annotation.labels import kept
 from memflow.benchmarks.comem.answers import UNTOLD, Finding, Review, narrowed
 from memflow.benchmarks.comem.config import UNKNOWN, Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.curation.keys import kept
 from memflow.benchmarks.comem.truncation import visible
 from memflow.benchmarks.comem.wording import prompt, twins
 from memflow.benchmarks.domains import Domain

@@ -11,9 +11,9 @@ import pytest
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.annotation.imported import imported
+from memflow.benchmarks.comem.annotation.label_file import Written, written
 from memflow.benchmarks.comem.config import Parameters, parameters_of
-from memflow.benchmarks.comem.curation.imported import imported
-from memflow.benchmarks.comem.curation.key_file import Written, written
 from memflow.benchmarks.comem.load import contexts_of
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain

@@ -183,7 +183,7 @@ def test_a_session_that_a_lost_reply_cut_short_is_given_as_it_was(demo, tmp_path
 def test_a_first_message_that_is_quarantined_stays_so_alone(demo, on, tmp_path):
     """It was not played, so no run has a dialogue that begins with it."""
     from memflow.benchmarks.amemgym.config import sizes_of
-    from memflow.benchmarks.amemgym.recorded import replayed
+    from memflow.benchmarks.amemgym.off_policy import replayed
 
     lost, *rest = demo.turns
     said = [row for row in on("full").said if (row.episode_id, row.event) != (lost.episode_id, lost.event)]

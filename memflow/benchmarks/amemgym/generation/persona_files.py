@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import yaml
 from pydantic import ValidationError
 
-from memflow.benchmarks.amemgym.invented import Traits
-from memflow.benchmarks.amemgym.personas import TRAITS, persona_of
+from memflow.benchmarks.amemgym.generation.personas import TRAITS, persona_of
+from memflow.benchmarks.amemgym.generation.trait_lists import Traits
 from memflow.benchmarks.datasets import Dataset
 from memflow.errors import BadInput
 from memflow.fingerprint import digest

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+from memflow.benchmarks.comem.annotation.labels import by_question
 from memflow.benchmarks.comem.checks.rows import KEYS, TURNS, Places, by_parameters
 from memflow.benchmarks.comem.config import UNKNOWN, Parameters
-from memflow.benchmarks.comem.curation.keys import by_question
 from memflow.checks.rules import Across, Each, Expectation, Rule, Together
 from memflow.records import GoldLabel, Turn
 

@@ -130,6 +130,6 @@ async def _seen(domain: Domain, records: list[Record]) -> list[tuple[Probe, Sequ
     found = []
     for probe in probes:
         past = pasts.get(probe.episode_id, Past((), {probe.checkpoint: 0}))
-        held = EntryStore.restored(past.items, past.tick(probe)).live("message")
+        held = EntryStore.restored(past.items, past.sequence(probe)).live("message")
         found.append((probe, [item.text.partition(": ")[2] for item in held]))
     return found

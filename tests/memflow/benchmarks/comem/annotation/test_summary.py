@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from memflow.benchmarks.comem.annotation.summary import Survey, surveys
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.curation.survey import Survey, surveys
 from memflow.records import GoldLabel
 
 OPTIONS = ("a", "b", "I don't know.")

@@ -12,9 +12,9 @@ from memflow.benchmarks.amemgym.answers import (
     choices_of,
     refinement_of,
 )
-from memflow.benchmarks.amemgym.asker import Asker, GivenUp
 from memflow.benchmarks.amemgym.config import Sizes
-from memflow.benchmarks.amemgym.schema import make_schema
+from memflow.benchmarks.amemgym.generation.schema import make_schema
+from memflow.benchmarks.amemgym.generation.simulator import Asker, GivenUp
 from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat
 

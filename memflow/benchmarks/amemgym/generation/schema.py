@@ -16,8 +16,8 @@ from memflow.benchmarks.amemgym.answers import (
     questions_of,
     refinement_of,
 )
-from memflow.benchmarks.amemgym.asker import Asker
 from memflow.benchmarks.amemgym.config import Sizes
+from memflow.benchmarks.amemgym.generation.simulator import Asker
 from memflow.benchmarks.amemgym.wording import written
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.sources.dialsim import names, quiz, sayings
+from memflow.benchmarks.comem.sources.dialsim import names, published_questions, rule_questions
 from memflow.benchmarks.comem.sources.dialsim.scenes import Scene, by_date, scenes, show_of
 from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import seeded
@@ -56,10 +56,10 @@ def _context(name: str, dataset: str, shown: Sequence[Scene], parameters: Parame
 
 
 def _by_rule(context: Context, parameters: Parameters, seed: int) -> Iterator[Asked]:
-    told = sayings.Told(context.lines)
+    told = rule_questions.Told(context.lines)
     for kind, count, make in (
-        (sayings.WHO_SAID, parameters.who_said, sayings.who_said),
-        (sayings.SAID_LAST, parameters.said_last, sayings.said_last),
+        (rule_questions.WHO_SAID, parameters.who_said, rule_questions.who_said),
+        (rule_questions.SAID_LAST, parameters.said_last, rule_questions.said_last),
     ):
         yield from make(told, count, random.Random(seeded(seed, kind, context.context_id)))
 
@@ -72,8 +72,10 @@ def _published(
     for scene in scenes:
         end += len(scene.said)
         chance = random.Random(seeded(seed, "questions", show, scene.name))
-        by = quiz.asker(scene.said, show, chance) if parameters.asker == "speaker" else None
-        for drawn in quiz.drawn(quiz.sorts(scene.asks), scene.date, parameters.per_scene, chance):
+        by = published_questions.asker(scene.said, show, chance) if parameters.asker == "speaker" else None
+        for drawn in published_questions.drawn(
+            published_questions.sorts(scene.asks), scene.date, parameters.per_scene, chance
+        ):
             question_id = f"{scene.name}.{drawn.kind}.{drawn.key}"
-            asked = quiz.put(question_id, drawn, by, scene.date, end, context.speakers)
+            asked = published_questions.put(question_id, drawn, by, scene.date, end, context.speakers)
             yield replace(asked, reason=asked.reason or (NO_RULE if parameters.keys == "rule" else None))

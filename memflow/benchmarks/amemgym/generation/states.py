@@ -17,10 +17,10 @@ from memflow.benchmarks.amemgym.answers import (
     updates_of,
     values_of,
 )
-from memflow.benchmarks.amemgym.asker import Asker, GivenUp
 from memflow.benchmarks.amemgym.config import Sizes
-from memflow.benchmarks.amemgym.personas import Persona
-from memflow.benchmarks.amemgym.schema import Schema, make_schema
+from memflow.benchmarks.amemgym.generation.personas import Persona
+from memflow.benchmarks.amemgym.generation.schema import Schema, make_schema
+from memflow.benchmarks.amemgym.generation.simulator import Asker, GivenUp
 from memflow.benchmarks.amemgym.wording import written
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from memflow.benchmarks.comem.annotation.labels import by_question, final
 from memflow.benchmarks.comem.config import UNKNOWN
 from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.curation.keys import by_question, final
 from memflow.records import GoldLabel
 
 

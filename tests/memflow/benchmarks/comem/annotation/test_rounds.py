@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks.api import Annotators, States
 from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.annotation import rounds
+from memflow.benchmarks.comem.annotation.rounds import annotated, annotation_prompts
 from memflow.benchmarks.comem.answers import UNTOLD, Finding, Review, narrowed
 from memflow.benchmarks.comem.config import Parameters
 from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.curation import annotation
-from memflow.benchmarks.comem.curation.annotation import annotated, annotation_prompts
 from memflow.benchmarks.comem.probes import probes_of
 from memflow.benchmarks.domains import Domain, find
 from memflow.chat.bounds import assert_bounded
@@ -222,7 +222,7 @@ def test_the_same_part_of_a_dialogue_is_asked_about_once(context: Made, tmp_path
 
 
 def test_no_more_contexts_are_written_out_than_are_in_hand(context: Made, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(annotation, "IN_HAND", 3)
+    monkeypatch.setattr(rounds, "IN_HAND", 3)
     first, second = Planted("1"), Planted("2")
     keys = keys_of(context(8, [asked(f"q{number}") for number in range(10)]), first, second)
     assert len(keys) == 80 and first.most_at_once + second.most_at_once <= 6
