@@ -50,7 +50,7 @@ def step(number):
     ]
 
 
-def test_every_mechanism_of_the_paper_is_among_them() -> None:
+def test_all_paper_mechanisms_are_memories() -> None:
     named = {mechanism(name) for name in SETTINGS["assistants"]} - {None}
     assert named == set(mechanisms()) - {"recent"} and "full_1024" in COMPARED  # which is RecentMemory
     for name in COMPARED:
@@ -58,7 +58,7 @@ def test_every_mechanism_of_the_paper_is_among_them() -> None:
 
 
 @pytest.mark.parametrize("name", COMPARED)
-def test_it_plays_more_than_fits_and_keeps_to_the_budget(name) -> None:
+def test_mechanism_respects_token_budget(name) -> None:
     async def recalled():
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
         memory = find(name, OWN).remember(tools)(EntryStore())
@@ -76,7 +76,7 @@ def test_it_plays_more_than_fits_and_keeps_to_the_budget(name) -> None:
     assert recall.entries
 
 
-def test_nothing_of_one_trajectory_is_left_in_the_next() -> None:
+def test_mechanism_state_is_reset_between_trajectories() -> None:
     async def twice(name):
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
         make = find(name, OWN).remember(tools)

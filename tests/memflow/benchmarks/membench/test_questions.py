@@ -47,7 +47,7 @@ def probe(language: str = "en") -> Probe:
         ("zh", Recall(), "172 cm", "membench/choice_told_zh"),
     ],
 )
-async def test_it_is_put_in_the_prompt_that_fits(language, recall, told, name):
+async def test_probe_uses_matching_prompt(language, recall, told, name):
     question = build_question(probe(language), recall, told)
     assert question.prompt.name == name
     assert question.query == "How tall is Ann? ('2024-10-03 08:00' Thursday)"
@@ -57,7 +57,7 @@ async def test_it_is_put_in_the_prompt_that_fits(language, recall, told, name):
         assert number_of(answer.value) == "3"
 
 
-def test_an_answer_is_a_letter_that_an_option_has():
+def test_answer_is_limited_to_option_letters():
     assert_bounded(choice_of(4))
     assert number_of(choice_of(4).model_validate_json('{"choice": "D"}')) == "4"
     with pytest.raises(ValueError, match="Input should be"):
@@ -66,7 +66,7 @@ def test_an_answer_is_a_letter_that_an_option_has():
     assert '"enum": ["A", "B", "C", "D"]' in schema
 
 
-def test_a_message_says_where_and_when_it_was_said():
+def test_add_stamp_appends_place_and_time():
     from datetime import datetime
 
     moment = datetime(2024, 10, 1, 8, 13)

@@ -24,7 +24,7 @@ def small(**conversation: Any) -> dict[str, Any]:
     return {"sample_id": "t-1", "conversation": {**said, **conversation}, "qa": asked}
 
 
-def test_a_record_keeps_what_was_published(written: Written) -> None:
+def test_record_keeps_published_content(written: Written) -> None:
     (record,) = written([small()])
     assert record.record_id == "t-1"
     assert json.loads(record.content) == small()
@@ -68,7 +68,7 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
         ([{**small(), "conversation": "text"}], "not of LoCoMo's shape"),
     ],
 )
-def test_a_damaged_file_is_refused_with_what_which_and_what_to_do(
+def test_reader_rejects_invalid_file(
     written: Written, content: Any, complaint: str
 ) -> None:
     with pytest.raises(BadInput, match=complaint) as refused:
@@ -99,17 +99,17 @@ TRAIN = {
         ([json.dumps({**TRAIN, "case_id": "t", "split": "test", "rests_on": ["x"]})], "rests on x"),
     ],
 )
-def test_a_damaged_case_is_refused(tmp_path: Path, lines: list[str], complaint: str) -> None:
+def test_invalid_sample_case_is_rejected(tmp_path: Path, lines: list[str], complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         cases(tmp_path, *lines)
 
 
-def test_the_sample_is_whole(sample: list[Record]) -> None:
+def test_bundled_sample_is_complete(sample: list[Record]) -> None:
     assert [record.position for record in sample] == list(range(29))
     assert {record.licence for record in sample} == {"Apache-2.0"}
 
 
-def test_locomo_is_ten_conversations(locomo: list[Record]) -> None:
+def test_locomo_has_ten_conversations(locomo: list[Record]) -> None:
     assert len(locomo) == 10
     assert locomo[0].record_id == "conv-26"
     assert sum(len(json.loads(record.content)["qa"]) for record in locomo) == 1986

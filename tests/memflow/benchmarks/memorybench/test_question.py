@@ -58,7 +58,7 @@ def chat() -> ScriptedChat:
         ("limitgen", "limitgen", 500),
     ],
 )
-def test_each_task_has_its_prompt_with_notes_and_question_and_no_gold(
+def test_task_prompts_have_notes_and_no_gold(
     name: str, stem: str, tokens: int | None
 ) -> None:
     asked = probe(name)
@@ -74,7 +74,7 @@ def test_each_task_has_its_prompt_with_notes_and_question_and_no_gold(
 
 
 @pytest.mark.parametrize(("kind", "aspect"), limitgen.ASPECTS.items())
-def test_a_reviewer_is_told_the_aspect_and_not_the_kind(kind: str, aspect: str) -> None:
+def test_limitgen_prompt_names_aspect_not_kind(kind: str, aspect: str) -> None:
     case = limitgen.case("a", kind, "Title: Kites", "Too few.")
     pool = Pool("limitgen", task("limitgen"), [case])
     (asked,) = probes(DOMAIN.name, [SelectedPool(pool, Split([0], []))])
@@ -84,7 +84,7 @@ def test_a_reviewer_is_told_the_aspect_and_not_the_kind(kind: str, aspect: str) 
 
 
 @pytest.mark.parametrize("output", [Limitations, Ideas])
-def test_lists_of_three_are_bounded_and_are_three(output: Any) -> None:
+def test_list_outputs_have_three_bounded_items(output: Any) -> None:
     assert_bounded(output)
     (name,) = output.model_fields
     for number in (0, 2, 4):
@@ -93,14 +93,14 @@ def test_lists_of_three_are_bounded_and_are_three(output: Any) -> None:
     assert answer_text(output.model_validate({name: ["a", "b", "ü"]})) == f'{{"{name}": ["a", "b", "ü"]}}'
 
 
-def test_limitations_fit_into_their_tokens() -> None:
+def test_limitations_fit_token_limit() -> None:
     """Three texts as long as they may be, at four characters a token, with their JSON."""
     longest = answer_text(Limitations(limitations=["x" * 500] * 3))
     assert len(longest) / 4 < (load(PACKAGE, "limitgen").max_tokens or 0)
 
 
 @pytest.mark.parametrize("name", CASES)
-async def test_the_scripted_reader_answers_each_task_and_uses_what_is_remembered(name: str) -> None:
+async def test_scripted_assistant_answers_tasks_from_notes(name: str) -> None:
     bench, asked = MemoryBench(), probe(name)
     said: dict[str, str] = {}
     for notes in ("", "user: " + asked.question[-12:].replace("？", "。") + " Remember the wind."):
@@ -119,25 +119,25 @@ async def dialogue(name: str, messages: Sequence[str]) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_a_user_says_in_a_dialogue_says_what_is_to_be_made_of_it(name: str) -> None:
+def test_user_message_contains_instructions(name: str) -> None:
     """A case's facts or a paper alone would be no request; nothing that is remembered or known stands in it."""
     said = user_message(probe(name))
     assert CASES[name].question in said
     assert (said == CASES[name].question) == (task(name).prompt == "answer")
 
 
-def test_a_question_about_a_corpus_is_said_as_it_stands_with_its_options() -> None:
+def test_corpus_question_is_plain_with_options() -> None:
     case = Case(case_id="0", question="Who?", gold="{}", revealed="", category="5", options=("Ann", "Bo"))
     (asked,) = probes(DOMAIN.name, [SelectedPool(Pool("locomo-0", task("locomo"), [case]), Split([], [0]))])
     assert user_message(asked) == "Who? (a) Ann (b) Bo"
 
 
-async def test_answers_of_parts_are_json_in_a_reply() -> None:
+async def test_structured_answers_are_json() -> None:
     assert len(json.loads(await dialogue("limitgen", ["Kites need rope."]))["limitations"]) == 3
     assert len(json.loads(await dialogue("ideabench", []))["hypotheses"]) == 3
 
 
-async def test_a_scripted_judgment_has_the_parts_of_one() -> None:
+async def test_scripted_judgment_has_all_sections() -> None:
     said = await dialogue("judge", [])
     assert "被告人甲盗窃自行车一辆。" in said
     assert said.index("本院认为") < said.index("判决如下")

@@ -46,7 +46,7 @@ def row(case: str, **over: Any) -> FeedbackRound:
     return FeedbackRound(domain="d", case_id=case, episode_id="dialogues", **told)
 
 
-def test_first_answers_that_were_pressed_on_are_learned_as_the_memory_none_is_asked() -> None:
+def test_liked_first_answers_become_examples() -> None:
     rows = [
         row("b", liked=True),
         row("a", copied=True, disliked=True),
@@ -62,7 +62,7 @@ def test_first_answers_that_were_pressed_on_are_learned_as_the_memory_none_is_as
     assert [example.case_id for example in build_training_data(rows, probes, "copy").examples] == ["a"]
 
 
-def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
+def test_skipped_cases_have_reasons() -> None:
     rows = [
         row("a", liked=True),
         row("b", liked=True, reason="no feedback on b: no answer"),
@@ -82,17 +82,17 @@ def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
     assert learned.counts() == [("sample_legal", 1, 0, 1), ("sample_open", 5, 1, 3)]
 
 
-def test_nobody_is_trained_on_a_test_case() -> None:
+def test_training_data_rejects_test_case() -> None:
     with pytest.raises(BadInput, match="the test case a, on which nobody may be trained"):
         build_training_data([row("a")], [probe("a", split="test")], "like")
 
 
-def test_a_case_that_is_asked_twice_is_no_feedback() -> None:
+def test_training_data_rejects_duplicate_case() -> None:
     with pytest.raises(BadInput, match="several first rounds of a"):
         build_training_data([row("a"), row("a", liked=True)], [probe("a")], "like")
 
 
-def test_the_gold_stays_outside() -> None:
+def test_training_data_has_no_gold() -> None:
     learned = build_training_data([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
     assert "never shown" not in str(learned.examples[0].written())
 
@@ -101,7 +101,7 @@ presses = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_s
 
 
 @given(presses, st.randoms(use_true_random=False))
-def test_every_pressed_first_answer_is_learned_or_left_out_whatever_the_order(
+def test_every_liked_answer_is_example_or_skipped(
     pressed: Any, chance: Any
 ) -> None:
     rows = [
@@ -119,7 +119,7 @@ def test_every_pressed_first_answer_is_learned_or_left_out_whatever_the_order(
     assert sum(learned.first_answers.values()) == len(rows)
 
 
-def test_the_digest_is_of_requests_and_answers() -> None:
+def test_digest_depends_on_requests_and_answers() -> None:
     probes = [probe("a")]
     first = build_training_data([row("a", liked=True)], probes, "like").digest
     assert build_training_data([row("a", liked=True, satisfaction=9)], probes, "like").digest == first
@@ -130,13 +130,13 @@ def test_the_digest_is_of_requests_and_answers() -> None:
     )
 
 
-def test_the_paper_settles_how_it_is_trained() -> None:
+def test_lora_defaults_match_paper() -> None:
     how = LoraConfig()
     assert (how.rank, how.alpha, how.dropout) == (8, 32, 0.05)
     assert (how.learning_rate, how.epochs, how.batch, how.length) == (1e-4, 5, 4, 8192)
 
 
-async def test_the_demo_has_something_to_learn_from(demo: Any) -> None:
+async def test_demo_has_training_examples(demo: Any) -> None:
     learned = [build_training_data(demo.feedback, demo.probes, action) for action in ("like", "copy")]
     assert all(not each.skipped for each in learned)
     assert sum(len(each.examples) for each in learned) > 0

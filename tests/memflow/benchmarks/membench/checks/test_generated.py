@@ -92,25 +92,25 @@ DAMAGES: dict[str, tuple[str, Damage]] = {
 }
 
 
-def test_every_expectation_has_its_damage():
+def test_every_check_has_a_corruption():
     assert set(DAMAGES) == set(BY_NAME)
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_the_demo_keeps_it_and_a_damage_is_named(demo, name):
+def test_demo_passes_and_corruption_fails(demo, name):
     assert outcome(demo, name).passed
     rows, damage = DAMAGES[name]
     worse = replace(demo, **{rows: damage(getattr(demo, rows))})
     assert not outcome(worse, name).passed
 
 
-def test_rules_of_generated_domains_do_not_apply_to_published_ones(demo):
+def test_generated_checks_skip_published_domains(demo):
     worse = replace(demo, turns=sent_earlier(demo.turns))
     rule = BY_NAME["generated_times_increasing"]
     assert check_rows(rule.table, worse.turns, [rule], {}.__getitem__, find("membench_memdaily")) == []
 
 
-def test_noise_has_no_time(demo):
+def test_untimed_noise_passes_time_check(demo):
     noise = replace(
         demo.turns[0], message_id="u0000/simple/roles/0/noise/1.0u", event=10**6, sent_at=None, exposes=None
     )

@@ -43,7 +43,7 @@ def _broken(domain: Domain, made: States, entities: list[Entity]) -> set[str]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_drawn_lives_pass_every_check(language: str) -> None:
+def test_sampled_graphs_pass_checks(language: str) -> None:
     domain = _domain(language)
     made = _states(domain)
     assert _broken(domain, made, made.entities) == set()
@@ -121,7 +121,7 @@ def _selfless(rows: list[Entity]) -> None:
         ),
     ],
 )
-def test_a_damage_is_caught_by_its_sentence(damage: Damage, sentences: set[str]) -> None:
+def test_corruption_fails_its_check(damage: Damage, sentences: set[str]) -> None:
     domain = _domain("en")
     made = _states(domain)
     entities = list(made.entities)
@@ -129,13 +129,13 @@ def test_a_damage_is_caught_by_its_sentence(damage: Damage, sentences: set[str])
     assert _broken(domain, made, entities) == sentences
 
 
-def test_every_sentence_is_tried_by_a_damage() -> None:
+def test_every_check_is_tested_by_a_corruption() -> None:
     marks = test_a_damage_is_caught_by_its_sentence.pytestmark  # type: ignore[attr-defined]
     tried = {sentence for _, sentences in marks[0].args[1] for sentence in sentences}
     assert tried == {each.name for each in EXPECTED}
 
 
-def test_published_users_are_as_they_are() -> None:
+def test_published_graphs_are_not_checked() -> None:
     domain = _domain("en")
     made = _states(domain)
     entities = list(made.entities)

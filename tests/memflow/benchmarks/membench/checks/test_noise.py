@@ -63,13 +63,13 @@ def failed(turns: Sequence[Turn], of: Domain = LONG) -> list[str]:
     return [name for name, outcome in outcomes(turns, of).items() if not outcome.passed]
 
 
-def test_they_are_among_all_expectations() -> None:
+def test_noise_checks_are_registered() -> None:
     named = {(each.table, each.name) for each in EXPECTATIONS}
     assert {(each.table, each.name) for each in EXPECTED} <= named
 
 
 @pytest.mark.parametrize("between", ["sessions", "messages"])
-def test_a_weave_passes_every_check(between: str) -> None:
+def test_inserted_noise_passes_checks(between: str) -> None:
     of = domain(150, between)
     assert failed(made(of), of) == []
 
@@ -92,11 +92,11 @@ CONTRADICTS = "noise_without_gold_or_options"
         "A certain Clara Jennings won.",  # A person of the user's life.
     ],
 )
-def test_noise_that_holds_what_is_told_or_asked_is_caught(text: str) -> None:
+def test_check_finds_conflicting_noise(text: str) -> None:
     assert failed(noise(made(), text)) == [CONTRADICTS]
 
 
-def test_it_blocks_where_we_wove_and_warns_of_noise_that_is_published_so() -> None:
+def test_conflict_blocks_inserted_and_warns_on_published_noise() -> None:
     turns = noise(made(), "A firm in Boston, MA has closed.")
     published = replace(LONG, parameters={"scene": "observation"})
     assert failed(turns, published) == [f"published_{CONTRADICTS}"]
@@ -104,7 +104,7 @@ def test_it_blocks_where_we_wove_and_warns_of_noise_that_is_published_so() -> No
     assert severity[CONTRADICTS] == "error" and severity[f"published_{CONTRADICTS}"] == "warn"
 
 
-def test_other_benchmarks_are_not_asked() -> None:
+def test_noise_checks_skip_other_benchmarks() -> None:
     other = replace(LONG, benchmark="amemgym", parameters={})
     assert failed(noise(made(), "A firm in Boston, MA has closed."), other) == []
 
@@ -145,10 +145,10 @@ def short(turns: list[Turn]) -> list[Turn]:
         (short, "trajectories_reach_noise_tokens"),
     ],
 )
-def test_a_damaged_weave_is_caught(damage: Callable[[list[Turn]], list[Turn]], sentence: str) -> None:
+def test_check_finds_corrupted_noise(damage: Callable[[list[Turn]], list[Turn]], sentence: str) -> None:
     assert sentence in failed(damage(made()))
 
 
-def test_a_parted_session_is_caught_where_sessions_are_to_stay_whole() -> None:
+def test_check_finds_split_session() -> None:
     turns = made(domain(150, "messages"))
     assert failed(turns, domain(150, "sessions")) == ["noise_units_and_sessions_contiguous"]

@@ -72,7 +72,7 @@ everywhere = pytest.mark.parametrize(
 
 
 @everywhere
-def test_every_kind_and_scenario_is_asked_of_everybody(scene, language):
+def test_every_user_has_every_reflective_kind(scene, language):
     held = made(scene, language)
     assert [probe.reason for probe in held.probes if probe.reason] == []
     assert [turn.reason for turn in held.turns if turn.reason] == []
@@ -83,12 +83,12 @@ def test_every_kind_and_scenario_is_asked_of_everybody(scene, language):
 
 
 @everywhere
-def test_what_is_expected_holds(scene, language):
+def test_generated_rows_pass_checks(scene, language):
     assert failed(made(scene, language)) == []
 
 
 @everywhere
-def test_gold_stands_at_every_place_alike(scene, language):
+def test_gold_positions_are_uniform(scene, language):
     held = made(scene, language)
     places = Counter(probe.gold for probe in held.probes)
     even = len(held.probes) / 4
@@ -99,7 +99,7 @@ def test_gold_stands_at_every_place_alike(scene, language):
         assert len(set(probe.options)) == 4 and probe.options[int(probe.gold) - 1] == probe.revealed
 
 
-def test_each_sentence_names_its_damage():
+def test_corruption_fails_named_check():
     held = made("participation", "en")
     by_id = {turn.message_id: turn for turn in held.turns}
 
@@ -147,7 +147,7 @@ def test_each_sentence_names_its_damage():
     assert failed(held, turns=again) == [lists]
 
 
-def test_nothing_is_expected_of_other_domains():
+def test_checks_skip_other_domains():
     held = made("participation", "en")
     published = SimpleNamespace(**{**vars(held), "domain": replace(held.domain, parameters={})})
     assert failed(published, turns=[]) == []
@@ -182,17 +182,17 @@ def holds_chance(values: list[float]) -> bool:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_recommendations_are_read_word_for_word_where_they_are_shown(language):
+def test_scripted_reader_finds_shown_recommendations(language):
     found = accuracy("participation", language, True)
     for kind in ("lowlevel_rec", "rec_multi_session"):
         assert sum(found[kind]) / len(found[kind]) > 0.95
 
 
 @everywhere
-def test_with_nothing_shown_everything_is_at_chance(scene, language):
+def test_scripted_reader_is_at_chance_without_context(scene, language):
     assert holds_chance([value for values in accuracy(scene, language, False).values() for value in values])
 
 
 @everywhere
-def test_moods_are_never_read_since_nobody_names_them(scene, language):
+def test_scripted_reader_cannot_read_moods(scene, language):
     assert holds_chance(accuracy(scene, language, True)["mood"])

@@ -41,7 +41,7 @@ def failed(rows: Rows, table: str, domain: str = DOMAIN.name) -> dict[str, int]:
     return {outcome.name: outcome.unexpected for outcome in outcomes if not outcome.passed}
 
 
-def test_sound_rows_pass_every_check(rows: Rows):
+def test_valid_rows_pass_checks(rows: Rows):
     assert len(rows[PROBES]) == 18
     assert failed(rows, TURNS) == failed(rows, PROBES) == {}
 
@@ -88,13 +88,13 @@ PROBE_DAMAGES: list[tuple[Callable[[Probe, Rows], Probe], str]] = [
 
 
 @pytest.mark.parametrize(("damage", "sentence"), PROBE_DAMAGES)
-def test_a_damaged_question_is_named(rows: Rows, damage: Callable[[Probe, Rows], Probe], sentence: str):
+def test_corrupted_probe_fails_named_check(rows: Rows, damage: Callable[[Probe, Rows], Probe], sentence: str):
     rows[PROBES][0] = damage(rows[PROBES][0], rows)
     assert failed(rows, PROBES) == {sentence: 1}
     assert failed(rows, PROBES, "amemgym_demo") == {}
 
 
-def test_evidence_that_is_quarantined_was_not_said(rows: Rows):
+def test_quarantined_evidence_is_not_in_history(rows: Rows):
     evidence = rows[PROBES][0].evidence[0]
     rows[TURNS] = [
         replace(turn, reason="it is cut off") if turn.message_id == evidence else turn for turn in rows[TURNS]
@@ -102,24 +102,24 @@ def test_evidence_that_is_quarantined_was_not_said(rows: Rows):
     assert failed(rows, PROBES) == {"evidence_in_history": 1}
 
 
-def test_a_quarantined_question_is_at_fault_no_more(rows: Rows):
+def test_quarantined_probe_passes_checks(rows: Rows):
     rows[PROBES][0] = replace(rows[PROBES][0], options=[], gold="0", evidence=[], reason="it has no options")
     assert failed(rows, PROBES) == {}
 
 
 @pytest.mark.parametrize("damage", [{"sent_at": time(1)}, {"exposes": '{"value": "61"}'}])
-def test_noise_that_has_a_time_or_tells_something_is_named(rows: Rows, damage: dict[str, str]):
+def test_noise_with_time_or_gold_fails(rows: Rows, damage: dict[str, str]):
     at = noise_of(rows)
     rows[TURNS][at] = replace(rows[TURNS][at], **damage)
     assert failed(rows, TURNS) == {"noise_without_time_and_gold": 1}
 
 
-def test_a_time_that_cannot_be_read_is_named(rows: Rows):
+def test_unparseable_time_fails(rows: Rows):
     rows[TURNS][0] = replace(rows[TURNS][0], sent_at="on Monday")
     assert failed(rows, TURNS) == {"parseable_times": 1}
 
 
-def test_a_time_that_goes_back_is_a_warning_at_its_message(rows: Rows):
+def test_decreasing_time_is_a_warning(rows: Rows):
     rows[TURNS][2] = replace(rows[TURNS][2], sent_at=time(-5))
     assert find_decreasing_times(rows[TURNS]) == [2]
     assert {each.severity for each in EXPECTED if each.name == "non_decreasing_times"} == {"warn"}
@@ -143,7 +143,7 @@ def said(*times: str | None, episode: str = "a") -> list[Turn]:
     ]
 
 
-def test_times_are_compared_within_an_episode_and_across_what_has_none():
+def test_times_are_compared_within_episode():
     assert find_decreasing_times(said(time(0), time(0), None, time(1))) == []
     assert find_decreasing_times(said(time(2), None, time(1), time(1), time(0))) == [2, 4]
     assert find_decreasing_times([*said(time(9)), *said(time(1), episode="b")]) == []

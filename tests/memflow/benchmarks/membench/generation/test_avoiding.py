@@ -21,7 +21,7 @@ async def told(plan, chat):
     return await word_trajectory(plan, lay_out(plan, "made", START, 1), ["Boston"], 1, chat)
 
 
-def test_a_word_is_said_whole_and_in_either_case():
+def test_contains_word_matches_whole_words_in_any_case():
     assert contains_word("I love Comedy, always.", "comedy") and contains_word("A sci-fi night", "Sci-Fi")
     assert not contains_word("That was a comedian.", "comedy") and not contains_word(
         "It is warm here.", "War"
@@ -34,12 +34,12 @@ def test_a_word_is_said_whole_and_in_either_case():
 
 
 @pytest.mark.parametrize(("place", "language"), [("Boston, MA", "en"), ("北京", "zh")])
-def test_what_was_said_is_had_back_without_place_and_time(place, language):
+def test_strip_stamp_reverts_add_stamp(place, language):
     assert strip_stamp(add_stamp("A (small) thing.", place, "'now'", language)) == "A (small) thing."
     assert strip_stamp("A (small) thing.") == "A (small) thing."
 
 
-async def test_the_simulator_is_told_the_words_and_asked_again_where_it_says_one(planned, simulator):
+async def test_wording_with_forbidden_word_is_retried(planned, simulator):
     asked = []
 
     def telling(request):
@@ -54,7 +54,7 @@ async def test_the_simulator_is_told_the_words_and_asked_again_where_it_says_one
     assert {request.attempt for request in asked} == {0, 1}
 
 
-async def test_the_assistants_words_count_as_well(planned, simulator):
+async def test_forbidden_words_apply_to_assistant(planned, simulator):
     def telling(request):
         return ToldRound(user=request.fields["said"], assistant="How sad.")
 
@@ -62,7 +62,7 @@ async def test_the_assistants_words_count_as_well(planned, simulator):
     assert 'must not stand in it: "sad"' in (trajectory.reason or "")
 
 
-async def test_one_who_is_observed_avoids_them_too(planned, simulator):
+async def test_forbidden_words_apply_to_observation(planned, simulator):
     def telling(request):
         return ToldMessage(text=f"{request.fields['said']} So sad.")
 

@@ -18,7 +18,7 @@ START = Parameters().start
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_there_are_moods_enough_and_what_is_said_in_one_is_said_in_no_other(language):
+def test_moods_are_distinct_and_sufficient(language):
     held = emotion_templates(language).moods
     assert len(held) >= 8
     said = [text for mood in held for text in (*mood.happenings, *mood.remarks)]
@@ -29,7 +29,7 @@ def test_there_are_moods_enough_and_what_is_said_in_one_is_said_in_no_other(lang
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_no_remark_and_no_happening_names_its_mood(language):
+def test_remarks_do_not_name_their_mood(language):
     for mood in emotion_templates(language).moods:
         assert any(contains_word(mood.mood, word) for word in mood.named)
         for text in (*mood.happenings, *mood.remarks):
@@ -37,7 +37,7 @@ def test_no_remark_and_no_happening_names_its_mood(language):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_mood_has_others_enough_to_be_told_from(language):
+def test_every_mood_has_enough_distant_moods(language):
     held = emotion_templates(language)
     for mood in held.moods:
         apart = held.apart_from(mood)
@@ -50,7 +50,7 @@ def test_every_mood_has_others_enough_to_be_told_from(language):
     language=st.sampled_from(["en", "zh"]),
     scene=st.sampled_from(["participation", "observation"]),
 )
-def test_a_mood_is_asked_of_what_was_said_in_a_row(seed, language, scene):
+def test_emotion_plan_has_consecutive_evidence(seed, language, scene):
     plan = plan_preference(task_of("highlevel", "emotion", language, seed, scene=scene))
     held = {mood.mood: mood for mood in emotion_templates(language).moods}
     mood = held[plan.query.answer]
@@ -75,7 +75,7 @@ def test_a_mood_is_asked_of_what_was_said_in_a_row(seed, language, scene):
 
 
 @pytest.mark.parametrize("scene", ["participation", "observation"])
-def test_what_is_said_in_a_mood_is_said_within_minutes(scene):
+def test_mood_messages_are_minutes_apart(scene):
     plan = plan_preference(task_of("highlevel", "emotion", scene=scene))
     steps = lay_out(plan, "made", START, 1).trajectory.steps
     times = [clock.parse_time(step.sent_at) for step in steps]
@@ -87,7 +87,7 @@ def test_what_is_said_in_a_mood_is_said_within_minutes(scene):
     assert [gap >= timedelta(hours=1) for change, gap in gaps if change] == [True]
 
 
-def test_either_session_may_be_the_one_that_is_asked_of():
+def test_asked_session_may_be_first_or_second():
     first = [
         plan_preference(task_of("highlevel", "emotion", seed=seed)).query.evidence[0][0]
         for seed in range(200)

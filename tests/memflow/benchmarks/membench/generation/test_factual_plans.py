@@ -41,7 +41,7 @@ def evidence(plan):
 
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
-def test_evidence_tells_what_the_graph_has_and_nothing_else_is_gold(scene, language, seed):
+def test_evidence_matches_graph_and_only_evidence_has_gold(scene, language, seed):
     for task, plan in plans(scene, language, seed):
         told = [
             (at, number)
@@ -58,7 +58,7 @@ def test_evidence_tells_what_the_graph_has_and_nothing_else_is_gold(scene, langu
 
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
-def test_what_wordings_have_to_keep_stands_in_the_plain_sentences(scene, language, seed):
+def test_required_words_are_in_plain_sentences(scene, language, seed):
     for _, plan in plans(scene, language, seed):
         assert (
             all(keep in plan.query.question for keep in plan.query.required_words)
@@ -73,7 +73,7 @@ def test_what_wordings_have_to_keep_stands_in_the_plain_sentences(scene, languag
 
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
-def test_wrong_options_are_wrong_and_told_apart(scene, language, seed):
+def test_wrong_options_are_distinct_and_not_gold(scene, language, seed):
     for _, plan in plans(scene, language, seed):
         wrong = plan.query.wrong
         assert len({plan.query.answer, *wrong}) == 1 + len(wrong)
@@ -83,7 +83,7 @@ def test_wrong_options_are_wrong_and_told_apart(scene, language, seed):
 
 @examples(20)
 @given(LANGUAGES, SEEDS)
-def test_two_who_speak_have_a_session_about_each(language, seed):
+def test_participation_has_session_per_entity(language, seed):
     for task, plan in plans("participation", language, seed):
         sort = "people" if task.scenario == "roles" else "events"
         rounds = 20 if sort == "people" else 10
@@ -98,7 +98,7 @@ def test_two_who_speak_have_a_session_about_each(language, seed):
 
 @examples(20)
 @given(LANGUAGES, SEEDS)
-def test_who_is_asked_about_is_named_by_what_nobody_else_has(language, seed):
+def test_target_is_identified_uniquely(language, seed):
     graph = life(language, seed)
     for sort in SUBJECT_TYPES:
         task = task_of("conditional", "roles", graph, language=language)
@@ -112,7 +112,7 @@ def test_who_is_asked_about_is_named_by_what_nobody_else_has(language, seed):
 
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
-def test_what_is_corrected_was_told_wrongly_before(scene, language, seed):
+def test_correction_follows_wrong_statement(scene, language, seed):
     for _, plan in plans(scene, language, seed, ("knowledge_update",)):
         [(session, message)] = plan.query.evidence
         [stale] = plan.query.wrong
@@ -121,13 +121,13 @@ def test_what_is_corrected_was_told_wrongly_before(scene, language, seed):
         assert stale != plan.query.answer == plan.sessions[session].messages[message].exposes["value"]
 
 
-def test_only_asides_are_put_in_passing():
+def test_only_noisy_questions_are_asides():
     for _, plan in plans("observation", "en", 3):
         assert plan.query.aside == (plan.kind.name == "noisy")
 
 
 @pytest.mark.parametrize("scenario", ["events"])
-def test_a_time_is_asked_for_as_a_date(scenario):
+def test_time_questions_are_dated(scenario):
     dated = {
         plan.query.evidence and evidence(plan)[-1].exposes["attribute"]: plan.query.dated
         for seed in range(40)
@@ -136,7 +136,7 @@ def test_a_time_is_asked_for_as_a_date(scenario):
     assert dated == {"location": False, "time": True, "scale": False, "duration": False}
 
 
-def test_one_who_is_observed_tells_thirteen_attributes_of_one_and_one_of_each_other():
+def test_observation_states_thirteen_attributes_of_target():
     task = task_of("simple", "roles", scene="observation")
     [session] = PLANNERS["simple"](task).sessions
     assert len(session.messages) == 13 + 7 and session.rounds == 0
@@ -144,7 +144,7 @@ def test_one_who_is_observed_tells_thirteen_attributes_of_one_and_one_of_each_ot
     assert sorted(map(about.count, set(about))) == [1] * 7 + [13]
 
 
-def test_evidence_is_spread_over_all_that_is_observed():
+def test_evidence_positions_cover_observation():
     places = {
         PLANNERS["simple"](task_of("simple", "roles", seed=seed, scene="observation")).query.evidence[0][1]
         for seed in range(200)
@@ -152,7 +152,7 @@ def test_evidence_is_spread_over_all_that_is_observed():
     assert places == set(range(20))
 
 
-def test_hybrid_trajectories_ask_about_every_sort_and_tell_of_the_others():
+def test_hybrid_plans_cover_all_subject_types():
     graph = life(seed=1)
     sorts = {node.entity_id: node.kind.replace("relative", "colleague") for node in graph.nodes}
     asked = set()
@@ -164,14 +164,14 @@ def test_hybrid_trajectories_ask_about_every_sort_and_tell_of_the_others():
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_there_are_sentences_for_all_that_is_told_and_asked(language):
+def test_templates_exist_for_all_attributes(language):
     words = fact_templates(language)
     for sort in SUBJECT_TYPES:
         assert set(ASKABLE_ATTRIBUTES[sort]) <= set(words.of(sort).attributes)
     assert len(words.seasons) == 4 and len(words.months) == 12
 
 
-def test_plans_depend_on_their_seed_alone():
+def test_plans_depend_only_on_seed():
     one, again = (PLANNERS["noisy"](task_of("noisy", "roles", seed=5)) for _ in range(2))
     assert one == again
     others = [PLANNERS["noisy"](task_of("noisy", "roles", life(), seed)) for seed in range(8)]

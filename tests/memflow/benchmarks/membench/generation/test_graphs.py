@@ -57,7 +57,7 @@ any_life = st.builds(
 
 @given(any_life)
 @examples(100)
-def test_what_a_question_names_is_named_once_in_a_life(life: Graph) -> None:
+def test_identifying_values_are_unique_in_graph(life: Graph) -> None:
     people = (life.user, *life.roles)
     for nodes, names in (
         (life.nodes, ("name",)),
@@ -73,7 +73,7 @@ def test_what_a_question_names_is_named_once_in_a_life(life: Graph) -> None:
 
 @given(any_life)
 @examples(100)
-def test_relatives_share_the_hometown_and_colleagues_what_belongs_to_the_work(life: Graph) -> None:
+def test_relatives_share_hometown_and_colleagues_share_job(life: Graph) -> None:
     assert {node["hometown"] for node in life.relatives} == {life.user["hometown"]}
     for shared in ("work_location", "occupation", "company", "education"):
         assert {node[shared] for node in life.colleagues} == {life.user[shared]}
@@ -81,7 +81,7 @@ def test_relatives_share_the_hometown_and_colleagues_what_belongs_to_the_work(li
 
 @given(any_life)
 @examples(100)
-def test_ages_and_heights_are_of_their_ranges(life: Graph) -> None:
+def test_ages_and_heights_are_in_range(life: Graph) -> None:
     age = told.parse_age(life.user["age"])
     assert AGES[0] <= age <= AGES[1]
     words = vocabulary.bundled_vocabulary("zh" if "岁" in life.user["age"] else "en")
@@ -96,7 +96,7 @@ def test_ages_and_heights_are_of_their_ranges(life: Graph) -> None:
 
 @given(any_life)
 @examples(100)
-def test_an_occupation_takes_the_education_that_one_has(life: Graph) -> None:
+def test_occupation_matches_education(life: Graph) -> None:
     words = vocabulary.bundled_vocabulary("zh" if "岁" in life.user["age"] else "en")
     for node in (life.user, *life.roles):
         occupation = words.occupation(node["occupation"])
@@ -106,7 +106,7 @@ def test_an_occupation_takes_the_education_that_one_has(life: Graph) -> None:
 
 @given(any_life)
 @examples(100)
-def test_what_would_be_personal_data_is_marked_and_of_nobodys_range(life: Graph) -> None:
+def test_personal_data_is_marked_and_reserved(life: Graph) -> None:
     for node in life.nodes:
         expected: tuple[str, ...] = ()
         if node.kind in ("self", "relative", "colleague"):
@@ -119,7 +119,7 @@ def test_what_would_be_personal_data_is_marked_and_of_nobodys_range(life: Graph)
 
 @given(any_life)
 @examples(50)
-def test_rows_give_the_life_back(life: Graph) -> None:
+def test_graph_round_trips_through_rows(life: Graph) -> None:
     words = vocabulary.bundled_vocabulary("zh" if "岁" in life.user["age"] else "en")
     profile, entities = graph_rows(life, "d", words, date(2024, 10, 1))
     states = States([profile], entities=entities)
@@ -129,7 +129,7 @@ def test_rows_give_the_life_back(life: Graph) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_life_has_as_many_people_and_events_as_set_and_every_attribute(language: Language) -> None:
+def test_graph_has_configured_size_and_all_attributes(language: Language) -> None:
     life = drawn(language)
     kinds = Counter(node.kind for node in life.nodes)
     assert kinds == {
@@ -156,13 +156,13 @@ def test_a_life_has_as_many_people_and_events_as_set_and_every_attribute(languag
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_life_depends_on_seed_and_number_alone(language: Language) -> None:
+def test_graph_depends_only_on_seed_and_number(language: Language) -> None:
     assert drawn(language, 3) == drawn(language, 3)
     assert drawn(language, 3) != drawn(language, 4)
     assert drawn(language, 3) != drawn(language, 3, seed=43)
 
 
-def test_events_are_where_the_rules_of_the_paper_put_them() -> None:
+def test_event_locations_follow_paper_probabilities() -> None:
     lives = [drawn("en", number) for number in range(300)]
     events = [(life, event) for life in lives for event in life.events]
     at_work = sum(event["location"] == life.user["work_location"] for life, event in events) / len(events)
@@ -180,7 +180,7 @@ def test_events_are_where_the_rules_of_the_paper_put_them() -> None:
     assert {moment.day for moment in fixed} == set(range(11, 18))
 
 
-def test_heights_are_normal_about_what_they_are_for_men_and_women() -> None:
+def test_heights_are_normally_distributed_by_gender() -> None:
     people = [node for number in range(300) for node in (drawn("en", number).roles)]
     for gender, middle in (("male", 170), ("female", 164)):
         heights = [told.parse_height(node["height"]) for node in people if node["gender"] == gender]
@@ -189,7 +189,7 @@ def test_heights_are_normal_about_what_they_are_for_men_and_women() -> None:
         assert 7 < (sum((each - mean) ** 2 for each in heights) / len(heights)) ** 0.5 < 9
 
 
-def test_nodes_are_found_by_id_and_by_what_they_have() -> None:
+def test_nodes_are_found_by_id_and_values() -> None:
     life = drawn()
     boss = life.colleagues[1]
     assert life.node(boss.entity_id) == boss
@@ -200,12 +200,12 @@ def test_nodes_are_found_by_id_and_by_what_they_have() -> None:
         boss["fortune"]
 
 
-def test_a_user_without_a_graph_is_refused_by_name() -> None:
+def test_missing_graph_is_rejected() -> None:
     with pytest.raises(BadInput, match="user u9 has no graph"):
         load_graph(States([]), "u9")
 
 
-def test_a_quarantined_entity_is_left_out() -> None:
+def test_quarantined_entity_is_not_in_graph() -> None:
     life = Graph("u", (Node("self", "self", "A", "self", {}), Node("item0", "item", "B", "owns", {})))
     profile, entities = graph_rows(life, "d", vocabulary.bundled_vocabulary("en"), date(2024, 10, 1))
     entities[1] = replace(entities[1], reason="damaged")

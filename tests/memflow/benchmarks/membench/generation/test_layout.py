@@ -43,7 +43,7 @@ def drawn(draw) -> TrajectoryPlan:
 
 
 @given(drawn(), st.integers(0, 10**6))
-def test_all_is_told_once_and_in_order(plan, seed):
+def test_layout_contains_each_message_once_in_order(plan, seed):
     layout = lay_out(plan, "made", START, seed)
     messages = [(slot.session, slot.message) for slot in layout.slots if slot.filler is None]
     assert messages == [
@@ -64,7 +64,7 @@ def test_all_is_told_once_and_in_order(plan, seed):
 
 
 @given(drawn(), st.integers(0, 10**6))
-def test_times_go_on_and_evidence_is_named_in_its_order(plan, seed):
+def test_layout_times_increase_and_evidence_is_ordered(plan, seed):
     layout = lay_out(plan, "made", START, seed)
     moments = [parse_time(step.sent_at) for step in layout.trajectory.steps]
     assert moments == sorted(set(moments))
@@ -76,7 +76,7 @@ def test_times_go_on_and_evidence_is_named_in_its_order(plan, seed):
         assert slot.filler is None and (slot.session, slot.message) in plan.query.evidence
 
 
-def test_beats_come_to_stand_everywhere():
+def test_message_positions_cover_session():
     session = PlannedSession("it", (PlannedMessage("Beat."),), rounds=3)
     places = {
         lay_out(

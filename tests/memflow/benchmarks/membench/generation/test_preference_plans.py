@@ -55,7 +55,7 @@ def check(task, plan):
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, scene=SCENE)
-def test_a_preference_is_seen_from_a_chain_of_likings(seed, language, topic, scene):
+def test_preference_plan_links_liked_items(seed, language, topic, scene):
     of = task_of("highlevel", topic, language, seed, scene=scene)
     plan = plan_preference(of)
     check(of, plan)
@@ -68,7 +68,7 @@ def test_a_preference_is_seen_from_a_chain_of_likings(seed, language, topic, sce
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC)
-def test_a_preference_is_seen_from_what_is_taken_and_rejected(seed, language, topic):
+def test_recommendation_preference_plan_has_liked_and_disliked_items(seed, language, topic):
     of = task_of("highlevel_rec", topic, language, seed)
     plan = plan_preference_from_recommendations(of)
     check(of, plan)
@@ -85,7 +85,7 @@ def test_a_preference_is_seen_from_what_is_taken_and_rejected(seed, language, to
             assert message.exposes is None and said.required_words[0] in (message.assistant or "")
 
 
-def test_three_items_in_ten_are_stated_and_the_others_recommended_first():
+def test_thirty_percent_of_opinions_are_stated():
     sessions = [
         session
         for seed in range(200)
@@ -95,7 +95,7 @@ def test_three_items_in_ten_are_stated_and_the_others_recommended_first():
     assert share == pytest.approx(0.3, abs=0.04)
 
 
-def test_the_second_is_no_more_often_liked_than_by_chance():
+def test_second_item_is_liked_at_chance_rate():
     liked = [
         (1, 0)
         in (

@@ -131,7 +131,7 @@ def _goodreads() -> dict[str, bytes | str]:
 
 
 @pytest.mark.parametrize(("name", "files"), [("movielens", _movielens), ("movielens_100k", _movielens_100k)])
-def test_the_most_frequent_kind_of_film_that_one_likes_is_counted(
+def test_favorite_is_most_frequent_liked_category(
     name: str, files: Callable[[], dict[str, bytes | str]], tmp_path: Path
 ) -> None:
     records = _read(name, tmp_path, files())
@@ -154,12 +154,12 @@ def test_the_most_frequent_kind_of_film_that_one_likes_is_counted(
     assert all(record.source.startswith(name) and len(record.sha256) == 64 for record in records)
 
 
-def test_titles_of_movielens_100k_are_latin_1(tmp_path: Path) -> None:
+def test_movielens_100k_titles_are_latin_1(tmp_path: Path) -> None:
     found = _categories(_read("movielens_100k", tmp_path, _movielens_100k()))
     assert "Café Action (2001)" in found["Action"].items
 
 
-def test_tastes_are_read_from_tags_and_reviews_go_over_lines(tmp_path: Path) -> None:
+def test_foodcom_reads_taste_tags_and_multiline_reviews(tmp_path: Path) -> None:
     found = _categories(_read("foodcom", tmp_path, _foodcom()))
     assert sorted(found) == ["Citrusy", "Savoury", "Spicy", "Sweet"]
     assert found["Spicy"].items[0] == "Comedy 0 (2001) dish"
@@ -168,7 +168,7 @@ def test_tastes_are_read_from_tags_and_reviews_go_over_lines(tmp_path: Path) -> 
     assert (found["Spicy"].weight, found["Sweet"].weight, found["Citrusy"].weight) == (2, 0, 1)
 
 
-def test_a_book_is_of_the_genre_that_most_readers_gave_it_and_an_edition_counts_once(tmp_path: Path) -> None:
+def test_goodreads_uses_most_voted_genre_once_per_title(tmp_path: Path) -> None:
     found = _categories(_read("goodreads", tmp_path, _goodreads()))
     assert sorted(found) == list(GENRES)
     titles = [title for each in found.values() for title in each.items]
@@ -176,7 +176,7 @@ def test_a_book_is_of_the_genre_that_most_readers_gave_it_and_an_edition_counts_
     assert "Both Ways (2001)" in found["Action"].items  # As many votes for Comedy, which comes later.
 
 
-def test_books_by_number_are_looked_up_in_their_map(tmp_path: Path) -> None:
+def test_goodreads_csv_uses_book_id_map(tmp_path: Path) -> None:
     files = _goodreads()
     del files["goodreads/goodreads_interactions_dedup.json.gz"]
     rows = [f"{user},{book + 1000},1,{int(float(stars))},0" for user, book, stars in _stars()]
@@ -196,7 +196,7 @@ def test_books_by_number_are_looked_up_in_their_map(tmp_path: Path) -> None:
     }
 
 
-def test_a_category_keeps_only_its_most_liked_items(tmp_path: Path) -> None:
+def test_category_keeps_most_liked_items(tmp_path: Path) -> None:
     files = _movielens()
     more = [f"{film},Long Drama {film},Drama" for film in range(1000, 1000 + 2 * MAX_ITEMS)]
     liked = [f"7,{film},5,1" for film in range(1000, 1000 + 2 * MAX_ITEMS)]
@@ -248,7 +248,7 @@ def test_a_category_keeps_only_its_most_liked_items(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_damaged_file_is_refused_by_name_and_line(
+def test_invalid_file_is_rejected_with_line(
     name: str,
     files: Callable[[], dict[str, bytes | str]],
     source: str,

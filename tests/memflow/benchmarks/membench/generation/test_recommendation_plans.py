@@ -39,7 +39,7 @@ def options(plan) -> list[frozenset[str]]:
 
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, recommends=st.sampled_from([0.0, 0.4, 1.0]))
-def test_one_list_alone_holds_what_was_recommended(seed, language, topic, recommends):
+def test_only_gold_list_equals_recommendations(seed, language, topic, recommends):
     plan = plan_recommendations(task_of("lowlevel_rec", topic, language, seed, recommended=recommends))
     check(plan)
     assert len(plan.sessions) == 1 and 4 <= len(told(plan)) <= 5
@@ -49,7 +49,7 @@ def test_one_list_alone_holds_what_was_recommended(seed, language, topic, recomm
 
 
 @given(seed=SEEDS, language=LANGUAGE)
-def test_several_sessions_are_about_a_topic_each(seed, language):
+def test_multi_session_plan_has_one_topic_per_session(seed, language):
     plan = plan_recommendations_over_sessions(task_of("rec_multi_session", "multi_agent", language, seed))
     check(plan)
     assert [len(session.messages) for session in plan.sessions] == [3, 3, 3]
@@ -81,14 +81,14 @@ def check(plan):
 
 
 @pytest.mark.parametrize("topic", ["movie", "food", "book"])
-def test_the_question_asks_for_what_the_session_was_about(topic):
+def test_question_asks_for_session_topic(topic):
     plan = plan_recommendations(task_of("lowlevel_rec", topic))
     noun = {"movie": "movies", "food": "dishes", "book": "books"}
     assert noun[topic] in plan.query.question
     assert not any(noun[other] in plan.query.question for other in noun if other != topic)
 
 
-def test_the_wrong_lists_have_too_few_too_many_and_others():
+def test_wrong_lists_miss_add_or_replace_items():
     sizes = set()
     for seed in range(30):
         right, *wrong = options(plan_recommendations(task_of("lowlevel_rec", seed=seed, recommended=1.0)))
@@ -96,17 +96,17 @@ def test_the_wrong_lists_have_too_few_too_many_and_others():
     assert sizes == {-1, 0, 1}
 
 
-def test_a_seed_gives_the_same_plan_again_and_another_another():
+def test_plan_depends_on_seed():
     one, again, other = (plan_recommendations(task_of("lowlevel_rec", seed=seed)) for seed in (1, 1, 2))
     assert one == again != other
 
 
-def test_a_category_with_too_few_items_is_refused_by_name():
+def test_planner_rejects_category_with_too_few_items():
     with pytest.raises(BadInput, match="'Comedy' has 9 items to tell of; 20 are needed"):
         plan_recommendations(task_of("lowlevel_rec", items=(20, 20)))
 
 
-def test_a_preference_that_no_map_has_is_refused():
+def test_planner_rejects_unknown_preference():
     with pytest.raises(BadInput, match="prefers the movie 'Slapstick', which is in no map; there are Action"):
         plan_recommendations(task_of("lowlevel_rec", liked={"movie": "Slapstick"}))
     with pytest.raises(BadInput, match="u1 has no preference for a movie; make the states again"):

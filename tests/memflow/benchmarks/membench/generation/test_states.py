@@ -51,7 +51,7 @@ def states(domain: Domain, records: Sequence[Record]) -> States:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_our_words_and_likes_are_records_and_come_back(language: str) -> None:
+def test_vocabulary_and_preferences_round_trip_through_records(language: str) -> None:
     records = shipped(language)
     assert len({record.record_id for record in records}) == len(records)
     assert [record.position for record in records] == list(range(len(records)))
@@ -60,7 +60,7 @@ def test_our_words_and_likes_are_records_and_come_back(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_generated_domain_has_the_lives_of_its_users(language: str) -> None:
+def test_generated_domain_has_states_of_its_users(language: str) -> None:
     made = states(domain(language, roles=5, events=4), shipped(language))
     lives = load_graphs(made)
     assert [life.user_id for life in lives] == ["u0000", "u0001", "u0002"]
@@ -70,18 +70,18 @@ def test_a_generated_domain_has_the_lives_of_its_users(language: str) -> None:
     assert {profile.start_date for profile in made.profiles} == {"2024-10-01"}
 
 
-def test_fewer_users_are_the_first_of_more() -> None:
+def test_limit_selects_first_users() -> None:
     many = states(domain(), shipped())
     few = states(domain().limited(2), shipped())
     assert few.profiles == many.profiles[:2]
     assert few.entities == many.entities[: len(few.entities)]
 
 
-def test_a_domain_of_published_data_has_no_states() -> None:
+def test_published_domain_has_no_generated_states() -> None:
     assert states(Domain("d", "membench", ("memdaily",), "", {}), []) == States([])
 
 
-def test_a_language_without_words_is_refused_by_name() -> None:
+def test_missing_vocabulary_is_rejected() -> None:
     with pytest.raises(BadInput, match="name lives_zh among them"):
         states(domain("zh"), shipped("en"))
     likes = [record for record in shipped() if "likes/book" not in record.record_id]
@@ -89,7 +89,7 @@ def test_a_language_without_words_is_refused_by_name() -> None:
         states(domain(), likes)
 
 
-def test_a_wrong_parameter_is_told_first() -> None:
+def test_wrong_parameter_is_rejected_first() -> None:
     with pytest.raises(BadSettings, match="parameter roles"):
         states(domain(roles=40), [])
 
@@ -97,7 +97,7 @@ def test_a_wrong_parameter_is_told_first() -> None:
 LIKES = {"food": {f"taste{at}": [f"dish{at}.{dish}" for dish in range(5)] for at in range(4)}}
 
 
-def test_likes_of_a_later_data_set_stand_for_ours_topic_by_topic(tmp_path: Path) -> None:
+def test_later_data_set_overrides_preferences_by_topic(tmp_path: Path) -> None:
     records = [*shipped(), *own(tmp_path, json.dumps(LIKES))]
     likes = load_preferences(domain(), records)
     assert list(likes.of("food")) == ["taste0", "taste1", "taste2", "taste3"]
@@ -106,7 +106,7 @@ def test_likes_of_a_later_data_set_stand_for_ours_topic_by_topic(tmp_path: Path)
     assert {life.user["food"] for life in lives} <= set(likes.of("food"))
 
 
-def test_likes_are_drawn_as_often_as_users_have_them() -> None:
+def test_preferences_are_drawn_by_weight() -> None:
     held = [
         {
             "topic": "food",
@@ -134,6 +134,6 @@ def test_likes_are_drawn_as_often_as_users_have_them() -> None:
         ("language: en\nname: $given", "at mail"),
     ],
 )
-def test_a_damaged_list_is_refused(text: str, said: str, tmp_path: Path) -> None:
+def test_invalid_source_file_is_rejected(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=said):
         own(tmp_path, text)

@@ -18,7 +18,7 @@ SEEDS = st.integers(0, 2**40)
 
 
 @given(TALKS, SEEDS)
-def test_rounds_follow_by_a_minute_and_sessions_by_hours(sessions, seed):
+def test_rounds_are_minutes_apart_and_sessions_hours(sessions, seed):
     found = sample_times(sessions, "participation", START, random.Random(seed))
     assert [len(held) for held in found] == sessions
     held = [session for session in found if session]
@@ -31,7 +31,7 @@ def test_rounds_follow_by_a_minute_and_sessions_by_hours(sessions, seed):
 
 
 @given(TALKS, SEEDS)
-def test_observed_messages_follow_by_hours(sessions, seed):
+def test_observed_messages_are_hours_apart(sessions, seed):
     moments = [
         moment
         for held in sample_times(sessions, "observation", START, random.Random(seed))
@@ -41,7 +41,7 @@ def test_observed_messages_follow_by_hours(sessions, seed):
         assert timedelta(hours=1) <= after - before <= timedelta(hours=36)
 
 
-def test_another_seed_has_other_times_and_the_same_one_the_same():
+def test_times_depend_on_seed():
     one, again, other = (
         sample_times([2, 2], "participation", START, random.Random(seed)) for seed in (1, 1, 2)
     )
@@ -49,10 +49,10 @@ def test_another_seed_has_other_times_and_the_same_one_the_same():
 
 
 @given(st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1)), st.sampled_from(["en", "zh"]))
-def test_a_written_time_is_read_to_the_minute(moment, language):
+def test_parse_time_reverts_format_time(moment, language):
     assert parse_time(format_time(moment, language)) == moment.replace(second=0, microsecond=0)
 
 
-def test_what_is_no_time_is_refused():
+def test_parse_time_rejects_other_text():
     with pytest.raises(BadInput, match="not a time as MemBench writes them: 'tomorrow'"):
         parse_time("tomorrow")

@@ -14,7 +14,7 @@ from memflow.errors import BadInput
 language = st.sampled_from(("en", "zh"))
 
 
-def test_values_are_told_in_words() -> None:
+def test_values_are_formatted_in_both_languages() -> None:
     assert told.format_age(28, "en") == "28 years old"
     assert told.format_height(165, "zh") == "165厘米"
     assert told.format_birthday(8, 13, "en") == "August 13"
@@ -30,19 +30,19 @@ def test_values_are_told_in_words() -> None:
 
 
 @given(st.integers(1, 9), st.sampled_from(("ten", "hundred", "thousand")), language)
-def test_a_scale_is_read_again(count: int, unit: told.ScaleUnit, language: Language) -> None:
+def test_scale_round_trips(count: int, unit: told.ScaleUnit, language: Language) -> None:
     size = {"ten": 10, "hundred": 100, "thousand": 1000}[unit]
     assert told.parse_scale(told.format_scale(count, unit, language)) == count * size
 
 
 @given(st.integers(1, 9), st.sampled_from(("day", "week", "month")), language)
-def test_a_duration_is_read_again(count: int, unit: told.DurationUnit, language: Language) -> None:
+def test_duration_round_trips(count: int, unit: told.DurationUnit, language: Language) -> None:
     days = {"day": 1, "week": 7, "month": 30}[unit]
     assert told.parse_duration(told.format_duration(count, unit, language)) == count * days
 
 
 @given(st.integers(1, 12), st.integers(1, 31), st.integers(1, 120), st.integers(50, 250), language)
-def test_numbers_are_read_again(month: int, day: int, years: int, size: int, language: Language) -> None:
+def test_numbers_round_trip(month: int, day: int, years: int, size: int, language: Language) -> None:
     assert told.parse_birthday(told.format_birthday(month, day, language)) == (month, day)
     assert told.parse_age(told.format_age(years, language)) == years
     assert told.parse_height(told.format_height(size, language)) == size
@@ -50,23 +50,23 @@ def test_numbers_are_read_again(month: int, day: int, years: int, size: int, lan
 
 @pytest.mark.parametrize("spoken", ["next week Monday 9:00 AM", "下周一上午九点"])
 @pytest.mark.parametrize("day", [7, 10, 13])  # Monday, Thursday and Sunday of one week
-def test_a_coming_time_is_counted_from_the_week_in_which_it_is_told(spoken: str, day: int) -> None:
+def test_relative_time_is_resolved_from_message_week(spoken: str, day: int) -> None:
     assert told.resolve_time(spoken, datetime(2024, 10, day, 21, 30)) == datetime(2024, 10, 14, 9)
 
 
-def test_a_fixed_time_is_the_same_whenever_it_is_told() -> None:
+def test_absolute_time_ignores_message_time() -> None:
     text = told.format_absolute_time(datetime(2024, 10, 12, 19))
     assert text == "2024-10-12 19:00" and not told.is_relative_time(text)
     assert told.resolve_time(text, datetime(2030, 1, 1)) == datetime(2024, 10, 12, 19)
 
 
 @pytest.mark.parametrize("read", [told.parse_age, told.parse_birthday, told.parse_scale, told.parse_duration])
-def test_what_was_not_told_so_is_refused(read: object) -> None:
+def test_parsers_reject_other_formats(read: object) -> None:
     with pytest.raises(BadInput, match="soon"):
         read("soon")  # type: ignore[operator]
 
 
-def test_a_time_that_is_none_is_refused() -> None:
+def test_resolve_time_rejects_invalid_time() -> None:
     for text in ("soon", "2024-13-12 19:00"):
         with pytest.raises(BadInput, match=text):
             told.resolve_time(text, datetime(2024, 10, 1))
@@ -87,6 +87,6 @@ def test_a_time_that_is_none_is_refused() -> None:
         ("driver_licence", "SPECIMEN-1234567", "1234567"),
     ],
 )
-def test_ranges_that_are_given_to_nobody_are_known(attribute: str, ours: str, somebodys: str) -> None:
+def test_reserved_ranges_are_recognized(attribute: str, ours: str, somebodys: str) -> None:
     assert is_reserved(attribute, ours)
     assert not is_reserved(attribute, somebodys)

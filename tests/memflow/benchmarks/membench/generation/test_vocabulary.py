@@ -22,14 +22,14 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_our_words_are_many(language: Language) -> None:
+def test_bundled_vocabulary_is_large_enough(language: Language) -> None:
     words = bundled_vocabulary(language)
     assert words.language == language
     assert len(words.family) >= 120 and sum(map(len, words.given.values())) >= 120
     assert len(words.cities) >= 25 and len(words.occupations) >= 16 and len(words.hobbies) >= 30
 
 
-def test_words_that_confuse_two_things_are_refused() -> None:
+def test_vocabulary_rejects_ambiguous_words() -> None:
     held = bundled_vocabulary("en").model_dump()
     cook = {**held["occupations"][0], "name": "cook"}
     with pytest.raises(ValidationError, match="positions: resident physician is there twice"):
@@ -40,7 +40,7 @@ def test_words_that_confuse_two_things_are_refused() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_descriptions_do_not_name_what_they_describe(language: Language) -> None:
+def test_descriptions_do_not_contain_names(language: Language) -> None:
     words = bundled_vocabulary(language)
     described = [(each.name, each.duty) for each in words.occupations]
     described += [(each.name.split(",")[0], each.known) for each in words.cities]
@@ -48,14 +48,14 @@ def test_descriptions_do_not_name_what_they_describe(language: Language) -> None
     assert [name for name, text in described if name.lower() in text.lower()] == []
 
 
-def test_a_domain_may_ask_for_no_more_than_the_words_are_checked_for() -> None:
+def test_parameter_limits_match_vocabulary_size() -> None:
     assert Parameters(roles=MAX_PEOPLE, events=MAX_EVENTS)
     for beyond in ({"roles": MAX_PEOPLE + 1}, {"events": MAX_EVENTS + 1}):
         with pytest.raises(ValidationError):
             Parameters.model_validate(beyond)
 
 
-def test_too_few_words_are_refused() -> None:
+def test_vocabulary_rejects_too_few_words() -> None:
     held = bundled_vocabulary("en").model_dump()
     with pytest.raises(ValidationError, match="hobbies: 11 are needed, and there are 1"):
         Vocabulary.model_validate({**held, "hobbies": {"chess": "a game"}})
@@ -72,7 +72,7 @@ def test_too_few_words_are_refused() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_our_preferences_are_many_and_an_item_has_one_category(language: Language) -> None:
+def test_bundled_items_have_one_category(language: Language) -> None:
     for topic in TOPICS:
         held = preferences.bundled_preferences(language).of(topic)
         assert len(held) >= 8 and min(map(len, held.values())) >= 8
@@ -89,7 +89,7 @@ def _categories(count: int = 4, weight: int = 1) -> list[Category]:
     ]
 
 
-def test_preferences_that_cannot_be_asked_for_are_refused() -> None:
+def test_invalid_preferences_are_rejected() -> None:
     assert build_preferences(_categories())
     with pytest.raises(BadInput, match="food has 3 categories"):
         build_preferences(_categories(3))

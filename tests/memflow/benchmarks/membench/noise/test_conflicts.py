@@ -55,22 +55,22 @@ def entity(name: str, user: str = USER) -> Entity:
         ("write to ANN@example.com at once", "ann@example.com", True),
     ],
 )
-def test_a_phrase_is_found_at_the_edges_of_words(text: str, phrase: str, holds: bool) -> None:
+def test_phrases_match_at_word_boundaries(text: str, phrase: str, holds: bool) -> None:
     assert (find_conflict(normalize(text), [normalize(phrase)]) is not None) == holds
 
 
-def test_options_answers_and_the_names_of_the_users_life_are_forbidden() -> None:
+def test_options_gold_and_names_are_forbidden() -> None:
     turns = said([1], EPISODE)
     probes = [probe("Boston, MA", "Miami, FL; nurse", revealed="Boston")]
     told = forbidden_phrases(turns, probes, [entity("Clara Jennings"), entity("Someone Else", "life-8")])
     assert told == {EPISODE: (" boston ", " boston ma ", " clara jennings ", " miami fl ", " nurse ")}
 
 
-def test_options_that_say_that_there_is_nothing_forbid_nothing() -> None:
+def test_empty_answers_are_not_forbidden() -> None:
     assert forbidden_phrases([], [probe("无", "None", "甜", "...", episode=NAME)]) == {NAME: (" 甜 ",)}
 
 
-def test_where_likings_are_asked_for_nobody_else_may_like_or_recommend_anything() -> None:
+def test_preference_trajectories_forbid_liking_phrases() -> None:
     name = "life-7/highlevel/movie/0"
     told = forbidden_phrases(said([1], name), [probe("Action", episode=name)])[name]
     assert find_conflict(normalize("I really like those trains."), told) == " i really like "

@@ -60,7 +60,7 @@ def walked(domain: Domain, records: list[Record]) -> tuple[list[Turn], list[Prob
     return asyncio.run(walk())
 
 
-def test_trajectories_are_brought_to_their_length_and_evidence_is_where_it_was_said() -> None:
+def test_trajectories_reach_length_with_evidence() -> None:
     turns, probes = walked(DOMAIN, [trajectory(number) for number in range(3)])
     assert [probe.reason for probe in probes] == [None] * 3
     for probe in probes:
@@ -75,13 +75,13 @@ def test_trajectories_are_brought_to_their_length_and_evidence_is_where_it_was_s
             assert outcome.passed, outcome
 
 
-def test_without_a_length_nothing_is_added() -> None:
+def test_no_noise_without_length() -> None:
     parameters = {name: value for name, value in DOMAIN.parameters.items() if name != "noise_tokens"}
     turns, _ = walked(replace(DOMAIN, parameters=parameters), [trajectory(0)])
     assert len(turns) == 3 and not any(is_noise(turn.message_id) for turn in turns)
 
 
-def test_published_noise_is_taken_where_the_records_hold_it_but_for_what_is_in_conflict() -> None:
+def test_published_noise_is_preferred() -> None:
     said = [{"message": "石桥修好了。"}, {"message": "水位涨了一些。"}, {"message": "灯又亮了。"}]
     answered = [{"message": "新闻说桐城通了火车。"}]
     records = [
@@ -107,7 +107,7 @@ def test_published_noise_is_taken_where_the_records_hold_it_but_for_what_is_in_c
         ("membench_memdaily_100k", 100_000, "messages"),
     ],
 )
-def test_there_are_domains_of_each_length(name: str, tokens: int, between: str) -> None:
+def test_domains_exist_for_each_length(name: str, tokens: int, between: str) -> None:
     parameters = find(name).parameters
     assert (parameters["noise_tokens"], parameters["noise_between"]) == (tokens, between)
 
@@ -140,7 +140,7 @@ def spoken(number: int) -> Record:
     )
 
 
-def test_sessions_of_rounds_stay_whole_and_evidence_is_still_the_third_round() -> None:
+def test_sessions_stay_whole_with_noise() -> None:
     domain = find("membench_participation_long")
     turns, probes = walked(domain, [spoken(0)])
     assert probes[0].evidence == ["participation/simple/roles/0/1.2u"]

@@ -35,13 +35,13 @@ def length(unit: NoiseUnit) -> int:
 
 
 @BOTH
-def test_five_thousand_units_are_all_different(scene: Scene, language: str) -> None:
+def test_generated_units_are_distinct(scene: Scene, language: str) -> None:
     made = list(islice(generate_units(scene, language), 5_000))
     assert len({unit.steps for unit in made}) == len({unit.unit_id for unit in made}) == 5_000
 
 
 @BOTH
-def test_units_are_as_long_as_published_ones(scene: Scene, language: str) -> None:
+def test_unit_lengths_match_published_noise(scene: Scene, language: str) -> None:
     made = list(islice(generate_units(scene, language), 500))
     mean = sum(map(length, made)) / len(made)
     low, high = (900, 1_100) if scene == "participation" else (90, 125)
@@ -51,7 +51,7 @@ def test_units_are_as_long_as_published_ones(scene: Scene, language: str) -> Non
 
 
 @BOTH
-def test_a_pool_has_twice_what_a_trajectory_needs_and_a_longer_one_begins_alike(
+def test_pool_is_twice_the_length_and_prefix_stable(
     scene: Scene, language: str
 ) -> None:
     short, long = synthetic_units(scene, language, 2_000), synthetic_units(scene, language, 5_000)
@@ -60,13 +60,13 @@ def test_a_pool_has_twice_what_a_trajectory_needs_and_a_longer_one_begins_alike(
 
 
 @BOTH
-def test_units_are_the_same_in_every_run(scene: Scene, language: str) -> None:
+def test_units_are_reproducible(scene: Scene, language: str) -> None:
     once = list(islice(generate_units(scene, language), 20))
     assert once == list(islice(generate_units(scene, language), 20))
 
 
 @BOTH
-def test_sentences_are_filled_and_name_no_number_and_no_time(scene: Scene, language: str) -> None:
+def test_sentences_have_no_numbers_or_times(scene: Scene, language: str) -> None:
     days = r"\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(spring|summer|autumn|winter)\b"
     days_zh = "周[一二三四五六日末]|星期|[春夏秋冬]季"
     for unit in islice(generate_units(scene, language), 500):
@@ -76,7 +76,7 @@ def test_sentences_are_filled_and_name_no_number_and_no_time(scene: Scene, langu
 
 
 @BOTH
-def test_nobody_says_what_they_like(scene: Scene, language: str) -> None:
+def test_noise_expresses_no_preference(scene: Scene, language: str) -> None:
     name = "life-7/highlevel/movie/0"
     likings = forbidden_phrases(said([1], name), [])[name]
     assert likings
@@ -85,7 +85,7 @@ def test_nobody_says_what_they_like(scene: Scene, language: str) -> None:
             assert find_conflict(normalize(f"{step.user} {step.assistant}"), likings) is None, step
 
 
-def test_both_languages_have_the_same_topics_and_as_many_phrases() -> None:
+def test_languages_have_same_topics() -> None:
     en, zh = map(load_grammar, LANGUAGES)
     assert list(en.topics) == list(zh.topics)
     shapes = [
@@ -100,7 +100,7 @@ def test_both_languages_have_the_same_topics_and_as_many_phrases() -> None:
     assert shapes[0] == shapes[1]
 
 
-def test_nothing_that_memdaily_asks_for_is_in_two_thousand_units() -> None:
+def test_noise_contains_no_memdaily_answer() -> None:
     if not os.environ.get("MEMFLOW_DATA"):
         pytest.skip("set MEMFLOW_DATA to the data folder")
     folder = Path(os.environ["MEMFLOW_DATA"])

@@ -73,7 +73,7 @@ JUNK = st.recursive(
 
 
 @given(st.data())
-def test_whatever_stands_in_a_place_of_it(data: st.DataObject):
+def test_reader_rejects_or_reads_any_value(data: st.DataObject):
     source = data.draw(st.sampled_from(sorted(FILES)))
     place = data.draw(st.sampled_from(places(FILES[source])))
     damaged = put(FILES[source], place, data.draw(JUNK))
@@ -84,7 +84,7 @@ def test_whatever_stands_in_a_place_of_it(data: st.DataObject):
 
 
 @given(st.data())
-def test_wherever_it_is_cut_off(data: st.DataObject):
+def test_reader_rejects_truncation_anywhere(data: st.DataObject):
     source = data.draw(st.sampled_from(sorted(FILES)))
     whole = json.dumps(FILES[source]).encode()
     assert rows(source, whole) > 0

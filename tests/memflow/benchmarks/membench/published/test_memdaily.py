@@ -38,7 +38,7 @@ QUESTION = {
 DAILY = {"tid": 0, "message_list": [MESSAGE], "question_list": [QUESTION]}
 
 
-def test_a_message_says_its_place_and_time(tmp_path: Path):
+def test_message_has_place_and_time_stamp(tmp_path: Path):
     (record,) = read("memdaily", {NAME: [DAILY]}, tmp_path)
     found = trajectory(record)
     assert record.record_id == "observation/simple/roles/0"
@@ -82,7 +82,7 @@ def folder_of(name: str) -> str:
         ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; it has none"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(
+def test_reader_rejects_invalid_file(
     tmp_path: Path, name: str, content: Any, complaint: str
 ):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
@@ -131,7 +131,7 @@ def published() -> list[Record]:
     return MemBench().records(library.dataset("memdaily"), library.paths("memdaily"))
 
 
-def test_every_published_file_is_read_whole(published: list[Record]):
+def test_every_published_file_is_read(published: list[Record]):
     held: dict[str, tuple[int, int]] = {}
     for record in published:
         if record.source != "memdaily/graphs.json":
@@ -153,7 +153,7 @@ def rows(published: list[Record]) -> dict[str, list[Any]]:
     }
 
 
-def test_what_is_marked_or_has_two_options_alike_is_quarantined_and_nothing_else(rows: dict[str, list[Any]]):
+def test_only_marked_or_ambiguous_questions_are_quarantined(rows: dict[str, list[Any]]):
     probes, turns = rows["question.probes"], rows["utterance.turns"]
     reasons = {probe.probe_id: probe.reason for probe in probes if probe.reason is not None}
     assert set(reasons) == named(MARKED) | named(TWICE)
@@ -168,7 +168,7 @@ def test_what_is_marked_or_has_two_options_alike_is_quarantined_and_nothing_else
 
 
 @pytest.mark.parametrize("table", ["state.profiles", "state.entities", "utterance.turns", "question.probes"])
-def test_what_is_published_passes_its_checks(rows: dict[str, list[Any]], table: str):
+def test_published_rows_pass_checks(rows: dict[str, list[Any]], table: str):
     expected = [each for each in EXPECTATIONS if each.table == table]
     failed = {
         outcome.name: outcome.unexpected

@@ -31,7 +31,7 @@ GRAPH: dict[str, Any] = {
 }
 
 
-def test_a_graph_is_a_user_and_what_is_in_their_life(tmp_path: Path):
+def test_graph_becomes_profile_and_entities(tmp_path: Path):
     states = states_of("d", read("memdaily", {SOURCE: [GRAPH]}, tmp_path))
     (profile,) = states.profiles
     assert (profile.user_id, profile.name, profile.start_date) == ("memdaily-4", "林一", "2024-04-01")
@@ -56,7 +56,7 @@ def test_a_graph_is_a_user_and_what_is_in_their_life(tmp_path: Path):
     assert held["self"] == {"gender": "女性", "age": "38岁", "phone": "000", "passport": "X1"}
 
 
-def test_a_graph_is_no_trajectory(tmp_path: Path):
+def test_graph_record_is_not_selected_as_trajectory(tmp_path: Path):
     records = read("memdaily", {SOURCE: [GRAPH]}, tmp_path)
     assert select_trajectories(find("membench_memdaily"), records) == []
     assert states_of("d", []).profiles == []
@@ -74,6 +74,6 @@ def test_a_graph_is_no_trajectory(tmp_path: Path):
         ([GRAPH, GRAPH], "the id graph/4 is there twice"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(tmp_path: Path, content: Any, complaint: str):
+def test_reader_rejects_invalid_file(tmp_path: Path, content: Any, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)):
         read("memdaily", {SOURCE: content}, tmp_path)

@@ -26,7 +26,7 @@ def put(targets: Any = (4,), **changes: Any) -> ChoiceQuestion:
     return choice_question(STEPS, PublishedQuestion.model_validate(question(list(targets), **changes)))
 
 
-def test_a_sound_question_has_no_reason():
+def test_valid_question_has_no_reason():
     found = put()
     assert found.reason is None
     assert (found.options, found.gold, found.answer) == (("60", "61", "62", "63"), 2, "61")
@@ -68,11 +68,11 @@ def test_a_sound_question_has_no_reason():
         ([[1, 0, 2]], {}, "it rests on [1, 0, 2], which is neither a step nor a step and its session"),
     ],
 )
-def test_a_question_at_fault_says_which(targets: Any, changes: dict[str, Any], reason: str):
+def test_invalid_question_has_reason(targets: Any, changes: dict[str, Any], reason: str):
     assert put(targets, **changes).reason == reason
 
 
-def test_no_target_at_all_is_an_empty_list():
+def test_null_targets_are_empty():
     without = question([0])
     del without["target_step_id"]
     assert (
@@ -84,7 +84,7 @@ def test_no_target_at_all_is_an_empty_list():
     assert choice_question(STEPS, nothing).evidence == ()
 
 
-def test_evidence_is_named_once_and_in_order():
+def test_evidence_is_unique_and_ordered():
     assert put([4, 1, 4]).evidence == (
         "participation/simple/roles/0/1.4u",
         "participation/simple/roles/0/0.1u",
@@ -92,7 +92,7 @@ def test_evidence_is_named_once_and_in_order():
     assert put([[1, 0], [4, 1]]).reason is None
 
 
-def test_options_stand_in_the_order_of_their_letters():
+def test_options_are_ordered_by_letter():
     found = put(choices={"D": "63", "B": "61", "A": "60", "C": "62"})
     assert (found.options, found.gold, found.reason) == (("60", "61", "62", "63"), 2, None)
 
@@ -101,7 +101,7 @@ def test_options_stand_in_the_order_of_their_letters():
     st.permutations(["60", "61", "62", "63"]),
     st.lists(st.integers(0, 5), min_size=1),
 )
-def test_whatever_the_order_the_golds_option_is_the_answer(options: list[str], targets: list[int]):
+def test_gold_option_is_answer_in_any_order(options: list[str], targets: list[int]):
     choices = dict(zip("ABCD", options, strict=True))
     found = put(targets, choices=choices, ground_truth="ABCD"[options.index("61")])
     assert found.reason is None
@@ -109,5 +109,5 @@ def test_whatever_the_order_the_golds_option_is_the_answer(options: list[str], t
     assert set(found.evidence) == {STEPS.evidence_id(target) for target in targets}
 
 
-def test_a_list_is_joined_so_that_its_parts_can_be_told_apart():
+def test_join_answer_separates_items():
     assert join_answer(["The Good, the Bad and the Ugly", "Up"]) == "The Good, the Bad and the Ugly; Up"

@@ -57,14 +57,14 @@ def played(
 
 
 @pytest.mark.parametrize("end", ENDS)
-async def test_every_protocol_keeps_every_sentence(played: Any, end: str) -> None:
+async def test_all_protocols_pass_checks(played: Any, end: str) -> None:
     domain, rows = await played(end)
     assert rows["memory.transcripts"]
     assert broken(domain, rows) == set()
 
 
 @pytest.mark.parametrize("end", ["", "_stepwise", "_onpolicy"])
-async def test_a_planted_gold_is_found(played: Any, end: str) -> None:
+async def test_check_finds_planted_gold(played: Any, end: str) -> None:
     domain, rows = await played(end)
     gold = "The sign names celery, the number of bowls, and Bo as the one to ask for seconds."
     assert any(probe.gold == gold and probe.split == "test" for probe in rows["question.probes"])
@@ -77,7 +77,7 @@ async def test_a_planted_gold_is_found(played: Any, end: str) -> None:
         assert broken(domain, leaking) == {name}
 
 
-async def test_a_gold_inside_a_json_object_is_found(played: Any) -> None:
+async def test_check_finds_gold_in_json(played: Any) -> None:
     domain, rows = await played("")
     secret = "Does the letter name the ferry by which the guests arrive?"
     probes = [
@@ -92,7 +92,7 @@ async def test_a_gold_inside_a_json_object_is_found(played: Any) -> None:
     assert broken(domain, leaking) == {"test_gold_not_in_entries"}
 
 
-async def test_a_test_case_s_dialogue_is_found(played: Any) -> None:
+async def test_check_finds_test_case_dialogue(played: Any) -> None:
     domain, rows = await played("_stepwise")
     first, *rest = rows["memory.transcripts"]
     planted = feedback_id("sample_open/soup-sign-test", 0)
@@ -103,7 +103,7 @@ async def test_a_test_case_s_dialogue_is_found(played: Any) -> None:
     assert broken(domain, leaking) == {"entries_from_training_cases_only"}
 
 
-async def test_a_user_who_was_left_waiting_and_an_answer_that_was_lost_are_found(played: Any) -> None:
+async def test_check_finds_missing_answers(played: Any) -> None:
     domain, rows = await played("_onpolicy")
     rounds = rows["memory.feedback"]
     waiting = [row for row in rounds if row.round == 0]
@@ -115,7 +115,7 @@ async def test_a_user_who_was_left_waiting_and_an_answer_that_was_lost_are_found
     assert broken(domain, {**rows, "memory.feedback": other}) == {"answers_in_transcript"}
 
 
-async def test_other_benchmarks_are_none_of_its_business(played: Any) -> None:
+async def test_memory_checks_skip_other_benchmarks(played: Any) -> None:
     _, rows = await played("")
     stranger = find("amemgym_demo")
     first, *rest = rows["memory.transcripts"]
@@ -123,7 +123,7 @@ async def test_other_benchmarks_are_none_of_its_business(played: Any) -> None:
     assert broken(stranger, {**rows, "memory.transcripts": [planted, *rest]}) == set()
 
 
-def test_a_message_names_the_case_of_its_dialogue() -> None:
+def test_case_of_parses_message_id() -> None:
     assert case_of(feedback_id("locomo-3/17", 2)) == "locomo-3/17"
     assert case_of(feedback_id("locomo-3/17", 2, step=4)) == "locomo-3/17"
     assert case_of("locomo-3/D1:5") is None

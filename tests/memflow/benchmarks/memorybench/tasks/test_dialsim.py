@@ -84,7 +84,7 @@ def put(records: Any) -> tuple[Any, Question]:
     return probe, MemoryBench().question(OPEN, probe, Recall(notes="Ann: I bought a kite."), None)
 
 
-def test_a_script_is_sessions_with_days_and_speakers(written) -> None:
+def test_script_has_sessions_dates_and_speakers(written) -> None:
     corpus = pool(written(NAME, {SCRIPT: TEXT})).corpus
     assert [session.date for session in corpus] == ["May 1, 1994", "May 2, 1994"]
     said = [(each.message_id, each.speaker, each.text) for session in corpus for each in session.messages]
@@ -97,7 +97,7 @@ def test_a_script_is_sessions_with_days_and_speakers(written) -> None:
     assert {each.role for session in corpus for each in session.messages} == {"user"}
 
 
-def test_of_a_script_alone_nothing_is_asked(written) -> None:
+def test_script_alone_has_no_cases(written) -> None:
     records = written(NAME, {SCRIPT: TEXT})
     assert len(records) == 2 and not pool(records).cases
     with pytest.raises(BadInput, match="memorybench_open: nothing is asked in its data sets"):
@@ -105,7 +105,7 @@ def test_of_a_script_alone_nothing_is_asked(written) -> None:
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_the_pickle_gives_the_fan_quiz_that_can_be_answered_and_names_a_time(written, protocol: int) -> None:
+def test_pickle_gives_answerable_timed_questions(written, protocol: int) -> None:
     records = written(NAME, {SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES, protocol)})
     cases = pool(records).cases
     assert [(case.question, case.gold, case.asked_at) for case in cases] == [
@@ -115,7 +115,7 @@ def test_the_pickle_gives_the_fan_quiz_that_can_be_answered_and_names_a_time(wri
     assert records[2].record_id == "S01E01 The Kite.txt, scene 1, ans_w_time 350"
 
 
-def test_questions_of_ones_own_stand_in_for_the_pickle(written) -> None:
+def test_json_questions_replace_pickle(written) -> None:
     own = [{"question": "What did Ann buy?", "answer": "A kite", "date": "May 2, 1994"}]
     records = written(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
     probe, question = put(records)
@@ -127,7 +127,7 @@ def test_questions_of_ones_own_stand_in_for_the_pickle(written) -> None:
     assert {turn.episode_id for turn in turns("d", select(OPEN, records))} == {NAME}
 
 
-def test_the_sample_is_drawn_from_three_hundred_drawn_before(written) -> None:
+def test_sample_is_drawn_from_300_questions(written) -> None:
     own = [{"question": f"Q{number}?", "answer": "A", "date": "May 2, 1994"} for number in range(1000)]
     records = written(NAME, {SCRIPT: TEXT, OWN: json.dumps(own).encode()})
     first = sorted(fixed_sample(range(1000), DRAWN_QUESTIONS))
@@ -158,13 +158,13 @@ def test_the_sample_is_drawn_from_three_hundred_drawn_before(written) -> None:
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({})}, "no question that can be answered"),
     ],
 )  # fmt: skip
-def test_a_damaged_file_is_refused_with_where_and_what(written, files: dict[str, bytes], said: str) -> None:
+def test_reader_rejects_invalid_file(written, files: dict[str, bytes], said: str) -> None:
     with pytest.raises(BadInput, match=said) as wrong:
         written(NAME, files)
     assert str(wrong.value).startswith(f"{NAME}: dialsim/") and "get the file again" in str(wrong.value)
 
 
-def test_the_published_script_is_read_to_its_last_session(real) -> None:
+def test_published_script_is_read_completely(real) -> None:
     """Published are 787 sessions and 18,648 lines with a speaker, by a pattern that takes session 203 for a part of the
     next one's date."""
     corpus = pool(real(NAME)).corpus

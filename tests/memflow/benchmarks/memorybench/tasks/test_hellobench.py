@@ -42,7 +42,7 @@ def cases(records: Any) -> list[tuple[str, str | None, str | None]]:
     return [(case.case_id, case.category, case.stratum) for case in pool.cases]
 
 
-def test_each_task_takes_its_categories_file_after_file(written) -> None:
+def test_tasks_select_their_categories_in_file_order(written) -> None:
     files = {
         CHAT: CHATS,
         QA: [line("qa_1", "Sport")],
@@ -62,7 +62,7 @@ def test_each_task_takes_its_categories_file_after_file(written) -> None:
     ]  # fmt: skip
 
 
-def test_the_fifth_file_is_taken_where_it_is_there_and_stands_in_its_place(written) -> None:
+def test_optional_fifth_file_is_read_in_order(written) -> None:
     files = {
         CHAT: CHATS,
         HEURISTIC: HEURISTICS,
@@ -71,7 +71,7 @@ def test_the_fifth_file_is_taken_where_it_is_there_and_stands_in_its_place(writt
     assert [name for name, *_ in cases(written("hellobench_writing", files))] == ["s_1", "chat_3", "h_1"]
 
 
-def test_a_case_has_the_checklist_of_its_text(written) -> None:
+def test_case_has_checklist(written) -> None:
     (pool,) = build_pools(written("hellobench_qa", {CHAT: CHATS, QA: [line("qa_1", "Sport")]}))
     case = pool.cases[0]
     assert case.question == "Write qa_1."
@@ -97,7 +97,7 @@ def test_a_case_has_the_checklist_of_its_text(written) -> None:
         ([line("chat_2", "Sport")], "the id chat_2 is there twice"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(written, content: Any, said: str) -> None:
+def test_reader_rejects_invalid_file(written, content: Any, said: str) -> None:
     with pytest.raises(BadInput, match=f"hellobench_qa: hellobench/.*: {said}.*get the file again"):
         written("hellobench_qa", {QA: content, CHAT: CHATS})
 
@@ -114,7 +114,7 @@ def test_a_damaged_file_is_refused_with_where_and_what(written, content: Any, sa
         ),
     ],
 )
-def test_the_published_files_give_the_published_sizes(
+def test_published_files_give_published_sizes(
     real, name: str, domain: Any, strata: dict[str, int], test: int
 ) -> None:
     records = real(name)
@@ -123,7 +123,7 @@ def test_the_published_files_give_the_published_sizes(
     assert (len(taken.test), len(taken.train)) == (test, sum(strata.values()) - test)
 
 
-def test_without_the_summaries_the_writing_task_has_the_rest(real) -> None:
+def test_writing_task_works_without_summaries(real) -> None:
     found = Counter(stratum for *_, stratum in cases(real("hellobench_writing")))
     found.pop("summarization", None)
     assert found == {"chat": 14, "heuristic_text_generation": 48}

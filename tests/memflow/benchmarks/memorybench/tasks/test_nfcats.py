@@ -16,14 +16,14 @@ FILE, OPEN = "nfcats/test.csv", find("memorybench_open")
 TWO = b'annotated_by,category,question\r\nx,REASON,Why is it so?\r\nx,DEBATE,"Is it\nso, or not?"\r\n'
 
 
-def test_questions_have_their_categories(written) -> None:
+def test_cases_have_categories(written) -> None:
     (pool,) = build_pools(written("nfcats", {FILE: TWO}))
     assert [(case.case_id, case.category, case.question, case.gold) for case in pool.cases] == [
         ("0", "REASON", "Why is it so?", "{}"), ("1", "DEBATE", "Is it\nso, or not?", "{}"),
     ]  # fmt: skip
 
 
-def test_a_question_asks_for_a_short_answer(written) -> None:
+def test_prompt_asks_for_short_answer(written) -> None:
     probe = probes("d", select(OPEN, written("nfcats", {FILE: TWO})))[0]
     question = MemoryBench().question(OPEN, probe, Recall(), None)
     text = question.prompt.render(question.fields)[-1].content
@@ -42,12 +42,12 @@ def test_a_question_asks_for_a_short_answer(written) -> None:
         (b"category,question\n\xff,\xfe\n", "is not UTF-8"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(written, content: bytes, said: str) -> None:
+def test_reader_rejects_invalid_file(written, content: bytes, said: str) -> None:
     with pytest.raises(BadInput, match=f"nfcats: {FILE}: .*{said}.*get the file again"):
         written("nfcats", {FILE: content})
 
 
-def test_the_published_file_gives_the_published_split(real) -> None:
+def test_published_file_gives_published_split(real) -> None:
     records = real("nfcats")
     assert len(records) == 2_397
     (taken,) = select(OPEN, records)

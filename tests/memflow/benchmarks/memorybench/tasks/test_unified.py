@@ -241,7 +241,7 @@ def case_of(pool: Pool, probe_id: str) -> Case:
 
 
 @pytest.mark.parametrize("task", RAW)
-def test_a_row_is_the_case_of_the_original_file(tmp_path: Path, task: str) -> None:
+def test_unified_row_equals_original_case(tmp_path: Path, task: str) -> None:
     written(tmp_path, RAW[task])
     (raw,) = build_pools(MemoryBench().records(dataset(task), {name: tmp_path / name for name in RAW[task]}))
     given = pool(written(tmp_path, unified(task)), f"unified_{task}")
@@ -255,7 +255,7 @@ def test_a_row_is_the_case_of_the_original_file(tmp_path: Path, task: str) -> No
         assert same.part == "train"
 
 
-def test_the_split_is_the_published_one(tmp_path: Path) -> None:
+def test_split_matches_published(tmp_path: Path) -> None:
     rows = [{**ROWS["judge"][0], "test_idx": number} for number in (7, 3, 5)]
     library = written(tmp_path, unified("judge", "test", rows))
     settings = load(
@@ -266,7 +266,7 @@ def test_the_split_is_the_published_one(tmp_path: Path) -> None:
     assert [case.case_id for case in taken.train] == ["9000"]
 
 
-async def test_a_domain_of_ones_own_rests_on_the_unified_set(tmp_path: Path) -> None:
+async def test_user_domain_reads_unified_set(tmp_path: Path) -> None:
     """From memflow.toml to probes, with a corpus beside questions without one."""
     toml = tmp_path / "memflow.toml"
     toml.write_text(
@@ -293,7 +293,7 @@ async def test_a_domain_of_ones_own_rests_on_the_unified_set(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("write", [arrow, parquet, lines])
-def test_rows_may_come_as_arrow_parquet_or_json_lines(tmp_path: Path, write: Any) -> None:
+def test_rows_are_read_from_arrow_parquet_and_jsonl(tmp_path: Path, write: Any) -> None:
     suffix = {"arrow": "arrow", "parquet": "parquet", "lines": "jsonl"}[write.__name__]
     files = {f"memorybench/JuDGE/{part}.{suffix}": write(*ROWS["judge"]) for part in ("train", "test")}
     files[f"memorybench/JuDGE/test.{suffix}"] = write({**ROWS["judge"][0], "test_idx": 1})
@@ -301,38 +301,38 @@ def test_rows_may_come_as_arrow_parquet_or_json_lines(tmp_path: Path, write: Any
     assert {case.case_id: case.part for case in found.cases} == {"0": "train", "1": "test"}
 
 
-def test_info_may_be_json_python_or_a_structure(tmp_path: Path) -> None:
+def test_info_is_parsed_from_json_literal_or_object(tmp_path: Path) -> None:
     info = {"golden_answer": "判决'如下\"\n"}
     for place, text in enumerate((json.dumps(info), repr(info), info)):
         library = written(tmp_path / str(place), unified("judge", rows=[{**ROWS["judge"][0], "info": text}]))
         assert case_of(pool(library, "unified_judge"), "judge/0").gold == info["golden_answer"]
 
 
-def test_an_adversarial_gold_may_be_text_already(tmp_path: Path) -> None:
+def test_adversarial_gold_may_be_text(tmp_path: Path) -> None:
     given = unified("locomo", rows=[locomo(2, json.dumps(OPTIONS))])
     case = case_of(pool(written(tmp_path, given), "unified_locomo"), "locomo-0/2")
     assert case.options == tuple(OPTIONS.values()) and json.loads(case.gold) == OPTIONS
 
 
-def test_a_prompt_without_the_marks_is_the_question_itself(tmp_path: Path) -> None:
+def test_prompt_without_markers_is_question(tmp_path: Path) -> None:
     given = [{**ROWS["judge"][0], "input_chat_messages": repr(chat("", "甲盗窃。"))}]
     found = pool(written(tmp_path, unified("judge", rows=given)), "unified_judge")
     assert case_of(found, "judge/0").question == "甲盗窃。"
 
 
-def test_dialogues_are_not_kept(tmp_path: Path) -> None:
+def test_published_dialogues_are_dropped(tmp_path: Path) -> None:
     library = written(tmp_path, unified("judge"))
     assert all("dialog" not in json.loads(record.content) for record in records(library, "unified_judge"))
 
 
-def test_a_pool_in_two_data_sets_of_a_domain_is_refused(tmp_path: Path) -> None:
+def test_duplicate_pool_is_rejected(tmp_path: Path) -> None:
     library = written(tmp_path, {**unified("judge"), "judge/test.json": RAW["judge"]["judge/train.json"]})
     held = [*records(library, "judge"), *records(library, "unified_judge")]
     with pytest.raises(BadInput, match="unified_judge holds judge, which another data set"):
         build_pools(held)
 
 
-def test_every_published_data_set_is_known_in_both_forms() -> None:
+def test_data_sets_exist_in_both_forms() -> None:
     published = [task for task in TASKS.values() if not task.name.startswith(("sample", "memorybench"))]
     assert set(CASES) == {task.name for task in published}
     for task in published:
@@ -400,7 +400,7 @@ def one(**changed: Any) -> dict[str, bytes]:
         ("dialsim_friends", {"memorybench/corpus/DialSim-friends.jsonl": lines({"text": "x"})}, "no corpus"),
     ],
 )
-def test_a_damaged_file_is_refused_with_what_which_and_what_to_do(
+def test_reader_rejects_invalid_file(
     tmp_path: Path, task: str, files: Mapping[str, bytes], complaint: str
 ) -> None:
     given = {name: content for name, content in unified(task).items() if "/train/" not in name}
@@ -411,7 +411,7 @@ def test_a_damaged_file_is_refused_with_what_which_and_what_to_do(
     assert "hf download THUIR/MemoryBench" in str(refused.value)
 
 
-def test_rows_without_their_corpus_are_refused(tmp_path: Path) -> None:
+def test_missing_corpus_is_rejected(tmp_path: Path) -> None:
     files = unified("locomo")
     moved = [{**row, "dataset_name": "Locomo-1"} for row in ROWS["locomo"]]
     other = {"memorybench/dataset/Locomo-1/train/data-00000-of-00001.arrow": arrow(*moved)}
@@ -430,13 +430,13 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN)
-def test_a_literal_reads_what_either_language_writes(value: Any) -> None:
+def test_literal_parses_json_and_python(value: Any) -> None:
     assert parse_literal(repr(value)) == value
     assert parse_literal(json.dumps(value)) == value
 
 
 @given(st.text(max_size=60))
-def test_a_literal_is_plain_data_or_refused(text: str) -> None:
+def test_literal_rejects_code(text: str) -> None:
     try:
         value = parse_literal(text)
     except ValueError:
@@ -447,6 +447,6 @@ def test_a_literal_is_plain_data_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "(" * 300, "-" * 200_000 + "1", "{" * 100_000, "1" * 10_000])
-def test_a_literal_nested_beyond_measure_is_refused(text: str) -> None:
+def test_literal_rejects_deep_nesting(text: str) -> None:
     with pytest.raises(ValueError):
         parse_literal(text)

@@ -44,12 +44,12 @@ MIXED = [
     ("name", "taken"),
     [("creative", ["1", "4", "5"]), ("law", ["2"]), ("academic", ["3"])],
 )
-def test_each_task_takes_its_domains(written, name: str, taken: list[str]) -> None:
+def test_tasks_select_their_domains(written, name: str, taken: list[str]) -> None:
     (pool,) = build_pools(written(f"writingbench_{name}", {WHOLE: MIXED}))
     assert [case.case_id for case in pool.cases] == taken
 
 
-def test_a_case_has_the_criteria_of_its_text(written) -> None:
+def test_case_has_criteria(written) -> None:
     (pool,) = build_pools(written("writingbench_creative", {WHOLE: MIXED}))
     case = pool.cases[1]
     assert (case.language, case.category, case.stratum) == ("zh", "Lesson Plan", "Literature & Arts")
@@ -61,7 +61,7 @@ def test_a_case_has_the_criteria_of_its_text(written) -> None:
     assert case.revealed == "- Tone: Tone fits.\n- Form: Form fits."
 
 
-def test_a_subset_serves_where_the_whole_is_not_there(written) -> None:
+def test_subset_file_is_accepted(written) -> None:
     (pool,) = build_pools(written("writingbench_law", {SUBSET: MIXED}))
     assert len(pool.cases) == 1
     (pool,) = build_pools(written("writingbench_law", {SUBSET: MIXED, WHOLE: [line(7, "Politics & Law")]}))
@@ -75,13 +75,13 @@ def test_a_subset_serves_where_the_whole_is_not_there(written) -> None:
         ("Write about the word 道 and what it means.", "en"),
     ],
 )  # fmt: skip
-def test_where_no_language_is_given_the_script_tells(query: str, language: str) -> None:
+def test_missing_language_is_detected_by_script(query: str, language: str) -> None:
     without = {name: value for name, value in line(1, query=query).items() if name != "lang"}
     assert WritingBenchRow.model_validate(without).language == language
 
 
 @given(st.text(alphabet="abc 道德经", min_size=1).filter(str.strip))
-def test_a_given_language_is_believed(query: str) -> None:
+def test_given_language_is_kept(query: str) -> None:
     assert WritingBenchRow.model_validate(line(1, query=query, lang="zh")).language == "zh"
 
 
@@ -105,7 +105,7 @@ def test_a_given_language_is_believed(query: str) -> None:
         ([line(1, "Politics & Law"), line(1, "Politics & Law")], "the id 1 is there twice"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(written, content: Any, said: str) -> None:
+def test_reader_rejects_invalid_file(written, content: Any, said: str) -> None:
     with pytest.raises(BadInput, match=f"writingbench_law: writingbench/.*: {said}.*get the file again"):
         written("writingbench_law", {WHOLE: content})
 
@@ -118,7 +118,7 @@ def test_a_damaged_file_is_refused_with_where_and_what(written, content: Any, sa
         ("writingbench_creative", {"Literature & Arts": 56, "Education": 32, "Advertising & Marketing": 41}),
     ],
 )
-def test_the_published_subset_is_read(real, name: str, strata: dict[str, int]) -> None:
+def test_published_subset_is_read(real, name: str, strata: dict[str, int]) -> None:
     records = real(name)
     if records[0].source != SUBSET:
         pytest.skip("MEMFLOW_DATA has the whole benchmark, of which these are not the counts")
@@ -128,7 +128,7 @@ def test_the_published_subset_is_read(real, name: str, strata: dict[str, int]) -
     assert {case.language for case in pool.cases} == {"en", "zh"}
 
 
-def test_a_fifth_of_each_domain_is_test_rounded_up(written) -> None:
+def test_split_is_fifth_of_each_domain(written) -> None:
     sizes = {"Literature & Arts": 11, "Education": 6, "Advertising & Marketing": 5}
     domains = [domain for domain, size in sizes.items() for _ in range(size)]
     rows = [line(index, domain) for index, domain in enumerate(domains)]

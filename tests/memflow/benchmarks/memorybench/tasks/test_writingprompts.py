@@ -30,7 +30,7 @@ def rows(count: int) -> bytes:
     )
 
 
-def test_a_premise_stands_without_its_tag(written) -> None:
+def test_premise_has_no_tag(written) -> None:
     prompts = ["[ WP ] A cat learns to read [ old ] maps .", "No tag", "[SP] One"]
     (pool,) = build_pools(written("writingprompts", {FILE: table(prompt=prompts, story=["a", "b", "c"])}))
     assert [(case.case_id, case.question, case.gold) for case in pool.cases] == [
@@ -38,14 +38,14 @@ def test_a_premise_stands_without_its_tag(written) -> None:
     ]  # fmt: skip
 
 
-def test_the_first_two_thousand_are_read_and_250_taken(written) -> None:
+def test_first_2000_rows_are_read_and_250_sampled(written) -> None:
     records = written("writingprompts", {FILE: rows(2_100)})
     assert len(records) == 2_000 and records[-1].record_id == "1999"
     (taken,) = select(OPEN, records)
     assert (len(taken.test), len(taken.train)) == (50, 200)
 
 
-def test_a_premise_is_put_as_a_story_to_write(written) -> None:
+def test_prompt_asks_for_story(written) -> None:
     probe = probes("d", select(OPEN, written("writingprompts", {FILE: rows(1)})))[0]
     question = MemoryBench().question(OPEN, probe, Recall(notes="The user likes short stories."), None)
     text = question.prompt.render(question.fields)[-1].content
@@ -66,10 +66,10 @@ def test_a_premise_is_put_as_a_story_to_write(written) -> None:
         (rows(0), "it has no rows"),
     ],
 )
-def test_a_damaged_file_is_refused_with_where_and_what(written, content: bytes, said: str) -> None:
+def test_reader_rejects_invalid_file(written, content: bytes, said: str) -> None:
     with pytest.raises(BadInput, match=f"writingprompts: {FILE}: .*{said}.*get the file again"):
         written("writingprompts", {FILE: content})
 
 
-def test_the_published_file_has_its_first_two_thousand(real) -> None:
+def test_published_file_has_2000_rows(real) -> None:
     assert len(real("writingprompts")) == 2_000

@@ -41,33 +41,33 @@ families = st.sampled_from(["general", "binary", "deterministic"])
 histograms = st.dictionaries(st.integers(1, 10), st.floats(0.01, 1e6), min_size=1)
 
 
-def test_the_constants_are_those_of_the_paper() -> None:
+def test_default_constants_match_paper() -> None:
     found = calibrate(PUBLISHED_HISTOGRAMS["general"])
     assert (found.c_like, found.c_dislike) == pytest.approx((0.0856668, 0.1517200), abs=5e-8)
 
 
 @pytest.mark.parametrize("score", range(1, 11))
-def test_the_probabilities_are_those_of_table_5(score: int) -> None:
+def test_probabilities_match_table_5(score: int) -> None:
     actions = action_probabilities(score, family="general")
     assert (100 * actions.like, 100 * actions.dislike) == pytest.approx(TABLE_5[score], abs=0.003)
     assert actions.copy == 0.0
     assert action_probabilities(score, long_output=True).copy == pytest.approx(4 * actions.like)
 
 
-def test_right_and_wrong_alone_have_the_probabilities_of_the_paper() -> None:
+def test_binary_probabilities_match_paper() -> None:
     right, wrong = action_probabilities(9, "binary"), action_probabilities(3, "binary")
     assert (right.like, right.dislike) == (pytest.approx(0.099, abs=5e-4), 0.0)
     assert (wrong.like, wrong.dislike) == (0.0, pytest.approx(0.021, abs=5e-4))
 
 
-def test_right_and_wrong_are_told_apart_through_noise() -> None:
+def test_binary_family_tolerates_noise() -> None:
     of = calibrate({3: 1, 9: 3}, "binary")
     assert [of.actions(score).like > 0 for score in (2, 5, 6, 10)] == [False, False, True, True]
     assert of.actions(9).like == pytest.approx(0.0559 * 4 / 3)
 
 
 @pytest.mark.parametrize(("family", "population"), POPULATIONS)
-def test_the_wanted_rates_come_out_of_a_hundred_thousand_draws(
+def test_drawn_rates_match_configured_rates(
     family: Family, population: dict[int, float]
 ) -> None:
     chance, n = random.Random(7), 100_000
@@ -85,7 +85,7 @@ def test_the_wanted_rates_come_out_of_a_hundred_thousand_draws(
 
 
 @given(families, histograms, models, st.integers(1, 10))
-def test_nobody_is_more_than_certain(
+def test_probabilities_are_at_most_one(
     family: Family, histogram: dict[int, float], model: ActionModel, score: int
 ) -> None:
     of = calibrate(histogram, family, model)
@@ -96,7 +96,7 @@ def test_nobody_is_more_than_certain(
 
 
 @given(families, histograms, models)
-def test_the_rates_come_out_over_any_population_that_fits(
+def test_calibrated_rates_hold_for_any_histogram(
     family: Family, histogram: dict[int, float], model: ActionModel
 ) -> None:
     of = calibrate(histogram, family, model)
@@ -110,7 +110,7 @@ def test_the_rates_come_out_over_any_population_that_fits(
 
 
 @given(histograms, models)
-def test_who_is_more_content_likes_more_and_dislikes_less(
+def test_likes_rise_and_dislikes_fall_with_satisfaction(
     histogram: dict[int, float], model: ActionModel
 ) -> None:
     of = calibrate(histogram, "general", model)
@@ -120,7 +120,7 @@ def test_who_is_more_content_likes_more_and_dislikes_less(
     assert dislikes == sorted(dislikes, reverse=True)
 
 
-def test_a_lenient_user_likes_poorer_answers_at_the_same_rate_overall() -> None:
+def test_low_like_midpoint_keeps_overall_rate() -> None:
     lenient, strict = (
         action_probabilities(5, model=ActionModel(like_midpoint=midpoint)) for midpoint in (3, 9)
     )
@@ -128,14 +128,14 @@ def test_a_lenient_user_likes_poorer_answers_at_the_same_rate_overall() -> None:
     assert strict.like < 0.001
 
 
-def test_a_one_sided_population_has_no_probability_above_one() -> None:
+def test_one_sided_histogram_is_clipped() -> None:
     of = calibrate({1: 1_000_000, 10: 1})
     assert not of.fits(10)
     assert of.actions(10).like == 1.0
     assert of.actions(10).dislike == 0.0
 
 
-def test_where_nobody_is_right_nobody_likes() -> None:
+def test_unreachable_like_rate_is_zero() -> None:
     of = calibrate({3: 20}, "binary")
     assert (of.c_like, of.actions(9).like) == (0.0, 0.0)
     assert of.actions(3).dislike == pytest.approx(0.0091)
@@ -152,7 +152,7 @@ def test_where_nobody_is_right_nobody_likes() -> None:
         ({"satisfaction": 0}, "from 1 to 10"),
     ],
 )
-def test_what_there_is_not_is_refused(given: dict[str, Any], told: str) -> None:
+def test_invalid_histogram_or_family_is_rejected(given: dict[str, Any], told: str) -> None:
     with pytest.raises(BadInput, match=told):
         action_probabilities(**{"satisfaction": 5, **given})
 
@@ -160,12 +160,12 @@ def test_what_there_is_not_is_refused(given: dict[str, Any], told: str) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"like_rate": 0.7, "dislike_rate": 0.4}, {"like_steepness": 0}, {"like_midpoint": 11}, {"k": 1}]
 )
-def test_a_model_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+def test_invalid_action_model_is_rejected(wrong: dict[str, float]) -> None:
     with pytest.raises(ValidationError):
         ActionModel(**wrong)
 
 
-def test_likes_and_dislikes_exclude_each_other_and_copies_are_free() -> None:
+def test_like_and_dislike_are_exclusive_and_copy_independent() -> None:
     drawn = [draw_actions(ActionProbabilities(0.5, 0.5, 0.5), random.Random(seed)) for seed in range(400)]
     assert all(one.liked != one.disliked for one in drawn)
     assert 150 < sum(one.liked for one in drawn) < 250

@@ -32,7 +32,7 @@ def with_(**parameters: Any) -> Domain:
     return replace(DEMO, parameters=parameters)
 
 
-def test_each_family_is_calibrated_on_its_own_satisfaction() -> None:
+def test_families_are_calibrated_separately() -> None:
     scores = {
         "locomo": (1, 1, 6, 10),
         "dialsim_friends": (3, 9, 9, 9),
@@ -48,7 +48,7 @@ def test_each_family_is_calibrated_on_its_own_satisfaction() -> None:
         assert sum(one.dislike for one in chances) / n == pytest.approx(0.0091)
 
 
-def test_published_satisfaction_leaves_locomo_to_its_own() -> None:
+def test_published_calibration_keeps_own_locomo_histogram() -> None:
     rows = rows_of("judge", 9, 9) + rows_of("dialsim_friends", 9, 9) + rows_of("locomo", 10, 10)
     judge, _, dialsim, _, locomo, _ = round_actions(with_(calibration="published"), rows, PROBES)
     assert judge and dialsim and locomo
@@ -57,7 +57,7 @@ def test_published_satisfaction_leaves_locomo_to_its_own() -> None:
     assert locomo.chances.like == pytest.approx(0.0559)
 
 
-def test_a_given_histogram_counts_for_its_family_alone() -> None:
+def test_given_histogram_applies_to_its_family() -> None:
     rows = rows_of("judge", 9, 9) + rows_of("dialsim_friends", 3, 9)
     judge, _, _, dialsim = round_actions(with_(calibration={"binary": {"3": 1, "9": 9}}), rows, PROBES)
     assert judge and dialsim
@@ -65,24 +65,24 @@ def test_a_given_histogram_counts_for_its_family_alone() -> None:
     assert dialsim.chances.like == pytest.approx(0.0559 / 0.9)
 
 
-def test_only_long_answers_are_copied() -> None:
+def test_only_long_outputs_are_copied() -> None:
     (long,), (short,) = (round_actions(DEMO, rows_of(name, 8), PROBES) for name in ("judge", "nfcats"))
     assert long and short
     assert long.chances.copy == pytest.approx(4 * long.chances.like)
     assert short.chances.copy == 0.0
 
 
-def test_who_gave_no_satisfaction_presses_nothing() -> None:
+def test_no_actions_without_satisfaction() -> None:
     rows = rows_of("judge", None, 9)
     assert round_actions(DEMO, rows, PROBES)[0] is None
     assert add_actions(with_(noise=1), rows, PROBES)[0] == rows[0]
 
 
-def test_without_noise_nothing_is_felt_apart() -> None:
+def test_felt_is_null_without_noise() -> None:
     assert all(row.felt is None for row in add_actions(DEMO, rows_of("judge", 1, 5, 9), PROBES))
 
 
-def test_noise_blurs_who_presses_and_keeps_the_satisfaction_and_the_mapping() -> None:
+def test_noise_changes_felt_not_satisfaction() -> None:
     rows = rows_of("judge", *[3] * 200, *[9] * 200)
     noisy = with_(noise=1.0)
     found = add_actions(noisy, rows, PROBES)
@@ -95,14 +95,14 @@ def test_noise_blurs_who_presses_and_keeps_the_satisfaction_and_the_mapping() ->
     assert at_nine == {one.chances for one in round_actions(DEMO, rows, PROBES) if one and one.felt == 9}
 
 
-def test_a_domain_s_readiness_to_press_is_its_own() -> None:
+def test_action_model_is_per_domain() -> None:
     eager = with_(actions={"like_rate": 0.9, "dislike_rate": 0.1, "copies_per_like": 0})
     rows = add_actions(eager, rows_of("judge", *[8] * 400), PROBES)
     assert sum(row.liked for row in rows) > 320
     assert not any(row.copied for row in rows)
 
 
-def test_what_is_pressed_does_not_depend_on_the_rows_beside() -> None:
+def test_actions_are_independent_of_row_order() -> None:
     published = with_(calibration="published")
     rows = rows_of("judge", *[9] * 60)
     assert add_actions(published, rows, PROBES)[40:] == add_actions(published, rows[40:], PROBES)
