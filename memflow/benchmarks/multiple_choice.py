@@ -57,7 +57,7 @@ def unanswered(probe: Probe, reply: Reply | None) -> str | None:
     if probe.reason is not None:
         return f"the probe is quarantined: {probe.reason}"
     if reply is None:
-        return f"{probe.probe_id} was not answered; materialize the replies again"
+        return f"{probe.probe_id} has no reply; regenerate answer.replies"
     if reply.parsed is None:
         return reply.reason or "no answer could be read in the reply"
     return None

@@ -38,7 +38,7 @@ class File:
         try:
             return json.loads(self.text())
         except json.JSONDecodeError as wrong:
-            raise self.bad(f"it is cut off or not JSON ({wrong})") from wrong
+            raise self.bad(f"it is truncated or invalid JSON ({wrong})") from wrong
 
     def numbered(self) -> Iterator[tuple[int, Any]]:
         """Yield the number, from 1, and JSON of each non-empty line. Raises BadInput."""
@@ -48,7 +48,7 @@ class File:
                 try:
                     yield number, json.loads(line)
                 except json.JSONDecodeError as wrong:
-                    raise self.bad(f"line {number} is cut off or not JSON ({wrong})") from wrong
+                    raise self.bad(f"line {number} is truncated or invalid JSON ({wrong})") from wrong
 
     def lines(self, shape: type[M]) -> Iterator[tuple[dict[str, Any], M]]:
         """Yield the JSON of each non-empty line, raw and parsed as `shape`. Raises BadInput."""
@@ -92,7 +92,7 @@ def records_of(dataset: Dataset, files: Mapping[str, Path], reader: Callable[[st
         sha256 = hashlib.sha256(file.content).hexdigest()
         for record_id, raw in reader(source)(file):
             if record_id in seen:
-                raise file.bad(f"the id {record_id} is there twice")
+                raise file.bad(f"duplicate id {record_id}")
             seen.add(record_id)
             found.append(
                 Record(

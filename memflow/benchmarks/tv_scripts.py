@@ -56,7 +56,7 @@ def scripts(whole: str) -> Iterator[Script]:
     text = whole.replace("\r\n", "\n")
     heads = list(_HEAD.finditer(text))
     if not heads or text[: heads[0].start()].strip():
-        raise ValueError("it does not begin with a line like [Date: September 22, 1994, Session #1]")
+        raise ValueError("the first line is not like [Date: September 22, 1994, Session #1]")
     ends = [*(head.start() for head in heads[1:]), len(text)]
     for head, end in zip(heads, ends, strict=True):
         raw = {"session": head["number"], "date": head["date"], "script": text[head.end() : end]}

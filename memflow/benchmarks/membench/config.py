@@ -62,7 +62,7 @@ class Parameters(BaseModel):
     def _fit(self) -> Self:
         unknown = [name for name in self.kinds if name not in KINDS]
         if unknown:
-            raise ValueError(f"kinds: there is no {', '.join(unknown)}; there are {', '.join(KINDS)}")
+            raise ValueError(f"kinds: unknown {', '.join(unknown)}; known are {', '.join(KINDS)}")
         for name in ("items", "fillers"):
             low, high = getattr(self, name)
             if not 1 <= low <= high <= 20:

@@ -15,7 +15,7 @@ from memflow.benchmarks.memorybench.users.action_model import (
 
 def _somebody(shares: dict[int, float]) -> dict[int, float]:
     if sum(shares.values()) <= 0:
-        raise ValueError("no score has a share; give counts or shares by satisfaction, from 1 to 10")
+        raise ValueError("all shares are 0; give counts or shares by satisfaction, from 1 to 10")
     return shares
 
 

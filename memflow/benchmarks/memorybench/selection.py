@@ -45,7 +45,7 @@ def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
     pools = [pool for pool in build_pools(records) if pool.cases]
     if not pools:
         raise BadInput(
-            f"{domain.name}: nothing is asked in its data sets; `memflow data` says what each lacks"
+            f"{domain.name}: its data sets have no questions; run `memflow data` to see what is missing"
         )
     corpora = [pool for pool in pools if pool.corpus]
     corpora = corpora[: parameters.conversations or len(corpora)]

@@ -115,11 +115,11 @@ def build_training_data(
 def _reject_invalid(firsts: Sequence[FeedbackRound], asked: Mapping[str, Probe]) -> None:
     often = [name for name, n in Counter(row.case_id for row in firsts).items() if n > 1]
     if often:
-        raise BadInput(f"the feedback has several first rounds of {often[0]}; materialize it again")
+        raise BadInput(f"feedback.sessions has several first rounds of {often[0]}; regenerate it")
     tests = [row.case_id for row in firsts if row.case_id in asked and asked[row.case_id].split != TRAIN]
     if tests:
         raise BadInput(
-            f"the feedback holds the test case {tests[0]}, on which nobody may be trained; materialize it again"
+            f"feedback.sessions has the test case {tests[0]}, which must not be trained on; regenerate it"
         )
 
 

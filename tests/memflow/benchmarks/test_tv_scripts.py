@@ -37,7 +37,7 @@ def test_any_text_is_parsed_or_rejected(text: str):
     try:
         assert all(script.utterances() for script in scripts(text))
     except ValueError as refused:
-        assert "begin with" in str(refused) or "session" in str(refused)
+        assert "first line" in str(refused) or "session" in str(refused)
 
 
 def test_pickle_yields_scenes():

@@ -85,7 +85,7 @@ def test_unasked_probe_has_reason():
     rows = choice_verdicts(DOMAIN, asked, [reply(asked[0], None)])
     assert all(row.value is None for row in rows)
     assert rows[0].reason == "the probe is quarantined: its choices say [ERRORC]"
-    assert "was not answered" in (rows[2].reason or "")
+    assert "has no reply" in (rows[2].reason or "")
 
 
 def test_replies_of_several_assistants_are_rejected():

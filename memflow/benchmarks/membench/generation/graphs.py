@@ -172,7 +172,7 @@ def load_graphs(states: States) -> list[Graph]:
 
 def _graph(user_id: str, entities: Sequence[Entity]) -> Graph:
     if sum(row.kind == "self" for row in entities) != 1:
-        raise BadInput(f"user {user_id} has no graph with one `self` in it; materialize the states again")
+        raise BadInput(f"user {user_id} has no graph with exactly one `self`; regenerate the states")
     return Graph(user_id, tuple(map(_node, entities)))
 
 

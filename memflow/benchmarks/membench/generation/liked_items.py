@@ -22,10 +22,10 @@ def preferred_category(request: PlanRequest, topic: str) -> str:
     """Return the user's preferred category. Raises BadInput if the graph or the preferences lack it."""
     category = request.graph.user.attributes.get(topic)
     if category is None:
-        raise BadInput(f"user {request.graph.user_id} has no preference for a {topic}; make the states again")
+        raise BadInput(f"user {request.graph.user_id} has no {topic} preference; regenerate the states")
     if category not in request.categories(topic):
         raise BadInput(
-            f"user {request.graph.user_id} prefers the {topic} {category!r}, which is in no map; there are"
+            f"user {request.graph.user_id} prefers the {topic} {category!r}, which is not in the preferences; known are"
             f" {', '.join(request.categories(topic))}"
         )
     return category

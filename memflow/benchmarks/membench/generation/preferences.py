@@ -69,10 +69,10 @@ def build_preferences(categories: Iterable[Category]) -> Preferences:
         if len(held) < MIN_CATEGORIES:
             raise BadInput(f"preferences: {topic} has {len(held)} categories; {MIN_CATEGORIES} are needed")
         if not any(each.weight for each in found.categories if each.topic == topic):
-            raise BadInput(f"preferences: nobody likes any category of {topic}; give one of them a weight")
+            raise BadInput(f"preferences: no category of {topic} has a weight; give one a weight")
         items = [item for each in held.values() for item in each]
         if twice := next((item for item in items if items.count(item) > 1), None):
-            raise BadInput(f"preferences: {twice!r} of {topic} is in two categories; leave it in one")
+            raise BadInput(f"preferences: {twice!r} of {topic} is in two categories; remove it from one")
     return found
 
 

@@ -35,7 +35,7 @@ async def word_question(
     evidence = layout.evidence(plan)
     missing = [message for message in (*evidence, layout.last) if message not in said]
     if missing:
-        raise BadInput(f"there is no message {missing[0]}; materialize utterance/turns again")
+        raise BadInput(f"message {missing[0]} is missing; regenerate utterance/turns")
     rng = random.Random(seeded(seed, plan.trajectory_id, "question"))
     asked_at = clock.sample_later_time(clock.parse_time(said[layout.last].sent_at or ""), rng)
     query = _resolve_date(plan, [said[message] for message in evidence], rng)

@@ -86,7 +86,7 @@ def build_categories(topic: Topic, ratings: PositiveRatings, titles: Titles) -> 
     kept = {name: held for name, held in kept.items() if len(held) >= MIN_ITEMS}
     if len(kept) < MIN_CATEGORIES:
         raise BadInput(
-            f"only {len(kept)} categories have {MIN_ITEMS} items that are of no other; {MIN_CATEGORIES} are needed"
+            f"only {len(kept)} categories have {MIN_ITEMS} items of their own; {MIN_CATEGORIES} are needed"
         )
     liked = ratings.count_favorites(list(kept))
     return [

@@ -132,7 +132,7 @@ def goodreads(files: Files) -> list[Category]:
         )
         return _build_categories("book", packed[0], rated, items, titles)
     if "book_id_map.csv" not in files:
-        raise held[0].bad("book_id_map.csv, which says which books its numbers are, is not there")
+        raise held[0].bad("book_id_map.csv, which maps its book numbers, is missing")
     books = {number: book for number, book in files["book_id_map.csv"].csv_columns("book_id_csv", "book_id")}
     rows = (row for one in held for row in one.csv_columns("user_id", "book_id", "rating"))
     numbered = ((user, books.get(number, ""), stars) for user, number, stars in rows)

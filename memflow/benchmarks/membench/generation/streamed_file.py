@@ -40,7 +40,7 @@ class StreamedFile:
         except UnicodeDecodeError as wrong:
             raise self.bad(f"it is not {encoding.removesuffix('-sig').upper()} ({wrong.reason})") from wrong
         except (EOFError, OSError, zlib.error) as wrong:
-            raise self.bad(f"it is cut off or not packed ({wrong})") from wrong
+            raise self.bad(f"it is truncated or not gzip-compressed ({wrong})") from wrong
 
     def lines(self, encoding: str = "utf-8-sig") -> Iterator[str]:
         """Yield the lines with their ends. Raises BadInput."""
@@ -63,14 +63,14 @@ class StreamedFile:
             try:
                 header = next(reader, [])
                 if lacking := [name for name in columns if name not in header]:
-                    raise self.bad(f"its first line names no column {', '.join(lacking)}")
+                    raise self.bad(f"the header lacks the column(s) {', '.join(lacking)}")
                 wide, pick = len(header), itemgetter(*map(header.index, columns))
                 for row in reader:
                     if len(row) != wide:
                         raise self.bad(f"line {reader.line_num} has {len(row)} columns; the first has {wide}")
                     yield pick(row)
             except csv.Error as wrong:
-                raise self.bad(f"line {reader.line_num} is cut off or no CSV ({wrong})") from wrong
+                raise self.bad(f"line {reader.line_num} is truncated or invalid CSV ({wrong})") from wrong
 
     def json_lines(self, shape: type[M]) -> Iterator[M]:
         """Yield each non-empty JSON line, parsed as `shape`. Raises BadInput."""
@@ -79,7 +79,7 @@ class StreamedFile:
                 try:
                     yield shape.model_validate(json.loads(line))
                 except json.JSONDecodeError as wrong:
-                    raise self.bad(f"line {number} is cut off or not JSON ({wrong})") from wrong
+                    raise self.bad(f"line {number} is truncated or invalid JSON ({wrong})") from wrong
                 except ValidationError as wrong:
                     raise self.bad(f"line {number}: {File.first(wrong)}") from wrong
 

@@ -68,4 +68,4 @@ def parse_time(text: str) -> datetime:
         year, month, day, hour, minute = map(int, _DIGITS.findall(text))
         return datetime(year, month, day, hour, minute)
     except ValueError as wrong:
-        raise BadInput(f"not a time as MemBench writes them: {text!r}") from wrong
+        raise BadInput(f"not a time in MemBench's format: {text!r}") from wrong

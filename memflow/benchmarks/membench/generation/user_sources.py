@@ -72,8 +72,8 @@ def load_vocabulary(domain: Domain, records: Sequence[Record]) -> Vocabulary:
         if record.record_id == _WORDS + language:
             return Vocabulary.model_validate_json(record.content)
     raise BadInput(
-        f"domain {domain.name} is generated, and none of its data sets has words in its language; "
-        f"name lives_{language} among them"
+        f"domain {domain.name} is generated, but no data set has a vocabulary in its language; "
+        f"add the data set lives_{language}"
     )
 
 
@@ -89,8 +89,8 @@ def load_preferences(domain: Domain, records: Sequence[Record]) -> Preferences:
         found = found.but(build_preferences(held))
     if lacking := [topic for topic in TOPICS if not found.of(topic)]:
         raise BadInput(
-            f"domain {domain.name} is generated, and none of its data sets says what people like of "
-            f"{', '.join(lacking)}; name lives_{parameters_of(domain).language} among them"
+            f"domain {domain.name} is generated, but no data set has preferences for "
+            f"{', '.join(lacking)}; add the data set lives_{parameters_of(domain).language}"
         )
     return found
 
@@ -108,7 +108,7 @@ def _lists(stream: StreamedFile) -> Iterator[tuple[str, Vocabulary | Category]]:
             yield _WORDS + words.language, words
             return
         if not isinstance(held, dict) or not all(isinstance(each, dict) for each in held.values()):
-            raise stream.bad("it holds neither words with their language nor items by topic and category")
+            raise stream.bad("it has neither a vocabulary with `language` nor items by topic and category")
         for category in build_preferences(parse_categories(held)).categories:
             yield _like(category), category
     except yaml.YAMLError as wrong:

@@ -123,9 +123,9 @@ class NoisePool:
             texts = [text for step in unit.steps for text in (step.user, step.assistant) if text is not None]
             tokens = sum(map(estimate, texts))
             if unit.unit_id in seen or "/" in unit.unit_id:
-                raise BadInput(f"unit {unit.unit_id!r} of noise: the id is there twice, or holds a slash")
+                raise BadInput(f"unit {unit.unit_id!r} of noise: its id is a duplicate or contains a slash")
             if not tokens:
-                raise BadInput(f"unit {unit.unit_id!r} of noise says nothing; leave it out of the pool")
+                raise BadInput(f"unit {unit.unit_id!r} of noise is empty; remove it from the pool")
             seen.add(unit.unit_id)
             self._units.append((unit, tokens, _normalize_all(texts)))
 

@@ -42,7 +42,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     of, scenario = _named(file)
     values = file.json()
     if not isinstance(values, list) or not values:
-        raise file.bad("it does not hold a list of trajectories")
+        raise file.bad("expected a JSON list of trajectories")
     for number, raw in enumerate(values):
         shaped = file.shaped(_Trajectory, raw, f"trajectory {number}")
         yield f"observation/{of.name}/{scenario}/{shaped.tid}", raw

@@ -76,7 +76,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the id and content of each graph in the file. Raises BadInput."""
     values = file.json()
     if not isinstance(values, list) or not values:
-        raise file.bad("it does not hold a list of graphs")
+        raise file.bad("expected a JSON list of graphs")
     for number, raw in enumerate(values):
         where = f"graph {number}"
         shaped = file.shaped(_Graph, raw, where)

@@ -21,7 +21,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the id and content of each noise unit in a file. Raises BadInput."""
     values = file.json()
     if not isinstance(values, list) or not values:
-        raise file.bad("it does not hold a list of units of noise")
+        raise file.bad("expected a JSON list of noise units")
     scenes: set[Scene] = set()
     for number, raw in enumerate(values):
         shaped = file.shaped(_Unit, raw, f"unit {number}")

@@ -99,7 +99,7 @@ def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
             empty = False
             yield f"{scene}/{of.name}/{scenario}/{shaped.tid}", raw
     if empty:
-        raise file.bad("there is no trajectory in it")
+        raise file.bad("it has no trajectory")
 
 
 def trajectory(record: Record) -> Trajectory:
@@ -169,9 +169,7 @@ def _units(record: Record) -> int:
 def _scene(file: File) -> Scene:
     named = {scene for name, scene in _SCENES.items() if name in file.source}
     if len(named) != 1:
-        raise file.bad(
-            "its path has to say FirstAgent or ThirdAgent, for who is asked: one who took part, or not"
-        )
+        raise file.bad("the path must contain FirstAgent (participation) or ThirdAgent (observation)")
     return named.pop()
 
 
@@ -179,7 +177,7 @@ def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[
     """Yield the trajectories of a file by kind and scenario."""
     values = file.json()
     if not isinstance(values, dict) or not values:
-        raise file.bad("it does not hold trajectories by scenario, or by kind of question and scenario")
+        raise file.bad("expected trajectories by scenario, or by question kind and scenario")
     raw = all(isinstance(each, list) for each in values.values())
     for name, scenarios in ({PurePosixPath(file.source).stem: values} if raw else values).items():
         try:
@@ -187,11 +185,11 @@ def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[
         except BadInput as wrong:
             raise file.bad(str(wrong)) from wrong
         if not isinstance(scenarios, dict):
-            raise file.bad(f"{name} does not hold trajectories by scenario")
+            raise file.bad(f"{name} does not contain trajectories by scenario")
         for scenario, held in scenarios.items():
             if scenario not in of.scenarios(scene):
                 known = ", ".join(of.scenarios(scene)) or "none"
                 raise file.bad(f"{name} has no scenario {scenario!r} in {scene}; it has {known}")
             if not isinstance(held, list):
-                raise file.bad(f"{name}, {scenario}: it does not hold a list of trajectories")
+                raise file.bad(f"{name}, {scenario}: expected a JSON list of trajectories")
             yield of, scenario, held

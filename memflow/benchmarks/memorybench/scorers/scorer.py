@@ -20,7 +20,7 @@ from memflow.records import Probe
 PACKAGE = "memflow.benchmarks.memorybench.scorers"
 STANDARD = "standard"
 PUBLISHED = "published_code"
-NO_JUDGE = "there is no judge to ask; name its model under `roles` in memflow.toml"
+NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
 
 MetricKey = tuple[str, str]
 """Metric and variant."""
@@ -104,7 +104,7 @@ def gold_part(probe: Probe, part: str) -> Any:
         return json.loads(probe.gold)[part]
     except (ValueError, KeyError, TypeError) as wrong:
         raise BadInput(
-            f"probe {probe.probe_id}: its gold has no {part!r}, which {probe.metric} needs; read {probe.dataset} again"
+            f"probe {probe.probe_id}: its gold has no {part!r}, which {probe.metric} needs; reread {probe.dataset}"
         ) from wrong
 
 

@@ -90,7 +90,7 @@ def _missing_values(rows: Sequence[MetricKey], reason: str) -> list[MetricValue]
 def _reason(reply: Reply | None) -> str:
     """Why there is nothing to measure."""
     if reply is None:
-        return "there is no reply; answer this probe again"
+        return "no reply; rerun the answers of this probe"
     return reply.reason or "the reply holds no answer"
 
 

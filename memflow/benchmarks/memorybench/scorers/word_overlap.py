@@ -23,9 +23,7 @@ from memflow.metrics.meteor import meteor, metric_name
 from memflow.metrics.text import locomo_f1, rouge_l
 from memflow.records import Probe
 
-NO_SYNONYMS = (
-    "there is no WordNet to look synonyms up in; set `wordnet` in memflow.toml, or see meteor_nowordnet"
-)
+NO_SYNONYMS = "WordNet is missing; set `wordnet` in memflow.toml, or use meteor_nowordnet"
 Variant = Literal["standard", "published_code"]
 
 

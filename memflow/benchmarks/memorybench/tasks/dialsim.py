@@ -55,7 +55,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
         return list(tv_scripts.sessions(file))
     found = list(_pickled(file) if file.source.endswith(".pickle") else _own(file))
     if not found:
-        raise file.bad("it holds no question that can be answered and names a time")
+        raise file.bad("it has no answerable question with a time")
     return found
 
 
@@ -77,7 +77,7 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 def _own(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     published = file.json()
     if not isinstance(published, list):
-        raise file.bad("it is not a list of questions")
+        raise file.bad("expected a JSON list of questions")
     for number, raw in enumerate(published, start=1):
         file.shaped(FanQuestion, raw, f"question {number}")
         yield f"question {number}", raw

@@ -47,7 +47,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
         found = [(row["paperId"], row) for row in _rows(file, rows, Target)]
     else:
         raise file.bad(
-            "its first line names neither the columns paperId, title and abstract nor targetPaperId and abstract"
+            "the header lacks the columns paperId, title and abstract, or targetPaperId and abstract"
         )
     if not found:
         raise file.bad("it has no papers")
@@ -59,10 +59,10 @@ def _rows(file: File, rows: "csv.DictReader[str]", shape: type[BaseModel]) -> It
         for number, row in enumerate(rows, start=1):
             file.shaped(shape, row, f"row {number}")
             if None in row:
-                raise file.bad(f"row {number} has more fields than the first line names")
+                raise file.bad(f"row {number} has more fields than the header")
             yield row
     except csv.Error as wrong:
-        raise file.bad(f"line {rows.line_num} is no CSV ({wrong})") from wrong
+        raise file.bad(f"line {rows.line_num} is invalid CSV ({wrong})") from wrong
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:

@@ -65,10 +65,10 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     folder, name = path.parent.name, path.name.removesuffix(".json")
     kind = name if folder == _LABELS else folder
     if kind not in ASPECTS:
-        raise file.bad(f"{kind} is no kind of limitation; those are {', '.join(ASPECTS)}")
+        raise file.bad(f"{kind} is not a limitation kind; known kinds are {', '.join(ASPECTS)}")
     published = file.json()
     if not isinstance(published, dict) or not published:
-        raise file.bad("it is not an object, or an empty one")
+        raise file.bad("expected a non-empty JSON object")
     if folder == _LABELS:
         for paper, label in published.items():
             file.shaped(Label, label, f"paper {paper}")

@@ -113,7 +113,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return a record per conversation. Raises BadInput."""
     published = file.json()
     if not isinstance(published, list) or not published:
-        raise file.bad("it is not a list of LoCoMo conversations")
+        raise file.bad("expected a JSON list of LoCoMo conversations")
     found = []
     for place, raw in enumerate(published):
         name = raw.get("sample_id", f"number {place}") if isinstance(raw, dict) else f"number {place}"

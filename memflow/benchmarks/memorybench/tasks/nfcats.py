@@ -25,7 +25,7 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     """Return a record per row, by its number. Raises BadInput."""
     rows = csv.DictReader(io.StringIO(file.text(), newline=""))
     if not {"category", "question"} <= set(rows.fieldnames or ()):
-        raise file.bad("its first line does not name the columns category and question")
+        raise file.bad("the header lacks the columns category and question")
     found = []
     for number, row in enumerate(rows):
         file.shaped(NfCatsRow, row, f"row {number + 1}")

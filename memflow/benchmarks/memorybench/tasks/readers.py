@@ -69,6 +69,8 @@ def build_pools(records: Sequence[Record]) -> list[Pool]:
     for dataset, group in groupby(records, key=lambda record: record.dataset):
         for pool in reader_of(dataset).pools(dataset, list(group)):
             if pool.name in found:
-                raise BadInput(f"{dataset} holds {pool.name}, which another data set of the domain holds too")
+                raise BadInput(
+                    f"{dataset} has the pool {pool.name}, which another data set of the domain has too; remove one"
+                )
             found[pool.name] = pool
     return list(found.values())

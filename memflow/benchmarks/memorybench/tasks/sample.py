@@ -40,9 +40,11 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
     for _, case in found:
         for needed in case.rests_on:
             if needed not in rules:
-                raise file.bad(f"case {case.case_id} rests on {needed}, no training case with a rule")
+                raise file.bad(
+                    f"case {case.case_id} depends on {needed}, which is not a training case with a rule"
+                )
         if case.split == "train" and not case.rule:
-            raise file.bad(f"training case {case.case_id} has no rule for its user to give")
+            raise file.bad(f"training case {case.case_id} has no rule")
     return [(case.case_id, raw) for raw, case in found]
 
 

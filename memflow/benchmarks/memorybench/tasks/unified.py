@@ -57,11 +57,11 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
         if not re.fullmatch(rf"{re.escape(task.published)}(-\d+)?", row.dataset_name):
             raise file.bad(f"row {number} is of {row.dataset_name}, not of {task.published}")
         if not row.prompt().strip():
-            raise file.bad(f"row {number} asks nothing: it has neither input_prompt nor input_chat_messages")
+            raise file.bad(f"row {number} has neither input_prompt nor input_chat_messages")
         try:
             CASES[task.name](row, {})
         except (KeyError, TypeError, ValueError) as wrong:
-            raise file.bad(f"row {number}: its info is not that of {task.published} ({wrong!r})") from wrong
+            raise file.bad(f"row {number}: its info does not match {task.published} ({wrong!r})") from wrong
         found.append((f"{row.dataset_name}/{row.test_idx}", kept))
     if not found:
         raise file.bad("it has no rows")
@@ -75,7 +75,7 @@ def _corpus(file: File, task: Task) -> dict[str, Any]:
     try:
         CORPORA[task.name](found[0].text)
     except (KeyError, TypeError, ValueError) as wrong:
-        raise file.bad(f"its text is no corpus of {task.published} ({wrong!r})") from wrong
+        raise file.bad(f"its text is not a corpus of {task.published} ({wrong!r})") from wrong
     return found[0].model_dump()
 
 
@@ -84,7 +84,7 @@ def _part(file: File, path: PurePosixPath) -> Part:
     for name in (path.name, path.parent.name):
         if said := re.match(r"(train|test)\b", name):
             return "train" if said[1] == "train" else "test"
-    raise file.bad("neither its name nor its folder's begins with train or test")
+    raise file.bad("neither the file name nor its folder begins with train or test")
 
 
 def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
@@ -97,11 +97,11 @@ def _rows(file: File, suffix: str) -> Iterator[Mapping[str, Any]]:
         elif suffix == ".arrow":
             table = pa.ipc.open_stream(file.content).read_all()
         else:
-            raise file.bad("it is neither .arrow nor .parquet nor .jsonl")
+            raise file.bad("the suffix is not .arrow, .parquet or .jsonl")
     except (pa.ArrowException, OSError) as wrong:
-        raise file.bad(f"it is cut off or no {suffix[1:]} file ({wrong})") from wrong
+        raise file.bad(f"it is truncated or not a valid {suffix[1:]} file ({wrong})") from wrong
     if suffix == ".arrow" and not file.content.endswith(_END):
-        raise file.bad("it is cut off: its stream does not end")
+        raise file.bad("it is truncated: the Arrow stream has no end marker")
     yield from table.select(
         [name for name in table.column_names if name in UnifiedRow.model_fields]
     ).to_pylist()
@@ -122,7 +122,9 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
         if task.name in CORPORA:
             told = contents.get(f"{_CORPUS}/{published}")
             if told is None:
-                raise BadInput(f"{dataset}: {_CORPUS}/{published}.jsonl is not there; get it with the rows")
+                raise BadInput(
+                    f"{dataset}: {_CORPUS}/{published}.jsonl is missing; download it with the rows"
+                )
             corpus = tuple(CORPORA[task.name](told["text"]))
         said = locomo.message_texts(corpus)
         cases = [_case(task, row, said) for row in group]

@@ -42,10 +42,10 @@ def read(file: File) -> list[tuple[str, dict[str, Any]]]:
         batches = table.iter_batches(batch_size=FIRST, columns=["prompt", "story"])
         rows = [row for batch in batches for row in batch.to_pylist()][:FIRST]
     except (pyarrow.ArrowException, OSError) as wrong:
-        raise file.bad(f"it is cut off or not Parquet ({wrong})") from wrong
+        raise file.bad(f"it is truncated or invalid Parquet ({wrong})") from wrong
     for number, row in enumerate(rows, start=1):
         if not file.shaped(WritingPromptsRow, row, f"row {number}").premise:
-            raise file.bad(f"row {number}: its prompt is a tag alone")
+            raise file.bad(f"row {number}: its prompt has only a tag")
     if not rows:
         raise file.bad("it has no rows")
     return [(str(number), row) for number, row in enumerate(rows)]

@@ -51,7 +51,7 @@ class ActionModel(BaseModel):
     @model_validator(mode="after")
     def _one_at_most(self) -> "ActionModel":
         if self.like_rate + self.dislike_rate > 1:
-            raise ValueError("like_rate and dislike_rate add up to more than 1; nobody presses both")
+            raise ValueError("like_rate and dislike_rate add up to more than 1")
         return self
 
 
@@ -166,7 +166,7 @@ def draw_actions(actions: ActionProbabilities, chance: random.Random) -> DrawnAc
 
 def _known(family: str) -> None:
     if family not in get_args(Family):
-        raise BadInput(f"there is no action model {family!r}; there are {', '.join(get_args(Family))}")
+        raise BadInput(f"unknown action model {family!r}; known are {', '.join(get_args(Family))}")
 
 
 def _shapes(score: int, family: Family, model: ActionModel) -> tuple[float, float]:

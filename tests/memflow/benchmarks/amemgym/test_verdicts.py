@@ -221,7 +221,7 @@ def test_a_quarantined_probe_and_one_that_was_not_asked_say_so(demo):
     probes = [replace(demo.probes[0], reason="no message tells it"), *demo.probes[1:]]
     rows = make_verdicts(demo.domain, probes, replies(demo, perfect)[:-1])
     assert rows[0].reason == "the probe is quarantined: no message tells it"
-    assert "was not answered" in rows[-1].reason
+    assert "has no reply" in rows[-1].reason
 
 
 def test_replies_of_two_assistants_are_not_mixed(demo):

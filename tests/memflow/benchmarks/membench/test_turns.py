@@ -86,9 +86,9 @@ def test_probe_has_gold_number_at_end():
 
 
 def test_quarantined_trajectory_is_not_played():
-    bad = replace(SIMPLE, reason="it is cut off")
+    bad = replace(SIMPLE, reason="it is truncated")
     turns, probes = list(turn_rows("d", bad)), list(probe_rows("d", bad))
-    assert {turn.reason for turn in turns} == {probe.reason for probe in probes} == {"it is cut off"}
+    assert {turn.reason for turn in turns} == {probe.reason for probe in probes} == {"it is truncated"}
     assert given_episodes(turns) == []
 
 
@@ -101,7 +101,7 @@ def test_ids_encode_scenario_session_and_noise():
 
 def test_kind_is_found_by_published_name():
     assert find_kind("RecMultiSession") is KINDS["rec_multi_session"]
-    with pytest.raises(BadInput, match="no kind of question 'hard'"):
+    with pytest.raises(BadInput, match="unknown question kind 'hard'"):
         find_kind("hard")
 
 

@@ -58,9 +58,7 @@ def chat() -> ScriptedChat:
         ("limitgen", "limitgen", 500),
     ],
 )
-def test_task_prompts_have_notes_and_no_gold(
-    name: str, stem: str, tokens: int | None
-) -> None:
+def test_task_prompts_have_notes_and_no_gold(name: str, stem: str, tokens: int | None) -> None:
     asked = probe(name)
     question = MemoryBench().question(DOMAIN, asked, Recall(notes="what is known"), None)
     assert question.prompt.name == f"memorybench/{stem}"

@@ -46,9 +46,7 @@ def test_split_partitions_sample(n: int, truncation: int, seed: int) -> None:
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=200), st.integers(0, 99))
-def test_stratified_split_tests_fifth_of_each_stratum(
-    strata: list[str], seed: int
-) -> None:
+def test_stratified_split_tests_fifth_of_each_stratum(strata: list[str], seed: int) -> None:
     split = stratified(strata, seed)
     assert sorted(split.test + split.train) == list(range(len(strata)))
     test = Counter(strata[place] for place in split.test)

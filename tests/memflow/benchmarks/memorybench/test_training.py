@@ -83,7 +83,7 @@ def test_skipped_cases_have_reasons() -> None:
 
 
 def test_training_data_rejects_test_case() -> None:
-    with pytest.raises(BadInput, match="the test case a, on which nobody may be trained"):
+    with pytest.raises(BadInput, match="the test case a, which must not be trained on"):
         build_training_data([row("a")], [probe("a", split="test")], "like")
 
 
@@ -101,9 +101,7 @@ presses = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_s
 
 
 @given(presses, st.randoms(use_true_random=False))
-def test_every_liked_answer_is_example_or_skipped(
-    pressed: Any, chance: Any
-) -> None:
+def test_every_liked_answer_is_example_or_skipped(pressed: Any, chance: Any) -> None:
     rows = [
         row(f"case {place}", liked=like, copied=copy, reason="lost" if lost else None)
         for place, (like, copy, lost) in enumerate(pressed)

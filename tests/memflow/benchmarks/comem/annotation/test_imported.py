@@ -236,7 +236,7 @@ def test_a_file_that_does_not_fit_is_refused_with_line_and_fault(
     [
         (lambda text: "", "it is empty"),
         (lambda text: text.replace("\n", "\n\n", 1), "line 2 is empty"),
-        (lambda text: text[:-9], "line 21 is cut off or not JSON"),
+        (lambda text: text[:-9], "line 21 is truncated or invalid JSON"),
     ],
 )
 def test_what_is_no_file_of_keys_is_refused(

@@ -260,7 +260,7 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"data": [', "cut off or not JSON"),
+        (b'{"data": [', "truncated or invalid JSON"),
         (b"[]", "it has no list of scenes under `data`, or an empty one"),
         (b'{"data": []}', "it has no list of scenes under `data`, or an empty one"),
         (b'{"data": [7]}', "scene 1: "),
@@ -282,7 +282,7 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["qas"][0].update(id="s09_What")),
             rf"{ATTICS}question s09_What: its id is not the scene's title and a kind of question",
         ),
-        (published(SEASON[0], SEASON[0]), "the id s01_e02_c01 is there twice"),
+        (published(SEASON[0], SEASON[0]), "duplicate id s01_e02_c01"),
     ],
 )
 def test_a_damaged_file_is_refused_with_its_place(read: Read, content: bytes, said: str):
@@ -291,7 +291,7 @@ def test_a_damaged_file_is_refused_with_its_place(read: Read, content: bytes, sa
 
 
 def test_a_scene_that_two_files_hold_is_refused(read: Read):
-    with pytest.raises(BadInput, match=r"friendsqa_dev\.json: the id s01_e02_c01 is there twice"):
+    with pytest.raises(BadInput, match=r"friendsqa_dev\.json: duplicate id s01_e02_c01"):
         read(published(SEASON[0]), published(SEASON[0]))
 
 

@@ -130,7 +130,7 @@ def test_corruption_fails_its_check(damage: Damage, sentences: set[str]) -> None
 
 
 def test_every_check_is_tested_by_a_corruption() -> None:
-    marks = test_a_damage_is_caught_by_its_sentence.pytestmark  # type: ignore[attr-defined]
+    marks = test_corruption_fails_its_check.pytestmark  # type: ignore[attr-defined]
     tried = {sentence for _, sentences in marks[0].args[1] for sentence in sentences}
     assert tried == {each.name for each in EXPECTED}
 

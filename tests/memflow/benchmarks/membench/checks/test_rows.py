@@ -97,7 +97,8 @@ def test_corrupted_probe_fails_named_check(rows: Rows, damage: Callable[[Probe, 
 def test_quarantined_evidence_is_not_in_history(rows: Rows):
     evidence = rows[PROBES][0].evidence[0]
     rows[TURNS] = [
-        replace(turn, reason="it is cut off") if turn.message_id == evidence else turn for turn in rows[TURNS]
+        replace(turn, reason="it is truncated") if turn.message_id == evidence else turn
+        for turn in rows[TURNS]
     ]
     assert failed(rows, PROBES) == {"evidence_in_history": 1}
 

@@ -87,5 +87,5 @@ async def test_quarantined_trajectory_quarantines_question(planned, simulator):
 
 async def test_question_rejects_turns_of_other_seed(planned, simulator):
     plan = planned(rounds=9)
-    with pytest.raises(BadInput, match="there is no message"):
+    with pytest.raises(BadInput, match="message"):
         await word_question(plan, lay_out(plan, "made", START, 1), {}, 1, simulator())

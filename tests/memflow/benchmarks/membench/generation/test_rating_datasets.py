@@ -183,7 +183,7 @@ def test_goodreads_csv_uses_book_id_map(tmp_path: Path) -> None:
     files["goodreads/goodreads_interactions.csv"] = "\n".join(
         ["user_id,book_id,is_read,rating,is_reviewed", *rows]
     )
-    with pytest.raises(BadInput, match=r"goodreads_interactions.csv: book_id_map.csv, which says"):
+    with pytest.raises(BadInput, match=r"goodreads_interactions.csv: book_id_map.csv, which maps"):
         _read("goodreads", tmp_path, files)
     numbers = [f"{book + 1000},{book}" for book, _, _ in _films()]
     files["goodreads/book_id_map.csv"] = "\n".join(["book_id_csv,book_id", *numbers])
@@ -215,7 +215,7 @@ def test_category_keeps_most_liked_items(tmp_path: Path) -> None:
         ("movielens", _movielens, "ratings.csv", lambda text: text[:55], "line 3 has"),
         ("movielens", _movielens, "ratings.csv", lambda text: text.replace(b",4.0,", b",four,"), "'four'"),
         ("movielens", _movielens, "ratings.csv", lambda text: text[:33], "0 of 0 positive ratings"),
-        ("movielens", _movielens, "movies.csv", lambda text: text + b'9,"Cut', "cut off or no CSV"),
+        ("movielens", _movielens, "movies.csv", lambda text: text + b'9,"Cut', "truncated or invalid CSV"),
         ("movielens", _movielens, "movies.csv", lambda text: text + b"\xff", "not UTF-8"),
         ("movielens", _movielens, "movies.csv", lambda text: text[:46], "not of one release"),
         ("movielens", _movielens, "movies.csv", lambda text: text.replace(b"Horror\n", b"Drama\n"), "only 3"),
@@ -228,10 +228,16 @@ def test_category_keeps_most_liked_items(tmp_path: Path) -> None:
             lambda text: text[:10],
             "u.item: line 1 has 10 columns",
         ),
-        ("foodcom", _foodcom, "RAW_recipes.csv", lambda text: text.replace(b"tags", b"kinds"), "column tags"),
-        ("foodcom", _foodcom, "RAW_interactions.csv", lambda text: text[:-200], "cut off|columns"),
-        ("goodreads", _goodreads, "goodreads_interactions_dedup.json.gz", lambda raw: raw[:-20], "cut off"),
-        ("goodreads", _goodreads, "goodreads_books.json.gz", lambda raw: b"no" + raw, "not packed"),
+        (
+            "foodcom",
+            _foodcom,
+            "RAW_recipes.csv",
+            lambda text: text.replace(b"tags", b"kinds"),
+            "column\\(s\\) tags",
+        ),
+        ("foodcom", _foodcom, "RAW_interactions.csv", lambda text: text[:-200], "truncated|columns"),
+        ("goodreads", _goodreads, "goodreads_interactions_dedup.json.gz", lambda raw: raw[:-20], "truncated"),
+        ("goodreads", _goodreads, "goodreads_books.json.gz", lambda raw: b"no" + raw, "not gzip-compressed"),
         (
             "goodreads",
             _goodreads,
@@ -244,7 +250,7 @@ def test_category_keeps_most_liked_items(tmp_path: Path) -> None:
             _goodreads,
             "goodreads_book_genres_initial.json",
             lambda text: text[:-5],
-            "cut off or not JSON",
+            "truncated or invalid JSON",
         ),
     ],
 )

@@ -82,10 +82,10 @@ def test_published_domain_has_no_generated_states() -> None:
 
 
 def test_missing_vocabulary_is_rejected() -> None:
-    with pytest.raises(BadInput, match="name lives_zh among them"):
+    with pytest.raises(BadInput, match="add the data set lives_zh"):
         states(domain("zh"), shipped("en"))
     likes = [record for record in shipped() if "likes/book" not in record.record_id]
-    with pytest.raises(BadInput, match="what people like of book"):
+    with pytest.raises(BadInput, match="no data set has preferences for book"):
         states(domain(), likes)
 
 
@@ -127,7 +127,7 @@ def test_preferences_are_drawn_by_weight() -> None:
     ("text", "said"),
     [
         ("food: [", "not YAML"),
-        ("[1, 2]", "neither words with their language nor items"),
+        ("[1, 2]", "neither a vocabulary"),
         ("food: {sweet: [a, b]}", "at items"),
         ("drink: {sweet: [a, b, c, d, e]}", "at topic"),
         (json.dumps({"food": {**LIKES["food"], "taste4": LIKES["food"]["taste0"]}}), "in two categories"),

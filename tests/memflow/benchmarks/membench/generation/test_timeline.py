@@ -54,5 +54,5 @@ def test_parse_time_reverts_format_time(moment, language):
 
 
 def test_parse_time_rejects_other_text():
-    with pytest.raises(BadInput, match="not a time as MemBench writes them: 'tomorrow'"):
+    with pytest.raises(BadInput, match="not a time in MemBench's format: 'tomorrow'"):
         parse_time("tomorrow")

@@ -160,9 +160,9 @@ def test_fully_conflicting_pool_is_rejected() -> None:
 @pytest.mark.parametrize(
     ("pool", "match"),
     [
-        ([NoiseUnit("a", (Step("Some words."),))] * 2, "'a' of noise: the id is there twice"),
-        ([NoiseUnit("a/b", (Step("Some words."),))], "holds a slash"),
-        ([NoiseUnit("a", (Step(""),))], "says nothing"),
+        ([NoiseUnit("a", (Step("Some words."),))] * 2, "'a' of noise: its id is a duplicate"),
+        ([NoiseUnit("a/b", (Step("Some words."),))], "contains a slash"),
+        ([NoiseUnit("a", (Step(""),))], "is empty"),
         ([], "each of the 0 units"),
     ],
 )

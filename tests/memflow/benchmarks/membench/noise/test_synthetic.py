@@ -51,9 +51,7 @@ def test_unit_lengths_match_published_noise(scene: Scene, language: str) -> None
 
 
 @BOTH
-def test_pool_is_twice_the_length_and_prefix_stable(
-    scene: Scene, language: str
-) -> None:
+def test_pool_is_twice_the_length_and_prefix_stable(scene: Scene, language: str) -> None:
     short, long = synthetic_units(scene, language, 2_000), synthetic_units(scene, language, 5_000)
     assert 4_000 <= sum(map(length, short)) < 4_000 + max(map(length, short))
     assert long[: len(short)] == short

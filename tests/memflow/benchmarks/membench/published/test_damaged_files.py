@@ -91,6 +91,6 @@ def test_reader_rejects_truncation_anywhere(data: st.DataObject):
     try:
         rows(source, whole[: data.draw(st.integers(0, len(whole) - 1))])
     except BadInput as refused:
-        assert "cut off or not JSON" in str(refused)
+        assert "truncated or invalid JSON" in str(refused)
     else:
-        raise AssertionError("a file that is cut off was read")
+        raise AssertionError("a file that is truncated was read")

@@ -55,9 +55,9 @@ def folder_of(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("01_simple_roles", json.dumps([DAILY]).encode()[:-9], "it is cut off or not JSON"),
-        ("01_simple_roles", {"roles": []}, "it does not hold a list of trajectories"),
-        ("01_simple_roles", [], "it does not hold a list of trajectories"),
+        ("01_simple_roles", json.dumps([DAILY]).encode()[:-9], "it is truncated or invalid JSON"),
+        ("01_simple_roles", {"roles": []}, "expected a JSON list of trajectories"),
+        ("01_simple_roles", [], "expected a JSON list of trajectories"),
         ("01_simple_roles", [DAILY, {**DAILY, "tid": "x"}], "trajectory 1: at tid"),
         ("01_simple_roles", [{**DAILY, "message_list": []}], "trajectory 0: at message_list"),
         (
@@ -71,9 +71,9 @@ def folder_of(name: str) -> str:
             [{**DAILY, "question_list": [{**QUESTION, "choices": "60岁"}]}],
             "at question_list.0.choices: Value error, the choices are one text",
         ),
-        ("01_simple_roles", [DAILY, DAILY], "the id observation/simple/roles/0 is there twice"),
+        ("01_simple_roles", [DAILY, DAILY], "duplicate id observation/simple/roles/0"),
         ("roles", [DAILY], "its name is not of the form 01_simple_roles.json"),
-        ("01_easy_roles", [DAILY], "there is no kind of question 'easy'"),
+        ("01_easy_roles", [DAILY], "unknown question kind 'easy'"),
         (
             "03_comparative_items",
             [DAILY],
@@ -82,9 +82,7 @@ def folder_of(name: str) -> str:
         ("08_lowlevel_rec_movie", [DAILY], "lowlevel_rec has no scenario 'movie'; it has none"),
     ],
 )
-def test_reader_rejects_invalid_file(
-    tmp_path: Path, name: str, content: Any, complaint: str
-):
+def test_reader_rejects_invalid_file(tmp_path: Path, name: str, content: Any, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read("memdaily", {folder_of(name): content}, tmp_path)
     assert str(refused.value).startswith(f"memdaily: {folder_of(name)}: ")

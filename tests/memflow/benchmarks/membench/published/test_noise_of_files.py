@@ -47,9 +47,9 @@ def test_noise_and_trajectories_are_separate_records(tmp_path: Path):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b'[{"noise_message"', "cut off"),
-        ({}, "it does not hold a list of units of noise"),
-        ([], "it does not hold a list of units of noise"),
+        (b'[{"noise_message"', "truncated"),
+        ({}, "expected a JSON list of noise units"),
+        ([], "expected a JSON list of noise units"),
         ([{"noise_message": []}], "unit 0: at noise_message"),
         ([{"nid": 0}], "unit 0: at noise_message"),
         ([*SAID, {"noise_message": [{"message": ""}]}], "unit 2: at noise_message.0.message"),

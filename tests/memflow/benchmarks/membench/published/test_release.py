@@ -181,18 +181,18 @@ def changed(**changes: Any) -> dict[str, Any]:
 
 GOOD = {"simple": {"roles": [sampled("participation")]}}
 DAMAGED: list[tuple[Any, str]] = [
-    (json.dumps(GOOD).encode()[:-40], "it is cut off or not JSON"),
+    (json.dumps(GOOD).encode()[:-40], "it is truncated or invalid JSON"),
     (b"\xff\xfe\x00", "it is not UTF-8 (byte 0)"),
-    ([sampled("participation")], "it does not hold trajectories by scenario"),
-    ({}, "it does not hold trajectories by scenario"),
-    ({"simple": {"roles": []}}, "there is no trajectory in it"),
-    ({"simple": {"roles": {"0": {}}}}, "simple, roles: it does not hold a list of trajectories"),
-    ({"simple": {"roles": []}, "noisy": []}, "noisy does not hold trajectories by scenario"),
-    ({"Preference": {"movie": []}}, "there is no kind of question 'Preference'"),
+    ([sampled("participation")], "expected trajectories by scenario"),
+    ({}, "expected trajectories by scenario"),
+    ({"simple": {"roles": []}}, "it has no trajectory"),
+    ({"simple": {"roles": {"0": {}}}}, "simple, roles: expected a JSON list of trajectories"),
+    ({"simple": {"roles": []}, "noisy": []}, "noisy does not contain trajectories by scenario"),
+    ({"Preference": {"movie": []}}, "unknown question kind 'Preference'"),
     ({"simple": {"movie": [1]}}, "simple has no scenario 'movie' in participation; it has roles, events"),
     (
         {"roles": [sampled("participation")]},
-        "there is no kind of question 'FirstAgentDataLowLevel_multiple_0'",
+        "unknown question kind 'FirstAgentDataLowLevel_multiple_0'",
     ),
     ({"simple": {"roles": ["text"]}}, "simple, roles, trajectory 0: at the whole"),
     (changed(tid="first"), "simple, roles, trajectory 0: at tid"),
@@ -217,7 +217,7 @@ DAMAGED: list[tuple[Any, str]] = [
     (changed(QA=question([0], answer=None)), "at QA.answer"),
     (
         {"simple": {"roles": [sampled("participation")] * 2}},
-        "the id participation/simple/roles/0 is there twice",
+        "duplicate id participation/simple/roles/0",
     ),
 ]
 
@@ -231,11 +231,11 @@ def test_reader_rejects_invalid_file(content: Any, complaint: str, tmp_path: Pat
 
 
 def test_reader_rejects_misplaced_file(tmp_path: Path):
-    with pytest.raises(BadInput, match="has to say FirstAgent or ThirdAgent"):
+    with pytest.raises(BadInput, match="must contain FirstAgent"):
         read("membench_participation", {"membench/LowLevel.json": GOOD}, tmp_path)
     with pytest.raises(BadInput, match="steps that are not of its scene, observation"):
         read("membench_observation", {OBSERVATION: GOOD}, tmp_path)
-    with pytest.raises(BadInput, match="no kind of question 'easy'"):
+    with pytest.raises(BadInput, match="unknown question kind 'easy'"):
         read("membench_participation_raw", {RAW.format("First", "easy"): {"roles": [sessions()]}}, tmp_path)
     with pytest.raises(BadInput, match="lowlevel_rec has no scenario 'movie' in observation; it has none"):
         read(

@@ -37,9 +37,7 @@ async def test_judge_decides_without_exact_match(judge, probe_of, marks_of, answ
 
 
 @pytest.mark.parametrize("nonsense", ["correct", "yes", "", '{"correct": "perhaps"}', "{}"])
-async def test_unparseable_judge_yields_null(
-    judge, probe_of, marks_of, nonsense
-) -> None:
+async def test_unparseable_judge_yields_null(judge, probe_of, marks_of, nonsense) -> None:
     asked = judge(dialsim_judge=nonsense)
     found = await marks_of(probe_of("dialsim_friends", "Monica"), "Rachel", asked)
     assert found[ROW].value is None

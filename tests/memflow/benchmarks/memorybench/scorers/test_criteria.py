@@ -50,6 +50,6 @@ async def test_missing_criteria_are_reported(probe_of, marks_of, judge) -> None:
     from memflow.errors import BadInput
 
     with pytest.raises(
-        BadInput, match="its gold has no 'criteria', which criteria needs; read writingbench_law"
+        BadInput, match="its gold has no 'criteria', which criteria needs; reread writingbench_law"
     ):
         await marks_of(probe_of("writingbench_law", {"checklist": []}), "Dear all", judge())

@@ -42,9 +42,7 @@ def shown(asked, stem: str) -> list[int]:
 
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("above", range(4))
-async def test_rank_score_is_share_above_real_idea(
-    judge, probe_of, marks_of, encoders, above, place
-) -> None:
+async def test_rank_score_is_share_above_real_idea(judge, probe_of, marks_of, encoders, above, place) -> None:
     order = [*IDEAS[:above], GOLD["abstract"], *IDEAS[above:]]
     asked = judge(idea_novelty=ranking(*order), idea_feasibility=ranking(GOLD["abstract"]))
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders, place=place)
@@ -52,9 +50,7 @@ async def test_rank_score_is_share_above_real_idea(
     assert found[FEASIBLE].value == 0.0
 
 
-async def test_real_idea_position_rotates(
-    judge, probe_of, marks_of, encoders
-) -> None:
+async def test_real_idea_position_rotates(judge, probe_of, marks_of, encoders) -> None:
     places = {"idea_novelty": [], "idea_feasibility": []}
     for place in range(8):
         asked = judge()
@@ -66,9 +62,7 @@ async def test_real_idea_position_rotates(
     assert all(one != other for one, other in zip(*places.values(), strict=True))
 
 
-async def test_published_code_puts_real_idea_first(
-    judge, probe_of, marks_of, encoders
-) -> None:
+async def test_published_code_puts_real_idea_first(judge, probe_of, marks_of, encoders) -> None:
     lazy = lambda request: json.dumps({"reason": "r", "order": list("ABCD")})  # noqa: E731
     asked = judge(idea_novelty=lazy, idea_feasibility=lazy)
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders, published=True)
@@ -101,9 +95,7 @@ async def test_best_hypothesis_is_rated_and_merged(judge, probe_of, marks_of, en
     assert merged["llm_rating"] == "6.00" and merged["background"] == "Refs"
 
 
-async def test_missing_encoder_changes_variant(
-    judge, probe_of, marks_of
-) -> None:
+async def test_missing_encoder_changes_variant(judge, probe_of, marks_of) -> None:
     asked = judge()
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, published=True)
     for metric in ("integrated", "llm_rating"):
@@ -119,9 +111,7 @@ async def test_missing_encoder_changes_variant(
 @pytest.mark.parametrize(
     "order", [["A"], ["A", "B", "C"], ["A", "A", "B", "C"], list("ABCDA"), list("ABCE"), []]
 )
-async def test_invalid_ranking_is_null_and_not_merged(
-    judge, probe_of, marks_of, encoders, order
-) -> None:
+async def test_invalid_ranking_is_null_and_not_merged(judge, probe_of, marks_of, encoders, order) -> None:
     asked = judge(idea_novelty={"reason": "r", "order": order})
     found = await marks_of(probe_of("ideabench", GOLD), REPLY, asked, encoders=encoders)
     assert found[NOVEL].value is None and found[FEASIBLE].value is not None

@@ -56,9 +56,7 @@ async def test_found_limitation_may_be_rated_zero(judge, probe_of, marks_of) -> 
     assert (found[RATING].value, found[ACCURACY].value) == (0, 1.0)
 
 
-async def test_failed_judge_step_yields_null_if_decisive(
-    judge, probe_of, marks_of
-) -> None:
+async def test_failed_judge_step_yields_null_if_decisive(judge, probe_of, marks_of) -> None:
     broken = lambda request: "?" if request.fields["limitation"] == "style" else json.dumps({"belongs": True})  # noqa: E731
     scores = {"few data sets": 1, "no ablation": 3}
     asked = judge(**{**steps(scores=scores), "limitation_aspect": broken})

@@ -26,8 +26,6 @@ async def test_published_code_judge_sees_full_prompt(judge, probe_of, marks_of) 
 
 
 @pytest.mark.parametrize("wrong", [{"score": 6}, {"score": 0}, "5", "", {"score": "great"}])
-async def test_invalid_quality_scores_yield_null(
-    judge, probe_of, marks_of, wrong
-) -> None:
+async def test_invalid_quality_scores_yield_null(judge, probe_of, marks_of, wrong) -> None:
     found = await marks_of(probe_of("nfcats"), "It scatters.", judge(quality=wrong))
     assert found[STANDARD].value is None and "quality" in found[STANDARD].reason

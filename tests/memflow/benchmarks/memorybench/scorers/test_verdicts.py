@@ -75,9 +75,7 @@ def metric_keys(verdicts) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("variants", [[], ["published_code"]])
 @pytest.mark.parametrize("equipped", [True, False])
-async def test_every_task_produces_its_verdicts(
-    asked, judge, encoders, synonyms, variants, equipped
-) -> None:
+async def test_every_task_produces_its_verdicts(asked, judge, encoders, synonyms, variants, equipped) -> None:
     domain = replace(DOMAIN, parameters={"variants": variants})
     ledger = MemoryLedger()
     chat = LedgeredChat(judge(), ledger, RequestContext(stage="score"))
@@ -138,7 +136,7 @@ async def test_failed_reply_is_null_in_every_metric(asked, judge) -> None:
     assert not chat.asked
     assert {verdict.reason for verdict in verdicts} == {
         "no answer",
-        "there is no reply; answer this probe again",
+        "no reply; rerun the answers of this probe",
     }
     assert [(row.probe_id, row.metric, row.variant) for row in verdicts] == [
         (row.probe_id, row.metric, row.variant) for row in there
@@ -149,7 +147,7 @@ async def test_incomplete_gold_is_isolated_with_reason(asked, judge) -> None:
     broken = [replace(probe, gold="{}") if probe.dataset == "limitgen" else probe for probe in asked]
     verdicts = await BENCH.verdicts(DOMAIN, broken, replies(asked), MetricBackends(judge()))
     assert {row.reason for row in verdicts if row.dataset == "limitgen"} == {
-        "probe limitgen/0: its gold has no 'category', which rating needs; read limitgen again"
+        "probe limitgen/0: its gold has no 'category', which rating needs; reread limitgen"
     }
     assert [row.value for row in verdicts if row.dataset == "hellobench_qa"] != [None]
 

@@ -100,7 +100,7 @@ def test_script_has_sessions_dates_and_speakers(written) -> None:
 def test_script_alone_has_no_cases(written) -> None:
     records = written(NAME, {SCRIPT: TEXT})
     assert len(records) == 2 and not pool(records).cases
-    with pytest.raises(BadInput, match="memorybench_open: nothing is asked in its data sets"):
+    with pytest.raises(BadInput, match="memorybench_open: its data sets have no questions"):
         select(OPEN, records)
 
 
@@ -141,21 +141,21 @@ def test_sample_is_drawn_from_300_questions(written) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({SCRIPT: b""}, "does not begin with a line like"),
-        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "does not begin with a line like"),
+        ({SCRIPT: b""}, "first line is not like"),
+        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "first line is not like"),
         ({SCRIPT: b"\xff\xfe"}, "is not UTF-8"),
         ({SCRIPT: TEXT + b"[Date: May 3, 1994, Session #3]\n\nnobody speaks\n"}, "session 3 has no line like Speaker"),
-        ({SCRIPT: TEXT + TEXT}, "the id session 1 is there twice"),
-        ({SCRIPT: TEXT, OWN: b"[{"}, "cut off or not JSON"),
-        ({SCRIPT: TEXT, OWN: b"{}"}, "not a list of questions"),
-        ({SCRIPT: TEXT, OWN: b"[]"}, "no question that can be answered"),
+        ({SCRIPT: TEXT + TEXT}, "duplicate id session 1"),
+        ({SCRIPT: TEXT, OWN: b"[{"}, "truncated or invalid JSON"),
+        ({SCRIPT: TEXT, OWN: b"{}"}, "expected a JSON list of questions"),
+        ({SCRIPT: TEXT, OWN: b"[]"}, "no answerable question"),
         ({SCRIPT: TEXT, OWN: b'[{"question": "Q?", "answer": "A"}]'}, "question 1: at date: Field required"),
-        ({SCRIPT: TEXT, PICKLE: b"PK\x03\x04"}, "no pickle"),
-        ({SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES)[:200]}, "cut off or no pickle"),
+        ({SCRIPT: TEXT, PICKLE: b"PK\x03\x04"}, "not a pickle"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps(EPISODES)[:200]}, "truncated or not a pickle"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps([EPISODES])}, "the whole is not a dict"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({"S01E01": {1: {"date": "May 2, 1994"}}})}, "scene 1: at easy_q"),
         ({SCRIPT: TEXT, PICKLE: pickle.dumps({"E1": {1: scene({4: quiz("Who?", "")})}})}, "ans_w_time 4: at answer"),
-        ({SCRIPT: TEXT, PICKLE: pickle.dumps({})}, "no question that can be answered"),
+        ({SCRIPT: TEXT, PICKLE: pickle.dumps({})}, "no answerable question"),
     ],
 )  # fmt: skip
 def test_reader_rejects_invalid_file(written, files: dict[str, bytes], said: str) -> None:

@@ -84,7 +84,7 @@ def test_case_has_checklist(written) -> None:
     ("content", "said"),
     [
         (b"", "it has no lines"),
-        (b'{"id": "a"', "line 1 is cut off or not JSON"),
+        (b'{"id": "a"', "line 1 is truncated or invalid JSON"),
         (b"PK\x03\x04\xff", "it is not UTF-8"),
         ([line("a", "Sport", instruction=" ")], "line 1: at instruction"),
         (
@@ -93,8 +93,8 @@ def test_case_has_checklist(written) -> None:
         ),
         ([line("a", "Sport", formatted_checklists="[{")], "line 1: at formatted_checklists: Invalid JSON"),
         ([line("a", "Sport", formatted_checklists="[]")], "line 1: at formatted_checklists"),
-        ([line("a", "Sport"), line("a", "Tech")], "the id a is there twice"),
-        ([line("chat_2", "Sport")], "the id chat_2 is there twice"),
+        ([line("a", "Sport"), line("a", "Tech")], "duplicate id a"),
+        ([line("chat_2", "Sport")], "duplicate id chat_2"),
     ],
 )
 def test_reader_rejects_invalid_file(written, content: Any, said: str) -> None:

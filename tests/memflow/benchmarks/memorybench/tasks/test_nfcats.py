@@ -34,8 +34,8 @@ def test_prompt_asks_for_short_answer(written) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "does not name the columns"),
-        (b"a,b\n1,2\n", "does not name the columns"),
+        (b"", "the header lacks the columns"),
+        (b"a,b\n1,2\n", "the header lacks the columns"),
         (b"category,question\n", "it has no questions"),
         (b"category,question\nREASON\n", "row 1: at question"),
         (b"category,question\nREASON,Why?\n,Why?\n", "row 2: at category"),

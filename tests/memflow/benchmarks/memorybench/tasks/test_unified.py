@@ -328,7 +328,7 @@ def test_published_dialogues_are_dropped(tmp_path: Path) -> None:
 def test_duplicate_pool_is_rejected(tmp_path: Path) -> None:
     library = written(tmp_path, {**unified("judge"), "judge/test.json": RAW["judge"]["judge/train.json"]})
     held = [*records(library, "judge"), *records(library, "unified_judge")]
-    with pytest.raises(BadInput, match="unified_judge holds judge, which another data set"):
+    with pytest.raises(BadInput, match="unified_judge has the pool judge, which another data set"):
         build_pools(held)
 
 
@@ -360,24 +360,28 @@ def one(**changed: Any) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("task", "files", "complaint"),
     [
-        ("judge", {PLACE: WHOLE[:-8]}, "its stream does not end"),
-        ("judge", {PLACE: WHOLE[:-60]}, "cut off"),
-        ("judge", {PLACE: b""}, "cut off or no arrow file"),
-        ("judge", {PLACE: b"\xff\xfe text"}, "cut off or no arrow file"),
-        ("judge", {PLACE.replace(".arrow", ".parquet"): parquet(ROW)[:-9]}, "cut off or no parquet file"),
-        ("judge", {PLACE.replace(".arrow", ".jsonl"): lines(ROW)[:-9]}, "line 1 is cut off"),
+        ("judge", {PLACE: WHOLE[:-8]}, "no end marker"),
+        ("judge", {PLACE: WHOLE[:-60]}, "truncated"),
+        ("judge", {PLACE: b""}, "truncated or not a valid arrow file"),
+        ("judge", {PLACE: b"\xff\xfe text"}, "truncated or not a valid arrow file"),
+        (
+            "judge",
+            {PLACE.replace(".arrow", ".parquet"): parquet(ROW)[:-9]},
+            "truncated or not a valid parquet file",
+        ),
+        ("judge", {PLACE.replace(".arrow", ".jsonl"): lines(ROW)[:-9]}, "line 1 is truncated"),
         ("judge", {PLACE.replace(".arrow", ".jsonl"): b"\xff\xfe"}, "not UTF-8"),
         ("judge", {PLACE.replace(".arrow", ".jsonl"): b""}, "it has no rows"),
-        ("judge", {PLACE.replace(".arrow", ".pickle"): b"x"}, "neither .arrow nor .parquet nor .jsonl"),
-        ("judge", {PLACE: arrow(ROW, ROW)}, "the id JuDGE/0 is there twice"),
+        ("judge", {PLACE.replace(".arrow", ".pickle"): b"x"}, "the suffix is not .arrow"),
+        ("judge", {PLACE: arrow(ROW, ROW)}, "duplicate id JuDGE/0"),
         ("judge", one(info=None), "row 1: at info"),
         ("judge", one(info="{'golden_answer': 'a'"), "row 1: at info"),
         ("judge", one(info="__import__('os').getcwd()"), "row 1: at info"),
         ("judge", one(info="'" + "x" * MAX_LITERAL_LENGTH + "'"), "too long to be a row's"),
-        ("judge", one(info="{}"), "its info is not that of JuDGE"),
+        ("judge", one(info="{}"), "its info does not match JuDGE"),
         ("judge", one(info="[]"), "row 1: at info"),
-        ("judge", one(info="{'golden_answer': None}"), "its info is not that of JuDGE"),
-        ("judge", one(input_chat_messages=None), "row 1 asks nothing"),
+        ("judge", one(info="{'golden_answer': None}"), "its info does not match JuDGE"),
+        ("judge", one(input_chat_messages=None), "row 1 has neither input_prompt"),
         ("judge", one(input_chat_messages="[{'role': 'user'}]"), "row 1: at input_chat_messages"),
         ("judge", one(test_idx=-1), "row 1: at test_idx"),
         ("judge", one(test_idx=None), "row 1: at test_idx"),
@@ -386,18 +390,22 @@ def one(**changed: Any) -> dict[str, bytes]:
         (
             "limitgen",
             {LIMITS: arrow({**ROWS["limitgen"][0], "id": None})},
-            "not that of LimitGen-Syn .*no id",
+            "does not match LimitGen-Syn .*no id",
         ),
         (
             "limitgen",
             {LIMITS: arrow({**ROWS["limitgen"][0], "info": "{'ground_truth': 'a', 'category': 'new'}"})},
-            "new is no kind of limitation",
+            "new is not a limitation kind",
         ),
-        ("locomo", {CORPUS: lines({"text": "{}"})}, "its text is no corpus of Locomo"),
+        ("locomo", {CORPUS: lines({"text": "{}"})}, "its text is not a corpus of Locomo"),
         ("locomo", {CORPUS: lines({"words": "x"})}, "line 1: at text"),
         ("locomo", {CORPUS: b""}, "it has 0 corpora, not one"),
         ("locomo", {CORPUS: lines({"text": TEXTS["Locomo-0"]}) * 2}, "it has 2 corpora, not one"),
-        ("dialsim_friends", {"memorybench/corpus/DialSim-friends.jsonl": lines({"text": "x"})}, "no corpus"),
+        (
+            "dialsim_friends",
+            {"memorybench/corpus/DialSim-friends.jsonl": lines({"text": "x"})},
+            "not a corpus",
+        ),
     ],
 )
 def test_reader_rejects_invalid_file(
@@ -415,7 +423,7 @@ def test_missing_corpus_is_rejected(tmp_path: Path) -> None:
     files = unified("locomo")
     moved = [{**row, "dataset_name": "Locomo-1"} for row in ROWS["locomo"]]
     other = {"memorybench/dataset/Locomo-1/train/data-00000-of-00001.arrow": arrow(*moved)}
-    with pytest.raises(BadInput, match=r"corpus/Locomo-1\.jsonl is not there"):
+    with pytest.raises(BadInput, match=r"corpus/Locomo-1\.jsonl is missing"):
         build_pools(records(written(tmp_path, {**files, **other}), "unified_locomo"))
     del files[CORPUS]
     with pytest.raises(MissingData, match="corpus"):

@@ -56,13 +56,13 @@ def test_prompt_asks_for_story(written) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "cut off or not Parquet"),
-        (rows(3)[:200], "cut off or not Parquet"),
-        (b"prompt,story\na,b\n", "cut off or not Parquet"),
+        (b"", "truncated or invalid Parquet"),
+        (rows(3)[:200], "truncated or invalid Parquet"),
+        (b"prompt,story\na,b\n", "truncated or invalid Parquet"),
         (table(prompt=["a"]), "it has no column story"),
         (table(prompt=["a", " "], story=["b", "c"]), "row 2: at prompt"),
         (table(prompt=["a", "b"], story=["b", None]), "row 2: at story"),
-        (table(prompt=["[WP] "], story=["b"]), "row 1: its prompt is a tag alone"),
+        (table(prompt=["[WP] "], story=["b"]), "row 1: its prompt has only a tag"),
         (rows(0), "it has no rows"),
     ],
 )

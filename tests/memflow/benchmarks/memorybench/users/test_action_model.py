@@ -67,9 +67,7 @@ def test_binary_family_tolerates_noise() -> None:
 
 
 @pytest.mark.parametrize(("family", "population"), POPULATIONS)
-def test_drawn_rates_match_configured_rates(
-    family: Family, population: dict[int, float]
-) -> None:
+def test_drawn_rates_match_configured_rates(family: Family, population: dict[int, float]) -> None:
     chance, n = random.Random(7), 100_000
     of = calibrate(population, family)
     chances = {score: of.actions(score, long_output=True) for score in population}

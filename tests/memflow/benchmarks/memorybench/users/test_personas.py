@@ -34,5 +34,5 @@ def test_persona_lists_criteria_by_line() -> None:
 
 
 def test_missing_persona_is_rejected() -> None:
-    with pytest.raises(BadInput, match=r"personas_zh\.yaml has no user for the data set unheard_of"):
+    with pytest.raises(BadInput, match=r"personas_zh\.yaml has no persona for the data set unheard_of"):
         persona("unheard_of", "zh")

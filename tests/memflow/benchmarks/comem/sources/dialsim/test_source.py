@@ -204,7 +204,8 @@ def test_a_hostile_pickle_does_nothing_and_is_refused(read: Read, tmp_path: Path
         assert touched.exists(), "it would have"
         touched.unlink()
         with pytest.raises(
-            BadInput, match=r"friends_dialsim\.pickle: it asks for .*, and only plain values are read"
+            BadInput,
+            match=r"friends_dialsim\.pickle: it contains the class .*; only plain values are allowed",
         ):
             read({PICKLE: content})
         assert not touched.exists()
@@ -213,10 +214,10 @@ def test_a_hostile_pickle_does_nothing_and_is_refused(read: Read, tmp_path: Path
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (pickle.dumps(OrderedDict(EPISODES)), "asks for collections.OrderedDict"),
-        (pickle.dumps({"S01E01": Acting(Path, "x")}), "asks for pathlib"),
-        (pickle.dumps(EPISODES)[:300], "cut off or no pickle"),
-        (b"", "cut off or no pickle"),
+        (pickle.dumps(OrderedDict(EPISODES)), "contains the class collections.OrderedDict"),
+        (pickle.dumps({"S01E01": Acting(Path, "x")}), "contains the class pathlib"),
+        (pickle.dumps(EPISODES)[:300], "truncated or not a pickle"),
+        (b"", "truncated or not a pickle"),
         (pickle.dumps({}), "it holds no scene"),
         (pickle.dumps([EPISODES]), "the whole is not a dict"),
         (pickle.dumps({"S01E01": [scene("May 1, 1995", "Ann: Hi.")]}), "episode S01E01 is not a dict"),
@@ -251,7 +252,7 @@ def test_a_damaged_pickle_is_refused_with_its_file_and_the_place(read: Read, con
 
 
 def test_a_damaged_script_is_refused(read: Read):
-    with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: it does not begin with a line like"):
+    with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: the first line is not like"):
         read({SCRIPT: b"Ann: Hello."})
 
 
