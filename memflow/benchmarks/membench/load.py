@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.membench.generation import user_sources as sources
+from memflow.benchmarks.membench.generation import user_sources
 from memflow.benchmarks.membench.published import memdaily, memdaily_graphs, noise, release
 from memflow.benchmarks.membench.turns import Trajectory
 from memflow.benchmarks.published_file import Reader, records_of
@@ -15,8 +15,8 @@ MEMDAILY = "memdaily"
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     """Return all records of `dataset`. `files` maps paths in the data folder to files. Raises BadInput."""
-    if sources.is_user_source(dataset):
-        return sources.read(dataset, files)
+    if user_sources.is_user_source(dataset):
+        return user_sources.read(dataset, files)
     return records_of(dataset, files, lambda source: _reader(dataset, PurePosixPath(source)))
 
 

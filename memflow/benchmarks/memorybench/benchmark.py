@@ -11,6 +11,7 @@ from memflow.benchmarks.memorybench import (
     episodes,
     feedback,
     load,
+    on_policy,
     probes,
     protocols,
     question,
@@ -19,7 +20,6 @@ from memflow.benchmarks.memorybench import (
     selection,
     turns,
 )
-from memflow.benchmarks.memorybench import on_policy as onpolicy
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.scorers.registry import judge_prompts_of, required_backends_of
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
@@ -93,11 +93,11 @@ class MemoryBench(Benchmark):
         return parameters_of(domain).protocol in ("on_policy", "same")
 
     def rounds(self, domain: Domain, assistant: str, played: Sequence[Played]) -> list[PlayedRound]:
-        return onpolicy.rounds(domain, assistant, played)
+        return on_policy.rounds(domain, assistant, played)
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
         """On-policy, the model; its words are those of each dialogue's own question."""
-        return onpolicy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
+        return on_policy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
         """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""

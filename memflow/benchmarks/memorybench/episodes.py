@@ -10,8 +10,7 @@ from typing import TypeVar
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import message_of
-from memflow.benchmarks.memorybench import on_policy as onpolicy
-from memflow.benchmarks.memorybench import steps
+from memflow.benchmarks.memorybench import on_policy, steps
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.dialogues import remembered_messages
 from memflow.benchmarks.memorybench.protocols import own_episode
@@ -44,7 +43,7 @@ def episodes(
         case "on_policy":
             train = [probe for probe in probes if probe.split == "train" and probe.reason is None]
             before = _given(_all(corpora.values()))
-            return [Episode(DIALOGUES, (*before, *onpolicy.events(domain, train, simulator, len(before))))]
+            return [Episode(DIALOGUES, (*before, *on_policy.events(domain, train, simulator, len(before))))]
         case "stepwise":
             batches = steps.batches(list(dialogues), parameters.batch, domain.seed)
             arrivals = [_all(corpora.values()), *([dialogues[case] for case in batch] for batch in batches)]

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from memflow.benchmarks.membench.checks.generated import if_generated
 from memflow.benchmarks.membench.config import Parameters, parameters_of
-from memflow.benchmarks.membench.generation import personal_data as personal
-from memflow.benchmarks.membench.generation import values as told
+from memflow.benchmarks.membench.generation import personal_data
+from memflow.benchmarks.membench.generation import values as attribute_values
 from memflow.benchmarks.membench.generation.graphs import (
     EVENT_ATTRIBUTES,
     ITEM_ATTRIBUTES,
@@ -26,7 +26,7 @@ from memflow.records import Entity
 
 PEOPLE, EVENTS = ("self", "relative", "colleague"), ("work_event", "rest_event")
 _ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    "self": (*PERSON_ATTRIBUTES, *personal.DOCUMENT_ATTRIBUTES, *TOPICS),
+    "self": (*PERSON_ATTRIBUTES, *personal_data.DOCUMENT_ATTRIBUTES, *TOPICS),
     "relative": PERSON_ATTRIBUTES,
     "colleague": PERSON_ATTRIBUTES,
     "work_event": EVENT_ATTRIBUTES,
@@ -65,7 +65,9 @@ def _has_all_attributes(row: Entity) -> bool:
 
 def _marks_personal_data(row: Entity) -> bool:
     """Return whether exactly the synthetic personal data is marked."""
-    wanted = {*personal.CONTACT_ATTRIBUTES, *personal.DOCUMENT_ATTRIBUTES} & set(json.loads(row.attributes))
+    wanted = {*personal_data.CONTACT_ATTRIBUTES, *personal_data.DOCUMENT_ATTRIBUTES} & set(
+        json.loads(row.attributes)
+    )
     return len(row.synthetic) == len(set(row.synthetic)) and set(row.synthetic) == wanted
 
 
@@ -73,8 +75,8 @@ def _has_reserved_personal_data(row: Entity) -> bool:
     """Return whether all personal data is in reserved ranges."""
     attributes = json.loads(row.attributes)
     return all(
-        personal.is_reserved(name, attributes[name])
-        for name in (*personal.CONTACT_ATTRIBUTES, *personal.DOCUMENT_ATTRIBUTES)
+        personal_data.is_reserved(name, attributes[name])
+        for name in (*personal_data.CONTACT_ATTRIBUTES, *personal_data.DOCUMENT_ATTRIBUTES)
         if name in attributes
     )
 
@@ -83,12 +85,12 @@ def _has_parseable_values(row: Entity) -> bool:
     """Return whether numbers and times can be parsed."""
     values = _values(row)
     readers: dict[str, Callable[[str], object]] = {
-        "age": told.parse_age,
-        "height": told.parse_height,
-        "birthday": told.parse_birthday,
-        "scale": told.parse_scale,
-        "duration": told.parse_duration,
-        "time": lambda text: told.resolve_time(text, datetime(2024, 10, 1)),
+        "age": attribute_values.parse_age,
+        "height": attribute_values.parse_height,
+        "birthday": attribute_values.parse_birthday,
+        "scale": attribute_values.parse_scale,
+        "duration": attribute_values.parse_duration,
+        "time": lambda text: attribute_values.resolve_time(text, datetime(2024, 10, 1)),
     }
     try:
         for name, read in readers.items():
@@ -166,7 +168,7 @@ def _find_wrong_ages(parameters: Parameters) -> Callable[[Sequence[Entity]], Col
 
 def _age(row: Entity) -> int | None:
     try:
-        return told.parse_age(_values(row).get("age", ""))
+        return attribute_values.parse_age(_values(row).get("age", ""))
     except BadInput:
         return None
 

@@ -8,8 +8,7 @@ post_processing   a value derived from an attribute of an entity identified by a
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memflow.benchmarks.membench.generation import derived_values as processing
-from memflow.benchmarks.membench.generation import values
+from memflow.benchmarks.membench.generation import derived_values, values
 from memflow.benchmarks.membench.generation.fact_sessions import FACT_ATTRIBUTES, Fact, Subject, plan_sessions
 from memflow.benchmarks.membench.generation.factual_plans import (
     find_conditions,
@@ -171,7 +170,7 @@ def plan_post_processing(request: PlanRequest) -> TrajectoryPlan:
     about = fact_templates(request.language).of(sort)
     target, by, name = request.rng.choice(find_conditions(request, sort, list(about.processed)))
     subjects = select_subjects(request, sort, target, (by, name))
-    made = processing.derive_value(request, name, target)
+    made = derived_values.derive_value(request, name, target)
     wanted = (Fact(subjects.target, by), Fact(subjects.target, name))
     sessions, evidence = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
     question = fill_sentence(about.processed[name], who=subjects.describe_by(by, request), **made.fields)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from memflow.benchmarks.membench.generation import values as told
+from memflow.benchmarks.membench.generation import values
 from memflow.benchmarks.membench.generation.graphs import Node
 from memflow.benchmarks.membench.generation.plans import PlanRequest
 from memflow.benchmarks.membench.generation.templates import fact_templates, fill
@@ -48,7 +48,7 @@ def _name(request: PlanRequest, value: str) -> DerivedValue:
 
 def _birthday(request: PlanRequest, value: str) -> DerivedValue:
     seasons = fact_templates(request.language).seasons
-    season = seasons[season_of(told.parse_birthday(value)[0])]
+    season = seasons[season_of(values.parse_birthday(value)[0])]
     return DerivedValue(season, tuple(each for each in seasons if each != season))
 
 
@@ -70,7 +70,7 @@ def _time(request: PlanRequest, value: str) -> DerivedValue:
 
 
 def _scale(request: PlanRequest, value: str) -> DerivedValue:
-    people = told.parse_scale(value)
+    people = values.parse_scale(value)
     half, tenth = people // 2, people // 10
     others = (people, 2 * people, half - tenth, half + tenth)
     pattern = fact_templates(request.language).people_in_figures
@@ -79,7 +79,7 @@ def _scale(request: PlanRequest, value: str) -> DerivedValue:
 
 
 def _duration(request: PlanRequest, value: str) -> DerivedValue:
-    days = told.parse_duration(value)
+    days = values.parse_duration(value)
     others = (12 * days, 10 * days, 24 * (days + 1), 24 * (days + 2))
     pattern = fact_templates(request.language).hours
     wrong = _some(request, (fill(pattern, count=each) for each in others))

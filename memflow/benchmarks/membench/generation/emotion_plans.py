@@ -68,7 +68,7 @@ def plan_emotion(request: PlanRequest) -> TrajectoryPlan:
     words, rng = emotion_templates(request.language), request.rng
     mood = rng.choice(words.moods)
     other = rng.choice(words.apart_from(mood))
-    # Only the right mood has to be told from the others, which may be near each other.
+    # Wrong moods may be similar to each other, but not to the right one.
     wrong = rng.sample([each for each in words.apart_from(mood) if each != other], DISTRACTOR_COUNT - 1)
     happening = rng.choice(mood.happenings)
     asked_of = _session(request, words, mood, happening)

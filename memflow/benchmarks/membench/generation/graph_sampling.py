@@ -14,8 +14,7 @@ from typing import Generic, TypeVar
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import Parameters, parameters_of
-from memflow.benchmarks.membench.generation import personal_data as personal
-from memflow.benchmarks.membench.generation import values as told
+from memflow.benchmarks.membench.generation import personal_data, values
 from memflow.benchmarks.membench.generation.graphs import EntityKind, Graph, Node, graph_rows
 from memflow.benchmarks.membench.generation.preferences import TOPICS, Preferences
 from memflow.benchmarks.membench.generation.user_sources import load_preferences, load_vocabulary
@@ -122,7 +121,7 @@ class _GraphSampler:
         years = rng.randint(*AGES)
         user = self._person("self", "self", "self", gender, surname, years, home, work, seats.take())
         user = replace(user, attributes={**user.attributes, **self._documents(user), **self._likes()})
-        user = replace(user, synthetic=(*user.synthetic, *personal.DOCUMENT_ATTRIBUTES))
+        user = replace(user, synthetic=(*user.synthetic, *personal_data.DOCUMENT_ATTRIBUTES))
         nodes = [user]
         for number, relation in enumerate(rng.sample(words.relatives, roles - roles // 2)):
             own = self._work()
@@ -195,9 +194,9 @@ class _GraphSampler:
         local = Template(words.mail).substitute(given=words.given[gender][given], family=words.family[family])
         attributes = {
             "gender": words.genders[gender],
-            "age": told.format_age(years, language),
-            "height": told.format_height(self._height(gender), language),
-            "birthday": self._new(lambda: told.format_birthday(*self._birthday(), language)),
+            "age": values.format_age(years, language),
+            "height": values.format_height(self._height(gender), language),
+            "birthday": self._new(lambda: values.format_birthday(*self._birthday(), language)),
             "hometown": home,
             "work_location": work.location,
             "education": work.education,
@@ -206,11 +205,11 @@ class _GraphSampler:
             "company": work.company,
             "hobby": self.hobbies.take(),
             "character": self.characters.take(),
-            "phone": self._new(lambda: personal.sample_phone(rng, area, language)),
-            "email": self._new(lambda: personal.sample_email(rng, local, work.address)),
+            "phone": self._new(lambda: personal_data.sample_phone(rng, area, language)),
+            "email": self._new(lambda: personal_data.sample_email(rng, local, work.address)),
         }
         name = Template(words.name).substitute(given=given, family=family)
-        return Node(entity_id, kind, name, relationship, attributes, personal.CONTACT_ATTRIBUTES)
+        return Node(entity_id, kind, name, relationship, attributes, personal_data.CONTACT_ATTRIBUTES)
 
     def _gender(self) -> Gender:
         return self.rng.choice(list(self.words.genders))
@@ -223,9 +222,9 @@ class _GraphSampler:
         return month, self.rng.randint(1, _MONTHS[month - 1])
 
     def _documents(self, user: Node) -> dict[str, str]:
-        year = self.parameters.start.year - told.parse_age(user["age"])
-        born = (year, *told.parse_birthday(user["birthday"]))
-        return personal.sample_documents(self.rng, born, self.words.language)
+        year = self.parameters.start.year - values.parse_age(user["age"])
+        born = (year, *values.parse_birthday(user["birthday"]))
+        return personal_data.sample_documents(self.rng, born, self.words.language)
 
     def _likes(self) -> dict[str, str]:
         return {topic: self.preferences.draw(topic, self.rng) for topic in TOPICS}
@@ -239,8 +238,8 @@ class _GraphSampler:
             "content": Template(happening.content).substitute(field=field, hobby=user["hobby"]),
             "location": self._where(user),
             "time": self._new(self._time),
-            "scale": told.format_scale(rng.randint(1, 9), happening.scale, language),
-            "duration": told.format_duration(rng.randint(1, 9), happening.duration, language),
+            "scale": values.format_scale(rng.randint(1, 9), happening.scale, language),
+            "duration": values.format_duration(rng.randint(1, 9), happening.duration, language),
         }
         return Node(entity_id, kind, name, self.words.attends, attributes)
 
@@ -254,11 +253,11 @@ class _GraphSampler:
 
     def _time(self) -> str:
         rng = self.rng
-        hour = rng.choice(told.HOURS)
+        hour = rng.choice(values.HOURS)
         if rng.random() < RELATIVE_TIME_SHARE:
-            return told.format_relative_time(rng.randint(1, 2), rng.randrange(7), hour, self.words.language)
+            return values.format_relative_time(rng.randint(1, 2), rng.randrange(7), hour, self.words.language)
         day = self.parameters.start + timedelta(days=rng.randint(*DAYS_AHEAD))
-        return told.format_absolute_time(day.replace(hour=hour, minute=0))
+        return values.format_absolute_time(day.replace(hour=hour, minute=0))
 
     def _thing(self, entity_id: str, kind: EntityKind, thing: ThingType) -> Node:
         rng = self.rng

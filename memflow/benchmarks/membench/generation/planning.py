@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import Parameters, parameters_of
-from memflow.benchmarks.membench.generation import computed_plans as computing
-from memflow.benchmarks.membench.generation import factual_plans as factual
-from memflow.benchmarks.membench.generation import preference_plans as preferring
-from memflow.benchmarks.membench.generation import recommendation_plans as recommending
+from memflow.benchmarks.membench.generation import (
+    computed_plans,
+    factual_plans,
+    preference_plans,
+    recommendation_plans,
+)
 from memflow.benchmarks.membench.generation.graphs import load_graphs
 from memflow.benchmarks.membench.generation.plans import Planner, PlanRequest, TrajectoryPlan
 from memflow.benchmarks.membench.generation.user_sources import load_preferences, load_vocabulary
@@ -18,10 +20,10 @@ from memflow.fingerprint import seeded
 from memflow.records import Record
 
 PLANNERS: Mapping[str, Planner] = {
-    **factual.PLANNERS,
-    **computing.PLANNERS,
-    **recommending.PLANNERS,
-    **preferring.PLANNERS,
+    **factual_plans.PLANNERS,
+    **computed_plans.PLANNERS,
+    **recommendation_plans.PLANNERS,
+    **preference_plans.PLANNERS,
 }
 """Planners by question kind."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memflow.benchmarks.membench.answers import Distractors, ToldMessage, distractors_of, told_of
-from memflow.benchmarks.membench.generation import timeline as clock
+from memflow.benchmarks.membench.generation import timeline
 from memflow.benchmarks.membench.generation.dialogues import find_missing_words
 from memflow.benchmarks.membench.generation.layout import TrajectoryLayout
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, TrajectoryPlan
@@ -37,7 +37,7 @@ async def word_question(
     if missing:
         raise BadInput(f"message {missing[0]} is missing; regenerate utterance/turns")
     rng = random.Random(seeded(seed, plan.trajectory_id, "question"))
-    asked_at = clock.sample_later_time(clock.parse_time(said[layout.last].sent_at or ""), rng)
+    asked_at = timeline.sample_later_time(timeline.parse_time(said[layout.last].sent_at or ""), rng)
     query = _resolve_date(plan, [said[message] for message in evidence], rng)
     quarantined = next((turn.reason for turn in said.values() if turn.reason is not None), None)
     made = _WordedQuestion(query.question, ())
@@ -65,9 +65,9 @@ def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random
     query = plan.query
     if not query.dated:
         return query
-    moment = resolve_time(query.answer, clock.parse_time(told[-1].sent_at or ""))
+    moment = resolve_time(query.answer, timeline.parse_time(told[-1].sent_at or ""))
     answer = _day(plan, moment)
-    wrong = tuple(_day(plan, near) for near in clock.sample_nearby_times(moment, OPTIONS - 1, rng))
+    wrong = tuple(_day(plan, near) for near in timeline.sample_nearby_times(moment, OPTIONS - 1, rng))
     return replace(query, answer=answer, wrong=wrong)
 
 

@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"\d+")
 class _Words:
     fact: str
     session: tuple[str, ...]
-    """What is said where there is nothing to tell."""
+    """Sentences without content."""
     replies: tuple[str, ...]
     openings: tuple[str, ...]
     asking: tuple[str, ...]

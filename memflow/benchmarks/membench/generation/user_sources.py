@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
-from memflow.benchmarks.membench.generation import rating_datasets as rated
+from memflow.benchmarks.membench.generation import rating_datasets
 from memflow.benchmarks.membench.generation.preferences import (
     TOPICS,
     Category,
@@ -37,15 +37,17 @@ _LIKES = "likes/"
 
 def is_user_source(dataset: Dataset) -> bool:
     """Return whether user graphs are drawn from a data set."""
-    return dataset.name in rated.RATING_READERS or all(name.endswith(_LISTS) for name in dataset.files)
+    return dataset.name in rating_datasets.RATING_READERS or all(
+        name.endswith(_LISTS) for name in dataset.files
+    )
 
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     """Return the records of such a data set. Raises BadInput."""
     streams = [StreamedFile(dataset, source, path) for source, path in files.items()]
     found: list[tuple[str, Any, StreamedFile]] = []
-    if dataset.name in rated.RATING_READERS:
-        made = rated.RATING_READERS[dataset.name](rated.files_by_name(streams))
+    if dataset.name in rating_datasets.RATING_READERS:
+        made = rating_datasets.RATING_READERS[dataset.name](rating_datasets.files_by_name(streams))
         found += [(_like(each), each, streams[0]) for each in made]
     else:
         found += [(name, each, stream) for stream in streams for name, each in _lists(stream)]

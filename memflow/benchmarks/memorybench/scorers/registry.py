@@ -10,35 +10,35 @@ from memflow.benchmarks.memorybench.scorers import (
     checklist,
     criteria,
     ideas,
+    judgments,
     limitations,
     quality,
+    word_overlap,
 )
-from memflow.benchmarks.memorybench.scorers import judgments as legal
-from memflow.benchmarks.memorybench.scorers import word_overlap as words
 from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE, PUBLISHED, Scorer
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Task
 from memflow.chat.prompts import Prompt, load
 from memflow.errors import BadInput
 
 SCORERS: Mapping[str, Scorer] = {
-    catalogue.LOCOMO_F1: words,
-    catalogue.ROUGE_L: words,
-    catalogue.METEOR: words,
-    catalogue.ACCURACY: accuracy,
-    catalogue.CHECKLIST: checklist,
-    catalogue.CRITERIA: criteria,
-    catalogue.QUALITY: quality,
-    catalogue.RATING: limitations,
+    catalog.LOCOMO_F1: word_overlap,
+    catalog.ROUGE_L: word_overlap,
+    catalog.METEOR: word_overlap,
+    catalog.ACCURACY: accuracy,
+    catalog.CHECKLIST: checklist,
+    catalog.CRITERIA: criteria,
+    catalog.QUALITY: quality,
+    catalog.RATING: limitations,
 }
 """Scorers by the metric of a task."""
-MERGED_SCORERS: Mapping[str, Scorer] = {"judge": legal, "ideabench": ideas, "scitechnews": articles}
+MERGED_SCORERS: Mapping[str, Scorer] = {"judge": judgments, "ideabench": ideas, "scitechnews": articles}
 """Scorers by task, for merged scores."""
 
 
 def scorer_of(task: Task) -> Scorer:
     """Return the scorer of a task. Raises BadInput if there is none."""
-    found = MERGED_SCORERS.get(task.name) if task.metric == catalogue.INTEGRATED else SCORERS.get(task.metric)
+    found = MERGED_SCORERS.get(task.name) if task.metric == catalog.INTEGRATED else SCORERS.get(task.metric)
     if found is None:
         raise BadInput(f"task {task.name}: MemoryBench has no metric {task.metric!r}")
     return found
@@ -54,7 +54,7 @@ def required_backends_of(domain: Domain) -> frozenset[str]:
     return frozenset(
         name
         for dataset in domain.datasets
-        for task in catalogue.tasks_of(dataset)
+        for task in catalog.tasks_of(dataset)
         for name in scorer_of(task).required_backends(task.metric)
     )
 
@@ -65,7 +65,7 @@ def judge_prompts_of(domain: Domain) -> list[Prompt]:
     stems = {
         stem
         for dataset in domain.datasets
-        for task in catalogue.tasks_of(dataset)
+        for task in catalog.tasks_of(dataset)
         for stem in scorer_of(task).prompts(published)
     }
     return [load(PACKAGE, stem) for stem in sorted(stems)]

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from memflow.benchmarks import tv_scripts
 from memflow.benchmarks.memorybench.split import fixed_sample
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.tv_scripts import Script, Text
@@ -92,7 +92,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     cases = [
         case(str(place), asked[place].question, asked[place].answer, asked[place].date) for place in places
     ]
-    return [Pool(dataset, catalogue.task(dataset), cases, corpus(found))]
+    return [Pool(dataset, catalog.task(dataset), cases, corpus(found))]
 
 
 def corpus(sessions: Iterable[Script]) -> tuple[CorpusSession, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, Json, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
@@ -72,7 +72,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     for record in sorted(records, key=lambda record: ORDER.index(_stem(record.source))):
         line = HelloBenchRow.model_validate(json.loads(record.content))
         cases.append(case(line.id, line.instruction, line.checklist, line.category, _stem(record.source)))
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(

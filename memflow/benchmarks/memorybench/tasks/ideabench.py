@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File, Said
 from memflow.fingerprint import seeded
@@ -77,7 +77,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
         case(str(place), target, _shown(target, abstracts.get(target.paperId, [])))
         for place, target in enumerate(targets)
     ]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def _shown(target: Target, abstracts: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
@@ -35,7 +35,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     ordered = sorted(records, key=lambda record: (not record.source.endswith("train.json"), record.position))
     lines = [JudgmentRow.model_validate(json.loads(record.content)) for record in ordered]
     cases = [case(str(place), line.text, line.fd) for place, line in enumerate(lines)]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(case_id: str, facts: str, document: str) -> Case:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
@@ -35,7 +35,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
         case(record.record_id, line.instruction + line.input, line.answer)
         for record, line in zip(records, lines, strict=True)
     ]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(case_id: str, question: str, answer: str) -> Case:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
@@ -87,7 +87,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
             label = contents.get(f"{_LABELS}/{kind}", {}).get(name)
             gold = Label.model_validate(label).ground_truth if label is not None else None
             cases.append(case(name, kind, Paper.model_validate(contents[record_id]).text(), gold))
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(paper: str, kind: str, text: str, gold: str | None) -> Case:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
@@ -99,7 +99,7 @@ class Conversation(BaseModel):
 
 
 def _sessions(message_texts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    # One conversation dates 35 sessions and holds 19: what counts is the sessions.
+    # One conversation has 35 session dates but 19 sessions.
     number = 1
     while f"session_{number}" in message_texts:
         yield {
@@ -148,7 +148,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """Return a pool per conversation, named by its position in the file: `locomo-3`."""
     talks = [(record, Conversation.read(json.loads(record.content))) for record in records]
     return [
-        Pool(f"{dataset}-{record.position}", catalogue.task(dataset), _cases(talk), corpus(talk))
+        Pool(f"{dataset}-{record.position}", catalog.task(dataset), _cases(talk), corpus(talk))
         for record, talk in talks
     ]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
@@ -42,7 +42,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
         case(record.record_id, line.question, line.category)
         for record, line in zip(records, lines, strict=True)
     ]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(case_id: str, question: str, category: str | None) -> Case:

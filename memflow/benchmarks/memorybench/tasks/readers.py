@@ -16,10 +16,10 @@ from memflow.benchmarks.memorybench.tasks import (
     sample,
     scitechnews,
     unified,
+    unified_cases,
     writingbench,
     writingprompts,
 )
-from memflow.benchmarks.memorybench.tasks import unified_cases as unwrapped
 from memflow.benchmarks.memorybench.tasks.task import Pool
 from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
@@ -51,7 +51,7 @@ READERS: Mapping[str, Reader] = {
     "ideabench": ideabench,
     "scitechnews": scitechnews,
     "limitgen": limitgen,
-    **{f"unified_{name}": unified for name in unwrapped.CASES},
+    **{f"unified_{name}": unified for name in unified_cases.CASES},
 }
 """Readers by data set."""
 

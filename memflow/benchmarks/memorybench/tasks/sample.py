@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
-from memflow.benchmarks.memorybench.tasks import locomo
+from memflow.benchmarks.memorybench.tasks import catalog, locomo
 from memflow.benchmarks.memorybench.tasks.locomo import Text
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
@@ -55,7 +54,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     cases = [SampleCase.model_validate(content) for content in contents if "case_id" in content]
     rules = {case.case_id: case.rule for case in cases}
     return locomo.pools(dataset, talks) + [
-        Pool(name, catalogue.task(name), [_case(case, rules) for case in cases if case.dataset == name])
+        Pool(name, catalog.task(name), [_case(case, rules) for case in cases if case.dataset == name])
         for name in dict.fromkeys(case.dataset for case in cases)
     ]
 
@@ -74,7 +73,7 @@ def _case(case: SampleCase, rules: dict[str, str]) -> Case:
 
 def _gold(case: SampleCase) -> str:
     """Return the gold for the task's metric."""
-    metric = catalogue.task(case.dataset).metric
-    if metric == catalogue.CHECKLIST:
+    metric = catalog.task(case.dataset).metric
+    if metric == catalog.CHECKLIST:
         return json.dumps({"checklist": case.checklist}, ensure_ascii=False)
-    return "{}" if metric == catalogue.QUALITY else case.answer
+    return "{}" if metric == catalog.QUALITY else case.answer

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
@@ -41,7 +41,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     """Return one pool of all papers."""
     lines = [SciTechNewsRow.model_validate(json.loads(record.content)) for record in records]
     cases = [case(record.record_id, line) for record, line in zip(records, lines, strict=True)]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(case_id: str, line: SciTechNewsRow) -> Case:

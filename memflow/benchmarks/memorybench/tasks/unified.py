@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
-from memflow.benchmarks.memorybench.tasks import locomo
+from memflow.benchmarks.memorybench.tasks import catalog, locomo
 from memflow.benchmarks.memorybench.tasks.task import Case, CorpusSession, Part, Pool, Task
 from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA
 from memflow.benchmarks.memorybench.tasks.unified_row import UnifiedRow
@@ -40,7 +39,7 @@ class CorpusText(BaseModel):
 
 def task_of(dataset: str) -> Task:
     """Return the task of a data set: `unified_judge` has the rows of `judge`."""
-    return catalogue.task(dataset.removeprefix("unified_"))
+    return catalog.task(dataset.removeprefix("unified_"))
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:

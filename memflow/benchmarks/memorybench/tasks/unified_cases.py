@@ -146,7 +146,7 @@ CASES: Mapping[str, Callable[[UnifiedRow, Mapping[str, str]], Case]] = {
 
 def _locomo_corpus(text: str) -> Sequence[CorpusSession]:
     published: dict[str, Any] = json.loads(text)
-    # The questions that may stand beside are the rows.
+    # Questions are in the rows.
     return locomo.corpus(locomo.Conversation.read({"sample_id": "unified", **published, "qa": []}))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from memflow.benchmarks.memorybench.tasks import catalog as catalogue
+from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
@@ -57,7 +57,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     cases = [
         case(record.record_id, line.premise, line.story) for record, line in zip(records, lines, strict=True)
     ]
-    return [Pool(dataset, catalogue.task(dataset), cases)]
+    return [Pool(dataset, catalog.task(dataset), cases)]
 
 
 def case(case_id: str, premise: str, story: str) -> Case:

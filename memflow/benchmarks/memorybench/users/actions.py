@@ -97,7 +97,7 @@ def _pressing(domain: Domain, row: FeedbackRound, model: CalibratedModel | None)
 
 
 def _chance(domain: Domain, row: FeedbackRound, what: str) -> random.Random:
-    # On-policy, a case may be drawn again: its users press anew.
+    # On-policy, a repeated case gets new actions.
     step = (row.checkpoint,) if isinstance(row, PlayedRound) else ()
     return random.Random(seeded(domain.seed, domain.name, row.case_id, row.round, what, *step))
 

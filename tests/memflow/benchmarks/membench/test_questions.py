@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from factories import row
 
 from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.question import build_question
@@ -16,23 +17,18 @@ from memflow.records import Probe
 
 
 def probe(language: str = "en") -> Probe:
-    return Probe(
-        domain="d",
+    return row(
+        Probe,
         probe_id="p",
         episode_id="observation/simple/roles/0",
-        checkpoint=0,
-        kind="choice",
         dataset="d",
         category="simple",
         language=language,
         asked_at="'2024-10-03 08:00' Thursday",
-        metric="accuracy",
         question="How tall is Ann?",
         options=["160 cm", "161 cm", "172 cm", "163 cm"],
-        variables=[],
         gold="3",
         revealed="172 cm",
-        evidence=[],
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from factories import row
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench.domains import DOMAINS
@@ -13,21 +14,18 @@ from memflow.chat.scripted import LABEL
 from memflow.plots.shapes import Point
 from memflow.records import Score
 
-FIGURE = Score(
+FIGURE = row(
+    Score,
     domain="memorybench_legal",
     assistant="rag",
     memory="rag",
-    model="m",
     metric="min_max",
     value=0.5,
     low=0.4,
     high=0.6,
     deviation=0.2,
     n=50,
-    n_episodes=1,
-    coverage=1.0,
     simulator="s",
-    scripted=False,
 )
 LEGAL, OPEN = find("memorybench_legal"), find("memorybench_open")
 LOST = {

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
+from factories import row
 from weaving import domain, said, units
 
 from memflow.benchmarks.domains import Domain
@@ -17,23 +18,20 @@ from memflow.records import Entity, Probe, Turn
 
 NAME = "life-7/simple/roles/0"
 LONG = domain(150)
-PROBE = Probe(
+PROBE = row(
+    Probe,
     domain="longer",
     probe_id=f"{NAME}/q0",
     episode_id=NAME,
-    checkpoint=0,
-    kind="choice",
     dataset="longer",
     category="simple",
-    metric="accuracy",
     question="Where does my aunt live?",
     options=["Boston, MA", "Miami, FL", "Reno, NV", "Utica, NY"],
-    variables=[],
-    gold="1",
     revealed="Boston, MA",
     evidence=[f"{NAME}/0.1u"],
 )
-AUNT = Entity(
+AUNT = row(
+    Entity,
     domain="longer",
     user_id="life-7",
     entity_id="aunt",

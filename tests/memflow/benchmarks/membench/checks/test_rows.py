@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories import row
 from telling import read, split, time
 
 from memflow.benchmarks.domains import find
@@ -128,15 +129,12 @@ def test_decreasing_time_is_a_warning(rows: Rows):
 
 def said(*times: str | None, episode: str = "a") -> list[Turn]:
     return [
-        Turn(
-            domain="d",
+        row(
+            Turn,
             episode_id=episode,
-            checkpoint=0,
             event=at,
-            position=0,
             message_id=f"{episode}/0.{at}u",
             kind="given",
-            role="user",
             text="Hello.",
             sent_at=each,
         )

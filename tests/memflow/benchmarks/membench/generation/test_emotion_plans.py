@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from liking import task_of
 
 from memflow.benchmarks.membench.config import Parameters
-from memflow.benchmarks.membench.generation import timeline as clock
+from memflow.benchmarks.membench.generation import timeline
 from memflow.benchmarks.membench.generation.emotion_plans import emotion_templates
 from memflow.benchmarks.membench.generation.layout import lay_out
 from memflow.benchmarks.membench.generation.preference_plans import plan_preference
@@ -78,7 +78,7 @@ def test_emotion_plan_has_consecutive_evidence(seed, language, scene):
 def test_mood_messages_are_minutes_apart(scene):
     plan = plan_preference(task_of("highlevel", "emotion", scene=scene))
     steps = lay_out(plan, "made", START, 1).trajectory.steps
-    times = [clock.parse_time(step.sent_at) for step in steps]
+    times = [timeline.parse_time(step.sent_at) for step in steps]
     gaps = [
         (later.session - step.session, after - at)
         for step, later, at, after in zip(steps, steps[1:], times, times[1:], strict=False)

@@ -12,9 +12,8 @@ from profiles import examples
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.membench.config import Parameters
-from memflow.benchmarks.membench.generation import personal_data as personal
-from memflow.benchmarks.membench.generation import preferences, vocabulary
-from memflow.benchmarks.membench.generation import values as told
+from memflow.benchmarks.membench.generation import personal_data, preferences, vocabulary
+from memflow.benchmarks.membench.generation import values as attribute_values
 from memflow.benchmarks.membench.generation.graph_sampling import AGES, sample_graph
 from memflow.benchmarks.membench.generation.graphs import (
     EVENT_ATTRIBUTES,
@@ -82,7 +81,7 @@ def test_relatives_share_hometown_and_colleagues_share_job(life: Graph) -> None:
 @given(any_life)
 @examples(100)
 def test_ages_and_heights_are_in_range(life: Graph) -> None:
-    age = told.parse_age(life.user["age"])
+    age = attribute_values.parse_age(life.user["age"])
     assert AGES[0] <= age <= AGES[1]
     words = vocabulary.bundled_vocabulary("zh" if "岁" in life.user["age"] else "en")
     for node in life.roles:
@@ -90,8 +89,10 @@ def test_ages_and_heights_are_in_range(life: Graph) -> None:
             each for each in (*words.relatives, *words.colleagues) if each.name == node.relationship
         )
         low, high = relation.ages
-        assert low <= told.parse_age(node["age"]) - age <= high
-    assert all(150 <= told.parse_height(node["height"]) <= 190 for node in (life.user, *life.roles))
+        assert low <= attribute_values.parse_age(node["age"]) - age <= high
+    assert all(
+        150 <= attribute_values.parse_height(node["height"]) <= 190 for node in (life.user, *life.roles)
+    )
 
 
 @given(any_life)
@@ -110,11 +111,11 @@ def test_personal_data_is_marked_and_reserved(life: Graph) -> None:
     for node in life.nodes:
         expected: tuple[str, ...] = ()
         if node.kind in ("self", "relative", "colleague"):
-            expected = personal.CONTACT_ATTRIBUTES + (
-                personal.DOCUMENT_ATTRIBUTES if node.kind == "self" else ()
+            expected = personal_data.CONTACT_ATTRIBUTES + (
+                personal_data.DOCUMENT_ATTRIBUTES if node.kind == "self" else ()
             )
         assert node.synthetic == expected
-        assert all(personal.is_reserved(name, node[name]) for name in node.synthetic)
+        assert all(personal_data.is_reserved(name, node[name]) for name in node.synthetic)
 
 
 @given(any_life)
@@ -144,7 +145,7 @@ def test_graph_has_configured_size_and_all_attributes(language: Language) -> Non
     assert len(life.roles) == 8 and len(life.events) == 10
     assert set(life.user.attributes) == {
         *PERSON_ATTRIBUTES,
-        *personal.DOCUMENT_ATTRIBUTES,
+        *personal_data.DOCUMENT_ATTRIBUTES,
         *preferences.TOPICS,
     }
     assert all(tuple(node.attributes) == PERSON_ATTRIBUTES for node in life.roles)
@@ -166,16 +167,16 @@ def test_event_locations_follow_paper_probabilities() -> None:
     lives = [drawn("en", number) for number in range(300)]
     events = [(life, event) for life in lives for event in life.events]
     at_work = sum(event["location"] == life.user["work_location"] for life, event in events) / len(events)
-    relative = sum(told.is_relative_time(event["time"]) for _, event in events) / len(events)
+    relative = sum(attribute_values.is_relative_time(event["time"]) for _, event in events) / len(events)
     # 0.8, and in one of 8 big cities the same by chance: 0.8 + 0.1 / 8 + 0.1 / 28.
     assert abs(at_work - 0.816) < 0.02
     # Fixed times are fewer and so drawn again more often: a little over one half.
     assert 0.48 < relative < 0.58
     start = datetime(2024, 10, 1)
     fixed = [
-        told.resolve_time(event["time"], start)
+        attribute_values.resolve_time(event["time"], start)
         for _, event in events
-        if not told.is_relative_time(event["time"])
+        if not attribute_values.is_relative_time(event["time"])
     ]
     assert {moment.day for moment in fixed} == set(range(11, 18))
 
@@ -183,7 +184,9 @@ def test_event_locations_follow_paper_probabilities() -> None:
 def test_heights_are_normally_distributed_by_gender() -> None:
     people = [node for number in range(300) for node in (drawn("en", number).roles)]
     for gender, middle in (("male", 170), ("female", 164)):
-        heights = [told.parse_height(node["height"]) for node in people if node["gender"] == gender]
+        heights = [
+            attribute_values.parse_height(node["height"]) for node in people if node["gender"] == gender
+        ]
         mean = sum(heights) / len(heights)
         assert abs(mean - middle) < 1
         assert 7 < (sum((each - mean) ** 2 for each in heights) / len(heights)) ** 0.5 < 9

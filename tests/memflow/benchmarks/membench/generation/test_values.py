@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.membench.generation import values as told
+from memflow.benchmarks.membench.generation import values
 from memflow.benchmarks.membench.generation.personal_data import is_reserved
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.errors import BadInput
@@ -15,52 +15,54 @@ language = st.sampled_from(("en", "zh"))
 
 
 def test_values_are_formatted_in_both_languages() -> None:
-    assert told.format_age(28, "en") == "28 years old"
-    assert told.format_height(165, "zh") == "165厘米"
-    assert told.format_birthday(8, 13, "en") == "August 13"
-    assert told.format_scale(9, "hundred", "en") == "nine hundred people"
-    assert told.format_scale(2, "ten", "en") == "twenty people"
-    assert [told.format_scale(count, "ten", "zh") for count in (1, 2)] == ["十人", "二十人"]
-    assert told.format_scale(2, "thousand", "zh") == "两千人"
-    assert told.format_duration(1, "day", "en") == "one day"
-    assert told.format_duration(8, "week", "en") == "eight weeks"
-    assert told.format_duration(2, "month", "zh") == "两个月"
-    assert told.format_relative_time(1, 0, 9, "en") == "next week Monday 9:00 AM"
-    assert told.format_relative_time(2, 6, 19, "zh") == "下下周日晚上七点"
+    assert values.format_age(28, "en") == "28 years old"
+    assert values.format_height(165, "zh") == "165厘米"
+    assert values.format_birthday(8, 13, "en") == "August 13"
+    assert values.format_scale(9, "hundred", "en") == "nine hundred people"
+    assert values.format_scale(2, "ten", "en") == "twenty people"
+    assert [values.format_scale(count, "ten", "zh") for count in (1, 2)] == ["十人", "二十人"]
+    assert values.format_scale(2, "thousand", "zh") == "两千人"
+    assert values.format_duration(1, "day", "en") == "one day"
+    assert values.format_duration(8, "week", "en") == "eight weeks"
+    assert values.format_duration(2, "month", "zh") == "两个月"
+    assert values.format_relative_time(1, 0, 9, "en") == "next week Monday 9:00 AM"
+    assert values.format_relative_time(2, 6, 19, "zh") == "下下周日晚上七点"
 
 
 @given(st.integers(1, 9), st.sampled_from(("ten", "hundred", "thousand")), language)
-def test_scale_round_trips(count: int, unit: told.ScaleUnit, language: Language) -> None:
+def test_scale_round_trips(count: int, unit: values.ScaleUnit, language: Language) -> None:
     size = {"ten": 10, "hundred": 100, "thousand": 1000}[unit]
-    assert told.parse_scale(told.format_scale(count, unit, language)) == count * size
+    assert values.parse_scale(values.format_scale(count, unit, language)) == count * size
 
 
 @given(st.integers(1, 9), st.sampled_from(("day", "week", "month")), language)
-def test_duration_round_trips(count: int, unit: told.DurationUnit, language: Language) -> None:
+def test_duration_round_trips(count: int, unit: values.DurationUnit, language: Language) -> None:
     days = {"day": 1, "week": 7, "month": 30}[unit]
-    assert told.parse_duration(told.format_duration(count, unit, language)) == count * days
+    assert values.parse_duration(values.format_duration(count, unit, language)) == count * days
 
 
 @given(st.integers(1, 12), st.integers(1, 31), st.integers(1, 120), st.integers(50, 250), language)
 def test_numbers_round_trip(month: int, day: int, years: int, size: int, language: Language) -> None:
-    assert told.parse_birthday(told.format_birthday(month, day, language)) == (month, day)
-    assert told.parse_age(told.format_age(years, language)) == years
-    assert told.parse_height(told.format_height(size, language)) == size
+    assert values.parse_birthday(values.format_birthday(month, day, language)) == (month, day)
+    assert values.parse_age(values.format_age(years, language)) == years
+    assert values.parse_height(values.format_height(size, language)) == size
 
 
 @pytest.mark.parametrize("spoken", ["next week Monday 9:00 AM", "下周一上午九点"])
 @pytest.mark.parametrize("day", [7, 10, 13])  # Monday, Thursday and Sunday of one week
 def test_relative_time_is_resolved_from_message_week(spoken: str, day: int) -> None:
-    assert told.resolve_time(spoken, datetime(2024, 10, day, 21, 30)) == datetime(2024, 10, 14, 9)
+    assert values.resolve_time(spoken, datetime(2024, 10, day, 21, 30)) == datetime(2024, 10, 14, 9)
 
 
 def test_absolute_time_ignores_message_time() -> None:
-    text = told.format_absolute_time(datetime(2024, 10, 12, 19))
-    assert text == "2024-10-12 19:00" and not told.is_relative_time(text)
-    assert told.resolve_time(text, datetime(2030, 1, 1)) == datetime(2024, 10, 12, 19)
+    text = values.format_absolute_time(datetime(2024, 10, 12, 19))
+    assert text == "2024-10-12 19:00" and not values.is_relative_time(text)
+    assert values.resolve_time(text, datetime(2030, 1, 1)) == datetime(2024, 10, 12, 19)
 
 
-@pytest.mark.parametrize("read", [told.parse_age, told.parse_birthday, told.parse_scale, told.parse_duration])
+@pytest.mark.parametrize(
+    "read", [values.parse_age, values.parse_birthday, values.parse_scale, values.parse_duration]
+)
 def test_parsers_reject_other_formats(read: object) -> None:
     with pytest.raises(BadInput, match="soon"):
         read("soon")  # type: ignore[operator]
@@ -69,7 +71,7 @@ def test_parsers_reject_other_formats(read: object) -> None:
 def test_resolve_time_rejects_invalid_time() -> None:
     for text in ("soon", "2024-13-12 19:00"):
         with pytest.raises(BadInput, match=text):
-            told.resolve_time(text, datetime(2024, 10, 1))
+            values.resolve_time(text, datetime(2024, 10, 1))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What noise must not say, and how it is found in what it says."""
 
 import pytest
+from factories import row
 from weaving import NAME, said
 
 from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
@@ -11,26 +12,22 @@ EPISODE = f"{USER}/simple/roles/0"
 
 
 def probe(*options: str, revealed: str = "", episode: str = EPISODE) -> Probe:
-    return Probe(
+    return row(
+        Probe,
         domain="longer",
         probe_id=f"{episode}/q0",
         episode_id=episode,
-        checkpoint=0,
-        kind="choice",
         dataset="longer",
         category="simple",
-        metric="accuracy",
         question="What is it?",
         options=list(options),
-        variables=[],
-        gold="1",
         revealed=revealed or options[0],
-        evidence=[],
     )
 
 
 def entity(name: str, user: str = USER) -> Entity:
-    return Entity(
+    return row(
+        Entity,
         domain="longer",
         user_id=user,
         entity_id=name,

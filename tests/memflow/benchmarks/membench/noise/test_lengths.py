@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from factories import row
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain, find
@@ -21,10 +22,10 @@ DOMAIN = replace(find("membench_memdaily_10k"), name="longer")
 
 
 def record(record_id: str, content: object) -> Record:
-    return Record(
+    return row(
+        Record,
         dataset=DOMAIN.datasets[0],
         record_id=record_id,
-        position=0,
         source="ours.json",
         sha256="0",
         licence="Apache-2.0",

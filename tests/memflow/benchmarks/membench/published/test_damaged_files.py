@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from factories import row
 from hypothesis import given
 from hypothesis import strategies as st
 from telling import messages, sampled, sessions
@@ -28,15 +29,8 @@ FILES: dict[str, Any] = {
 def rows(source: str, content: bytes) -> int:
     """How many rows a file comes to. Raises BadInput."""
     known = dataset("membench_participation")
-    record = Record(
-        dataset=known.name,
-        record_id="",
-        position=0,
-        source=source,
-        sha256="",
-        licence="",
-        origin="",
-        content="",
+    record = row(
+        Record, dataset=known.name, record_id="", source=source, sha256="", licence="", origin="", content=""
     )
     found = 0
     for record_id, raw in published.read(File(known, source, content)):
