@@ -1,4 +1,4 @@
-# One image for the code server, the web server and the daemon. The model server has an image of its own.
+# The image of the code server, the web server and the daemon. The model server has its own image.
 FROM python:3.12-slim
 
 ENV PYTHONUNBUFFERED=1 \
@@ -10,7 +10,7 @@ ENV PYTHONUNBUFFERED=1 \
 
 WORKDIR /opt/memflow
 
-# What is locked, first: it changes seldom.
+# Runtime dependencies first: they change less often than the code.
 COPY requirements.lock ./
 RUN pip install --require-hashes -r requirements.lock
 

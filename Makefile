@@ -1,24 +1,25 @@
-# memflow: every command here works in a fresh clone. `make run` and `make test` set everything up first.
+# Every target works in a fresh clone and installs the environment first.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 UV     := uv==0.13.8
-# Test processes side by side. A module's tests stay in one process, since they share expensive fixtures.
+COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras
+# Concurrent test processes. The tests of a module stay in one process, because they share expensive fixtures.
 WORKERS ?= 2
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 # What `make test` leaves to `make test-rest`; the markers are described in pyproject.toml.
 NEEDS_MORE := postgres or browser or daemon or kill or pipeline or vllm or sft
 
-.PHONY: run test test-rest test-all dev check bench format lock clean
+.PHONY: run test test-rest test-all dev check docs bench format lock clean
 
-run: $(READY)              ## the whole graph on the two demo domains, with the scripted chat
+run: $(READY)              ## run the pipeline on the two demo domains with the scripted chat
 	$(BIN)/memflow run --demo
 
-test: $(READY)             ## the tests that need no server, browser, daemon or kill: at most 5 minutes on two cores
+test: $(READY)             ## tests without database server, browser, daemon or kill: at most 5 minutes on two cores
 	$(PYTEST) -m "not ($(NEEDS_MORE))" --ignore tests/browser --ignore tests/daemon
 
-test-rest: $(READY)        ## the other tests, and the properties again with all of their examples: at most 15 minutes
+test-rest: $(READY)        ## the other tests, and property tests with all examples: at most 15 minutes
 	$(PYTEST) -m "$(NEEDS_MORE) or hypothesis" --hypothesis-profile thorough
 
 test-all: test test-rest   ## every test that can run here
@@ -33,23 +34,27 @@ check: $(READY)            ## lint, format, types, SQL lint, definitions
 	$(BIN)/sqlfluff lint --disable-progress-bar sql
 	MEMFLOW_HOME=$(VENV)/.check $(BIN)/dagster definitions validate
 
-bench: $(READY)            ## the figures of docs/performance.md, one JSON line each; peers are installed beside, not into, the environment
+docs: $(READY)             ## build the documentation into site/, with a reference generated from the code; no network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+bench: $(READY)            ## the values of docs/explanation/performance.md, one JSON line each; peers are installed into their own environment
 	$(BIN)/python -m bench
 
 format: $(READY)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-lock: $(READY)             ## resolve pyproject.toml anew into requirements.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --extra dev pyproject.toml -o requirements.lock
+lock: $(READY)             ## resolve pyproject.toml into requirements.lock (runtime) and requirements-dev.lock (with development and docs)
+	$(COMPILE) --extra dev --extra docs pyproject.toml -o requirements-dev.lock
+	$(COMPILE) pyproject.toml -c requirements-dev.lock -o requirements.lock
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements-dev.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memflow needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check $(UV)
-	$(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements.lock
+	$(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	$(BIN)/uv pip install -q --python $(BIN)/python --no-deps -e .
 	touch $@
 
 clean:
-	rm -rf $(VENV) .memflow
+	rm -rf $(VENV) .memflow site

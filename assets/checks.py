@@ -10,13 +10,13 @@ from itertools import chain
 
 import dagster as dg
 
-from assets.fingerprints import BY_ASSISTANT, BY_DOMAIN, MEMORY, STATES
-from assets.partitions import Partitions, parts, place
+from assets.partitions import Partitions, parts
 from assets.report import rule_table
 from memflow.checks.evaluation import RuleResult, combined
 from memflow.checks.expectations import expectations_of
 from memflow.checks.rules import Severity
 from memflow.errors import MissingData
+from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
 from resources.checks import Scope, check_partition
 from resources.gx import SUITES, validate_suite
 from resources.lake import Lake
@@ -26,31 +26,31 @@ BLOCKING, WARNING, SUITE = "blocking_rules", "warning_rules", "great_expectation
 CHECKS: dict[str, Severity] = {BLOCKING: "error", WARNING: "warn"}
 """The checks of a table, and the severity of their rules."""
 
-STEPS: dict[str, tuple[str, ...]] = {
-    "records": ("raw.records",),
-    "states": STATES,
-    "turns": ("utterance.turns",),
-    "keys": ("question.keys",),
-    "probes": ("question.probes",),
-    "sessions": ("feedback.sessions",),
-    "memories": MEMORY,
-    "replies": ("answer.replies",),
-    "verdicts": ("score.verdicts",),
-    "scores": ("score.attributions", "score.claims"),
-    "leaderboard": ("score.leaderboard",),
-}
-"""The tables that one step checks: those of one step that writes them, or on which no step of the same run depends."""
+
+def check_steps() -> dict[str, tuple[str, ...]]:
+    """Return the tables that each step of checks evaluates, by its name.
+
+    Those of one step of the pipeline; those of several, where no later step of the same scope reads them, together.
+    """
+    groups: dict[str, list[Step]] = {}
+    for step in STEPS:
+        read = {table for other in steps_of(step.scope) for table in other.inputs}
+        groups.setdefault(step.name if read & set(step.writes) else step.scope, []).append(step)
+    return {
+        "_and_".join(step.name for step in steps): tuple(table for step in steps for table in step.writes)
+        for steps in groups.values()
+    }
 
 
 def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetChecksDefinition]:
-    """Return a step of checks for every entry of STEPS."""
-    return [_step(name, tables, partitions, settings) for name, tables in STEPS.items()]
+    """Return the steps of checks."""
+    return [_step(name, tables, partitions, settings) for name, tables in check_steps().items()]
 
 
 def _step(
     name: str, tables: tuple[str, ...], partitions: Partitions, settings: Settings
 ) -> dg.AssetChecksDefinition:
-    shape = _shape(tables[0], partitions)
+    shape = partitions.of_scope(WRITERS[tables[0]].scope)
 
     @dg.multi_asset_check(
         name=f"{name}_checks",
@@ -77,7 +77,7 @@ def _results(
 
     The UI's button that executes checks alone launches a run without a partition.
     """
-    partitions = [place(*parts(context))] if context.has_partition_key else lake.partitions(table)
+    partitions = [partition_key(*parts(context))] if context.has_partition_key else lake.partitions(table)
     if not partitions:
         raise MissingData(
             f"{table} is not in the lake ({lake.root}): materialize {table.replace('.', '/')} first"
@@ -149,11 +149,3 @@ def _description(table: str, severity: Severity) -> str:
         f"**{benchmark or 'all benchmarks'}**: {'; '.join(names)}." for benchmark, names in rules.items()
     )
     return "\n\n".join([effect, *listed])
-
-
-def _shape(table: str, partitions: Partitions) -> dg.PartitionsDefinition | None:
-    if table == "raw.records":
-        return partitions.dataset
-    if table in BY_DOMAIN:
-        return partitions.domain
-    return partitions.domain_assistant if table in BY_ASSISTANT else None

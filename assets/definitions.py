@@ -1,30 +1,16 @@
-"""The code location. Read top to bottom, it is the walk: raw, states, utterances, questions, feedback, memories,
-answers, scores; then what watches over it and what sets it going.
+"""The code location `memflow`: assets, checks, jobs, schedules, the sensor and the resources of the settings.
 
-Only here are resources built and the environment read (through the settings). An asset's work is in memflow/.
+The order of the pipeline is memflow/pipeline.py. Only here are resources built.
 """
 
 from typing import Any
 
 import dagster as dg
 
-from assets import (
-    answers,
-    automation,
-    checks,
-    feedback,
-    jobs,
-    memories,
-    models,
-    questions,
-    raw,
-    schedules,
-    scores,
-    states,
-    utterances,
-)
+from assets import assets, automation, checks, jobs, models
 from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
+from memflow.pipeline import STEPS
 from resources import settings as settings_file
 from resources.lance import LanceIndex
 from resources.ledger import SqlLedger
@@ -34,18 +20,18 @@ from resources.warehouse import Warehouse
 
 
 def build_resources(
-    settings: Settings, budget: Any = None, recipes: Fingerprints | None = None
+    settings: Settings, budget: Any = None, fingerprints: Fingerprints | None = None
 ) -> dict[str, Any]:
-    """The resources of the settings, by name; those of `recipes` where they are built already."""
-    recipes = recipes or Fingerprints.of(settings)
+    """The resources of the settings, by name; those of `fingerprints` where they are built already."""
+    fingerprints = fingerprints or Fingerprints.of(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
     return {
-        "lake": recipes.lake,
-        "warehouse": Warehouse(recipes.lake, settings.warehouse_path),
+        "lake": fingerprints.lake,
+        "warehouse": Warehouse(fingerprints.lake, settings.warehouse_path),
         "index": LanceIndex(str(settings.home / "lance")),
-        "library": recipes.library,
+        "library": fingerprints.library,
         "models": Models(settings, SqlLedger(settings.ledger_url), budget),
-        "recipes": recipes,
+        "fingerprints": fingerprints,
     }
 
 
@@ -55,19 +41,12 @@ def build_defs(settings: Settings, resources: dict[str, Any] | None = None) -> d
     partitions = Partitions.of(settings)
     return dg.Definitions(
         assets=[
-            *observed(partitions, settings, resources["recipes"]),
-            *raw.build(partitions),
-            *states.build(partitions, settings),
-            *utterances.build(partitions, settings),
-            *questions.build(partitions, settings),
-            *feedback.build(partitions, settings),
-            *memories.build(partitions, settings),
-            *answers.build(partitions, settings),
-            *scores.build(partitions, settings),
+            *observed(partitions, settings, resources["fingerprints"]),
+            *assets.build(partitions, settings),
         ],
         asset_checks=checks.build(partitions, settings),
         jobs=jobs.build(),
-        schedules=schedules.build(partitions),
+        schedules=jobs.schedules(partitions),
         sensors=[automation.regeneration(settings.sensor_seconds)],
         resources={name: _described(name, hand) for name, hand in resources.items()},
         # A step costs seconds of start-up in a process of its own, so a run is one process.
@@ -75,19 +54,20 @@ def build_defs(settings: Settings, resources: dict[str, Any] | None = None) -> d
     )
 
 
-def observed(partitions: Partitions, settings: Settings, recipes: Fingerprints) -> list[dg.SourceAsset]:
+def observed(partitions: Partitions, settings: Settings, fingerprints: Fingerprints) -> list[dg.SourceAsset]:
     """The models, as the graph sees them."""
 
     def simulator(stage: str) -> dg.SourceAsset:
         return models.simulator(
-            stage, lambda name: recipes.simulator(stage, settings.domain(name)), partitions.domain
+            stage, lambda name: fingerprints.simulator(stage, settings.domain(name)), partitions.domain
         )
 
+    stages = dict.fromkeys(step.stage for step in STEPS if "simulator" in step.models)
     return [
-        *(simulator(stage) for stage in ("state", "utterance", "question", "feedback", "memory")),
-        models.annotators(lambda name: recipes.annotators(settings.domain(name)), partitions.domain),
-        models.judge(recipes.judge, partitions.domain),
-        models.assistants(recipes.answering, partitions.assistant),
+        *(simulator(stage) for stage in stages),
+        models.annotators(lambda name: fingerprints.annotators(settings.domain(name)), partitions.domain),
+        models.judge(lambda name: fingerprints.judge(settings.domain(name)), partitions.domain),
+        models.assistants(fingerprints.answering, partitions.assistant),
     ]
 
 

@@ -1,167 +1,129 @@
-"""Fingerprints: the digest of everything a table's partition is made from.
+"""Input fingerprints: the digest of everything that a partition is built from.
 
-A partition whose stored recipe equals today's is up to date, and `memflow run` leaves it alone. The parts are the
-content digests of the tables it is made from, the fingerprints of the models that have a hand in it, its parameters,
-and the code of memflow itself: a change of code costs a replay from the ledger, and no request.
+A partition whose stored fingerprint equals today's is up to date, and `memflow run` skips it. A fingerprint covers the
+contents of the inputs, the models, the parameters, and the code that the step uses: a change of code costs a replay
+from the ledger, and no request. Which inputs and models a step has is memflow/pipeline.py.
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks import registry
+from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
+from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
-from memflow.run.evolution import evolves
+from memflow.memories.systems import SYSTEMS
+from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.run.recording import SCRIPTED
 from resources.lake import RUN, Lake
 from resources.library import Library
 from resources.metric_backends import fingerprints
 from resources.settings import Settings
+from resources.source_code import SourceCode
 
-STATES = ("state.profiles", "state.variables", "state.changes", "state.entities")
-PLAYED = ("memory.transcripts", "memory.indexes")
-MEMORY = (*PLAYED, "memory.policies", "memory.feedback")
-"""All that comes of playing; what is answered and scored from is PLAYED."""
-
-BY_DOMAIN: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(STATES, ()),
-    "utterance.turns": STATES,
-    "question.keys": ("utterance.turns",),
-    "question.probes": (*STATES, "utterance.turns", "question.keys"),
-    "feedback.sessions": ("utterance.turns", "question.probes"),
-}
-"""Tables partitioned by domain, in the order of the walk, and the tables each is made from."""
-
-BY_ASSISTANT: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(MEMORY, (*STATES, "utterance.turns", "feedback.sessions", "question.probes")),
-    "answer.replies": (*PLAYED, "question.probes"),
-    "score.verdicts": ("answer.replies", "question.probes"),
-    "score.attributions": ("score.verdicts", "answer.replies", *PLAYED, "question.probes"),
-    "score.claims": (*PLAYED, *STATES, "utterance.turns"),
-}
-"""Tables partitioned by domain and assistant, in the order of the walk, and the tables each is made from.
-
-Only a memory that evolves is played with probes, and any memory in a domain whose training cases are asked while it
-is played: elsewhere they are no part of the recipe.
-"""
-JUDGED = ("score.verdicts", "score.claims")
-"""Tables for which a judge may be asked."""
+ALL = "all"
+"""The partition of what is not partitioned."""
 CHECKSUMS = ".cache/checksums-1"
 """The cache of the data files' checksums below the home folder, with the version of its content."""
-SCORED = ("score.attributions", "score.verdicts", "score.claims", "memory.policies")
-"""What the leaderboard is made from, by domain and assistant."""
-
-_PROBED = frozenset((table, "question.probes") for table in MEMORY)
+CODE = ".cache/code-1"
+"""The cache of parsed source files below the home folder, with the version of its content."""
+NO_SIMULATOR = "the data set"
+"""Stands in for the simulator's fingerprint where the data set publishes what it would generate."""
 
 
 class Fingerprints:
-    """Today's recipes, from the settings, the data and what the lake holds."""
+    """Today's fingerprints, from the settings, the data files, the code and the contents of the lake."""
 
     def __init__(self, settings: Settings, lake: Lake, library: Library) -> None:
         self.settings = settings
         self.lake = lake
         self.library = library
-        self._instruments: dict[frozenset[str], dict[str, str]] = {}
-        self._memories: dict[str, MemoryConfig] = {}
-        self._answering: dict[str, str] = {}
+        self.code = SourceCode(settings.home / CODE, _memory_modules())
+        self._metric_backends: dict[frozenset[str], dict[str, str]] = {}
+        self._memories: dict[str, tuple[MemoryConfig, str]] = {}
         self._simulators: dict[tuple[str, str], tuple[Domain, str | None]] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> "Fingerprints":
-        """Build the recipes of the settings, on their lake and library."""
+        """Build the fingerprints of the settings, on their lake and library."""
         library = Library(settings.data, settings.datasets, settings.home / CHECKSUMS)
         return cls(settings, Lake(settings.lake_root), library)
 
-    def raw(self, dataset: str) -> str:
-        """The recipe of a data set's records: its files' sums."""
-        return digest("raw.records", self.library.sums(dataset), code())
-
-    def domain(self, table: str, domain: Domain) -> str:
-        """The recipe of a table partitioned by domain."""
-        raw = [self._content("raw.records", name) for name in domain.datasets]
-        made_from = [self._content(name, domain.name) for name in BY_DOMAIN[table]]
-        if table == "question.keys":
-            models = [self.annotators(domain)]
-        else:
-            models = [self.simulator(table.split(".", maxsplit=1)[0], domain), self._backbone(table)]
-        return digest(table, domain, raw, made_from, models, code())
-
-    def assistant(self, table: str, domain: str, assistant: str) -> str:
-        """The recipe of a table partitioned by domain and assistant."""
-        of_domain, stage = self.settings.domain(domain), table.split(".", maxsplit=1)[0]
-        made_from = [
-            self._content(name, f"{domain}/{assistant}" if name in BY_ASSISTANT else domain)
-            for name in BY_ASSISTANT[table]
-            if (table, name) not in _PROBED or self.plays_probes(of_domain, assistant)
+    def step(self, step: Step, where: str | Domain = ALL, assistant: str = "") -> str:
+        """Return the fingerprint of a step's tables for a data set, a domain (cut to its limit), or all."""
+        if step.scope == "all":
+            return self._leaderboard(step)
+        if step.scope == "dataset":
+            benchmark = registry.benchmark(self.library.dataset(str(where)).benchmark)
+            return digest(step.name, self.library.sums(str(where)), self._code(step, benchmark))
+        domain = where if isinstance(where, Domain) else self.settings.domain(where)
+        benchmark = registry.benchmark(domain.benchmark)
+        memory, memory_digest = self._memory(assistant) if assistant else (None, "")
+        inputs = [
+            self._contents(table, domain, assistant)
+            for table, read in step.inputs_of(benchmark, domain, memory).items()
+            if read
         ]
-        models: list[Any] = [self.simulator(stage, of_domain), self.answering(assistant)]
-        if stage == "score":
-            models.append(self.behind(of_domain, assistant))
-        if table in JUDGED:
-            models.append(self.judge(domain, table))
-        if table == "score.verdicts":
-            models.append(self.instruments(of_domain))
-        return digest(table, domain, assistant, made_from, models, code())
-
-    def plays_probes(self, domain: Domain, assistant: str) -> bool:
-        """Whether an assistant is asked probes while it is played: its memory evolves, or the domain wants it."""
-        benchmark = registry.benchmark(domain.benchmark)
-        recipe = self._memory(assistant)
-        return benchmark.plays_probes(domain) or evolves(recipe, benchmark)
-
-    def leaderboard(self) -> str:
-        """The recipe of the leaderboard: every verdict and every probe there is, what stands behind them, and the
-        questions by which they are added up."""
-        made_from = {}
-        for table in (*SCORED, "question.probes"):
-            for partition in self.lake.partitions(table):
-                facts = self.lake.facts(table, partition)
-                if facts is not None:
-                    meta = {name: value for name, value in facts.meta.items() if name != RUN}
-                    made_from[f"{table} {partition}"] = [facts.digest, meta]
-        return digest("score.leaderboard", made_from, list(self.settings.domains), code(), questions())
-
-    def simulator(self, stage: str, domain: Domain) -> str | None:
-        """The simulator's fingerprint in a stage of a domain: its model, and the prompts that the benchmark asks it
-        with. None where the stage asks no simulator, since the data set publishes what it would make."""
-        key = (stage, domain.name)
-        if key not in self._simulators or self._simulators[key][0] != domain:
-            self._simulators[key] = (domain, self._simulator(stage, domain))
-        return self._simulators[key][1]
-
-    def _simulator(self, stage: str, domain: Domain) -> str | None:
-        benchmark = registry.benchmark(domain.benchmark)
-        if stage not in benchmark.simulator_stages(domain):
-            return None
-        model = self.settings.model(self.settings.roles.simulator)
+        models = [self._model(role, step, domain, assistant) for role in step.models]
+        parameters = (domain.name, domain.datasets, domain.parameters, domain.seed, domain.limit)
         return digest(
-            model.fingerprint(), {prompt.name: prompt.digest for prompt in benchmark.simulator_prompts()}
+            step.name,
+            parameters,
+            assistant,
+            memory_digest,
+            inputs,
+            models,
+            self.provenance(step, domain, assistant),
+            self._code(step, benchmark, memory),
         )
 
-    def annotators(self, domain: Domain) -> str | None:
-        """The annotators' fingerprint in a domain: both models, and the prompts that the benchmark asks them with. None
-        where they are asked nothing."""
-        prompts = registry.benchmark(domain.benchmark).annotation_prompts(domain)
-        if not prompts:
-            return None
-        return digest(
-            [self.settings.model(name).fingerprint() for name in self._annotating()],
-            {prompt.name: prompt.digest for prompt in prompts},
-        )
+    def table(self, table: str, where: str | Domain = ALL, assistant: str = "") -> str:
+        """Return the fingerprint of one table: that of the step that writes it."""
+        return self.step(WRITERS[table], where, assistant)
 
-    def annotating(self, domain: Domain) -> dict[str, str]:
-        """What stands behind a domain's keys, kept with them: whether a scripted chat annotated or verified."""
-        names = self._annotating() if self.annotators(domain) else ()
-        scripted = any(self.settings.model(name).kind == "scripted" for name in names)
-        return {SCRIPTED: "yes" if scripted else "no"}
+    def up_to_date(self, scope: Scope, where: str | Domain = ALL, assistant: str = "") -> bool:
+        """Return whether every table of a scope is up to date on one partition."""
+        key = partition_key(where.name if isinstance(where, Domain) else where, assistant)
+        today: dict[str, str] = {}
+        for table in tables_of(scope):
+            step = WRITERS[table]
+            facts = self.lake.facts(table, key)
+            if facts is None:
+                return False
+            if step.name not in today:
+                today[step.name] = self.step(step, where, assistant)
+            if facts.fingerprint != today[step.name]:
+                return False
+        return True
+
+    def provenance(self, step: Step, domain: Domain, assistant: str = "") -> dict[str, str]:
+        """Return what is stored beside a step's rows: which models and probes they rest on."""
+        if step.name == "keys":
+            names = self._annotating() if self.annotators(domain) else ()
+            return {SCRIPTED: "yes" if self._any_scripted(names) else "no"}
+        if step.name == "memories":
+            behind = self.behind(domain, assistant)
+            return {
+                "model": behind["model"],
+                "fingerprint": self.settings.model(behind["model"]).fingerprint(),
+                "simulator": self.simulator("memory", domain) or NO_SIMULATOR,
+                SCRIPTED: behind[SCRIPTED],
+            }
+        if step.name == "verdicts":
+            behind = self.behind(domain, assistant)
+            return {**behind, SCRIPTED: "yes"} if self._scripted_judge(step, domain) else behind
+        if step.name == "claims":
+            scripted = "yes" if self._scripted_judge(step, domain) else "no"
+            return {SCRIPTED: scripted, "states": self._content("state.changes", domain.name)}
+        return {}
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """What stands behind an assistant's verdicts in a domain: the models, the probes that were asked, and how much
-        the memory may recall. It is kept with the verdicts, since settings and probes change."""
+        """Return what an assistant's verdicts rest on: models, probes, and how much the memory may recall."""
         roles = self.settings.roles
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
@@ -172,137 +134,154 @@ class Fingerprints:
             *([roles.backbone] if "feedback" in stages else []),
             *(self._annotating() if self.annotators(domain) else []),
         }
-        scripted = any(self.settings.model(name).kind == "scripted" for name in names)
+        scripted = self._any_scripted(names)
         scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
-        values = self._memory(assistant).values
+        values = self._memory(assistant)[0].values
         # A memory of a user's own may mean something else by the names.
         bounds = {name: str(values[name]) for name in ("k", "budget") if type(values.get(name)) is int}
         return {
             **bounds,
             "model": answering,
-            "simulator": next((each for each in simulated if each), "the data set"),
-            "scripted": "yes" if scripted else "no",
+            "simulator": next((each for each in simulated if each), NO_SIMULATOR),
+            SCRIPTED: "yes" if scripted else "no",
             "probes": self._content("question.probes", domain.name),
         }
 
-    def played_by(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """Who spoke while an assistant's episodes were played. It is kept with them, for a recorded run."""
-        behind = self.behind(domain, assistant)
-        return {
-            "model": behind["model"],
-            "fingerprint": self.settings.model(behind["model"]).fingerprint(),
-            "simulator": self.simulator("memory", domain) or "the data set",
-            SCRIPTED: behind["scripted"],
-        }
+    def simulator(self, stage: str, domain: Domain) -> str | None:
+        """Return the simulator's fingerprint in a stage of a domain: its model and the benchmark's prompts for it.
 
-    def judge(self, domain: str, *tables: str) -> str | None:
-        """The judge's fingerprint in a domain, for `tables` or all: its model, and the prompts that the benchmark asks
-        it with. None where every metric is computed."""
-        of_domain = self.settings.domain(domain)
-        benchmark = registry.benchmark(of_domain.benchmark)
-        prompts = [
-            prompt for table in tables or JUDGED for prompt in benchmark.judge_prompts(of_domain, table)
-        ]
-        if not prompts:
-            return None
-        model = self.settings.model(self.settings.roles.judge)
-        return digest(model.fingerprint(), {prompt.name: prompt.digest for prompt in prompts})
+        None where the stage calls no simulator, since the data set publishes what it would generate.
+        """
+        key = (stage, domain.name)
+        if key not in self._simulators or self._simulators[key][0] != domain:
+            benchmark = registry.benchmark(domain.benchmark)
+            called = stage in benchmark.simulator_stages(domain)
+            prompts = benchmark.simulator_prompts() if called else []
+            found = self._with_prompts((self.settings.roles.simulator,), prompts) if called else None
+            self._simulators[key] = (domain, found)
+        return self._simulators[key][1]
 
-    def instruments(self, domain: Domain) -> dict[str, str]:
-        """What the instruments of a domain's metrics are made of: those that the settings name. Looked at once."""
-        used = registry.benchmark(domain.benchmark).metric_backends(domain)
-        if used not in self._instruments:
-            self._instruments[used] = fingerprints(self.settings, used)
-        return self._instruments[used]
+    def annotators(self, domain: Domain) -> str | None:
+        """Return the fingerprint of both annotators and their prompts; None where a domain calls none."""
+        prompts = registry.benchmark(domain.benchmark).annotation_prompts(domain)
+        return self._with_prompts(self._annotating(), prompts) if prompts else None
 
-    def judging(self, domain: str) -> dict[str, str]:
-        """What stands behind a domain's claims, kept with them: whether a scripted chat judged."""
-        scripted = self._scripted_judge(domain, "score.claims")
-        return {"scripted": "yes" if scripted else "no", "states": self._content("state.changes", domain)}
-
-    def scored_by(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """What stands behind an assistant's verdicts, as `behind`; scripted also where a scripted chat judged."""
-        found = self.behind(domain, assistant)
-        return {**found, "scripted": "yes"} if self._scripted_judge(domain.name, "score.verdicts") else found
-
-    def _scripted_judge(self, domain: str, table: str) -> bool:
-        asked = self.judge(domain, table) is not None
-        return asked and self.settings.model(self.settings.roles.judge).kind == "scripted"
+    def judge(self, domain: Domain, *tables: str) -> str | None:
+        """Return the judge's fingerprint for `tables` or all; None where no metric calls a judge."""
+        benchmark = registry.benchmark(domain.benchmark)
+        tables = tables or tuple(table for table, step in WRITERS.items() if "judge" in step.models)
+        prompts = [prompt for table in tables for prompt in benchmark.judge_prompts(domain, table)]
+        return self._with_prompts((self.settings.roles.judge,), prompts) if prompts else None
 
     def answering(self, assistant: str) -> str:
-        """An assistant's fingerprint: its memory's parameters, its chat model, and the embedder."""
-        if assistant not in self._answering:
-            model = self.settings.model(self.settings.model_of(assistant))
-            memory = self._memory(assistant).fingerprint()
-            embedder = self.settings.embedder
-            self._answering[assistant] = digest(memory, model.fingerprint(), embedder.kind, embedder.model)
-        return self._answering[assistant]
+        """Return an assistant's fingerprint: its memory's parameters, its chat model and the embedder."""
+        model = self.settings.model(self.settings.model_of(assistant))
+        embedder = self.settings.embedder
+        return digest(self._memory(assistant)[1], model.fingerprint(), embedder.kind, embedder.model)
 
-    def read(self, dataset: str) -> bool:
-        """Whether a data set's records are up to date."""
-        return self._fresh("raw.records", dataset, self.raw(dataset))
+    def metric_backends(self, domain: Domain) -> dict[str, str]:
+        """Return the fingerprints of the metric backends that a domain uses and the settings name."""
+        used = registry.benchmark(domain.benchmark).metric_backends(domain)
+        if used not in self._metric_backends:
+            self._metric_backends[used] = fingerprints(self.settings, used)
+        return self._metric_backends[used]
 
-    def built(self, domain: Domain) -> bool:
-        """Whether every table of a domain is up to date."""
-        return all(self._fresh(table, domain.name, self.domain(table, domain)) for table in BY_DOMAIN)
+    def _model(self, role: str, step: Step, domain: Domain, assistant: str) -> Any:
+        if role == "simulator":
+            return self.simulator(step.stage, domain)
+        if role in ("annotator", "verifier"):
+            return self.annotators(domain)
+        if role == "judge":
+            return self.judge(domain, *step.writes)
+        if role == "assistant":
+            return self.answering(assistant)
+        if role == "metric backends":
+            return self.metric_backends(domain)
+        return self.settings.model(getattr(self.settings.roles, role)).fingerprint()
 
-    def measured(self, domain: str, assistant: str) -> bool:
-        """Whether every table of a domain and an assistant is up to date."""
-        return all(
-            self._fresh(table, f"{domain}/{assistant}", self.assistant(table, domain, assistant))
-            for table in BY_ASSISTANT
+    def _leaderboard(self, step: Step) -> str:
+        """Covers every partition of its inputs, what is stored beside them, and the SQL queries."""
+        contents = {}
+        for table in step.inputs:
+            for key in self.lake.partitions(table):
+                facts = self.lake.facts(table, key)
+                if facts is not None:
+                    meta = {name: value for name, value in facts.meta.items() if name != RUN}
+                    contents[f"{table} {key}"] = [facts.digest, meta]
+        stored = {key.partition(" ")[2].partition("/")[0] for key in contents}
+        used = {self.settings.domain(name).benchmark for name in self.settings.domains if name in stored}
+        roots = {step.function.__module__, "memflow.scoring"}
+        roots |= {_package(registry.benchmark(name)) for name in used}
+        return digest(step.name, contents, list(self.settings.domains), self.code.digest(roots), queries())
+
+    def _code(self, step: Step, benchmark: Benchmark, memory: MemoryConfig | None = None) -> str:
+        roots = {step.function.__module__, _package(benchmark)}
+        if memory is not None:
+            bases = [base for base in memory.system.memory.__mro__ if issubclass(base, Memory)]
+            # A base of memflow's own is covered as an import.
+            outside = {base.__module__ for base in bases if not base.__module__.startswith("memflow.")}
+            roots |= {_plugin(module) for module in {bases[0].__module__, *outside}}
+        return self.code.digest(roots)
+
+    def _with_prompts(self, models: tuple[str, ...], prompts: list[Any]) -> str:
+        prints = [self.settings.model(name).fingerprint() for name in models]
+        return digest(prints, {prompt.name: prompt.digest for prompt in prompts})
+
+    def _any_scripted(self, names: Any) -> bool:
+        return any(self.settings.model(name).kind == "scripted" for name in names)
+
+    def _scripted_judge(self, step: Step, domain: Domain) -> bool:
+        return self.judge(domain, *step.writes) is not None and self._any_scripted(
+            [self.settings.roles.judge]
         )
 
-    def published(self) -> bool:
-        """Whether the leaderboard is up to date."""
-        return self._fresh("score.leaderboard", "all", self.leaderboard())
-
-    def _fresh(self, table: str, partition: str, recipe: str) -> bool:
-        facts = self.lake.facts(table, partition)
-        return facts is not None and facts.recipe == recipe
-
-    def _memory(self, assistant: str) -> MemoryConfig:
-        """The memory of an assistant, looked up once: settings and code do not change in a process."""
+    def _memory(self, assistant: str) -> tuple[MemoryConfig, str]:
+        """The memory of an assistant and its digest, computed once: settings do not change in a process."""
         if assistant not in self._memories:
-            self._memories[assistant] = self.settings.memory_of(assistant)
+            memory = self.settings.memory_of(assistant)
+            self._memories[assistant] = memory, memory.fingerprint()
         return self._memories[assistant]
 
     def _annotating(self) -> tuple[str, str]:
         return self.settings.roles.annotator, self.settings.roles.verifier
 
-    def _backbone(self, table: str) -> str:
-        model = self.settings.model(self.settings.roles.backbone)
-        return model.fingerprint() if table == "feedback.sessions" else ""
+    def _contents(self, table: str, domain: Domain, assistant: str) -> list[str]:
+        """The content digests of the partitions of an input that a partition is built from."""
+        scope = WRITERS[table].scope
+        if scope == "dataset":
+            return [self._content(table, name) for name in domain.datasets]
+        key = partition_key(domain.name, assistant if scope == "domain x assistant" else "")
+        return [self._content(table, key)]
 
-    def _meta(self, table: str, partition: str) -> Mapping[str, str]:
-        facts = self.lake.facts(table, partition)
+    def _meta(self, table: str, key: str) -> Mapping[str, str]:
+        facts = self.lake.facts(table, key)
         return {} if facts is None else facts.meta
 
-    def _content(self, table: str, partition: str) -> str:
-        facts = self.lake.facts(table, partition)
+    def _content(self, table: str, key: str) -> str:
+        facts = self.lake.facts(table, key)
         return "" if facts is None else facts.digest
 
 
 @lru_cache(maxsize=1)
-def code() -> str:
-    """Digest of the sources of memflow: its Python files, prompts and personas."""
-    return digest([(name, text) for name, text in _sources(files("memflow"), "")])
+def queries() -> str:
+    """Return the digest of the tables, views and queries in SQL, which aggregate verdicts."""
+    found = sorted(Path(str(files("sql"))).rglob("*.sql"))
+    return digest([[path.name, path.read_text(encoding="utf-8")] for path in found])
+
+
+def _package(benchmark: Benchmark) -> str:
+    """The package that a benchmark's class is in."""
+    module = type(benchmark).__module__
+    return module.rpartition(".")[0] or module
+
+
+def _plugin(module: str) -> str:
+    """The package or the module that a memory's class is in: `memflow.memories.mem0`, `my_package`."""
+    parts = module.split(".")
+    return ".".join(parts[:3]) if parts[0] == "memflow" else module.rpartition(".")[0] or module
 
 
 @lru_cache(maxsize=1)
-def questions() -> str:
-    """Digest of the tables, views and questions in SQL, by which verdicts are added up."""
-    return digest([(name, text) for name, text in _sources(files("sql"), "", (".sql",))])
-
-
-def _sources(
-    folder: Traversable, prefix: str, ends: tuple[str, ...] = (".py", ".md", ".yaml")
-) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    for item in sorted(folder.iterdir(), key=lambda item: item.name):
-        name = f"{prefix}{item.name}"
-        if item.is_dir() and item.name not in ("__pycache__", "cli"):
-            found += _sources(item, f"{name}/", ends)
-        elif item.name.endswith(ends):
-            found.append((name, item.read_text(encoding="utf-8")))
-    return found
+def _memory_modules() -> frozenset[str]:
+    """The packages and modules of the memories that ship with memflow."""
+    return frozenset(_plugin(system.memory.__module__) for system in SYSTEMS.values())

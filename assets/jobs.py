@@ -1,47 +1,62 @@
-"""Jobs: one per partition shape, since a job's assets share one shape. Jobs are verbs; assets are nouns."""
+"""Jobs, one per scope of the pipeline, since the assets of a job share their partitions; and the schedules.
 
+What happens after a model changed is automation.py.
+"""
+
+from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
 
 from assets.automation import MODELS
+from assets.partitions import Partitions
+from memflow.pipeline import JOBS, tables_of
 
 ASSISTANTS = dg.AssetSelection.assets(["model", "assistants"])
 OBSERVE = ("observe_simulator", "observe_assistants")
-"""The jobs that look at the models: by domain, and by assistant."""
+"""The jobs that observe the models: by domain, and by assistant."""
 
 
 def build() -> list[Any]:
-    """The jobs, in the order in which a whole run needs them."""
-    groups = dg.AssetSelection.groups
+    """Return the jobs, in the order in which a whole run needs them."""
     return [
-        dg.define_asset_job(
-            "read_datasets", groups("raw"), description="Read published files, a data set a partition."
-        ),
-        dg.define_asset_job(
-            "build_users",
-            groups("state", "utterance", "question", "feedback"),
-            description="States, utterances, probes and feedback, a domain a partition.",
-        ),
-        dg.define_asset_job(
-            "measure_memories",
-            groups("memory", "answer")
-            | dg.AssetSelection.assets(*(["score", name] for name in ("verdicts", "attributions", "claims"))),
-            description="Play, ask and score, a domain and an assistant a partition.",
-        ),
-        dg.define_asset_job(
-            "publish_scores",
-            dg.AssetSelection.assets(["score", "leaderboard"]),
-            description="The leaderboard over everything that was measured, and memflow.duckdb.",
+        *(
+            dg.define_asset_job(
+                name,
+                dg.AssetSelection.assets(*(table.split(".") for table in tables_of(scope))),
+                description=description,
+            )
+            for scope, (name, description) in JOBS.items()
         ),
         dg.define_asset_job(
             OBSERVE[0],
             MODELS - ASSISTANTS,
-            description="Look at the fingerprints of simulator, annotators and judge. Any partition stands for all.",
+            description="Observe the fingerprints of simulator, annotators and judge. One partition covers all.",
         ),
         dg.define_asset_job(
             OBSERVE[1],
             ASSISTANTS,
-            description="Look at the fingerprints of the assistants. Any partition stands for all of them.",
+            description="Observe the fingerprints of the assistants. One partition covers all.",
         ),
     ]
+
+
+def schedules(partitions: Partitions) -> Sequence[dg.ScheduleDefinition]:
+    """Return the schedules, stopped until a person starts them."""
+    shapes = (partitions.domain, partitions.assistant)
+    return [_daily(job, shape) for job, shape in zip(OBSERVE, shapes, strict=True)]
+
+
+def _daily(job: str, shape: dg.StaticPartitionsDefinition) -> dg.ScheduleDefinition:
+    @dg.schedule(
+        name=f"{job}_daily",
+        job_name=job,
+        cron_schedule="0 6 * * *",
+        description="Observes the models. Where a fingerprint has changed, the sensor `regenerate_what_changed` "
+        "requests what was generated with it.",
+    )
+    def daily() -> dg.RunRequest:
+        # One observation covers every partition, so any of them will do.
+        return dg.RunRequest(partition_key=shape.get_first_partition_key())
+
+    return daily

@@ -1,19 +1,20 @@
-"""The partitions: raw data by data set, the left half of the walk by domain, the right half by domain and assistant.
+"""The partitions of each scope of the pipeline: data set, domain, domain x assistant. Keys come from the settings.
 
 Dagster allows two dimensions, so whatever else varies (the simulator's model, the embedder) is a data version and not
-a partition. Keys come from the settings; everything built here takes a `Partitions`.
+a partition.
 """
 
 from dataclasses import dataclass
 
 import dagster as dg
 
+from memflow.pipeline import Scope
 from resources.settings import Settings
 
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partition definitions of one set of settings, and the mapping between their shapes."""
+    """The partition definitions of the settings, and the mapping from data sets to domains."""
 
     dataset: dg.StaticPartitionsDefinition
     domain: dg.StaticPartitionsDefinition
@@ -23,35 +24,41 @@ class Partitions:
 
     @classmethod
     def of(cls, settings: Settings) -> "Partitions":
-        """The partitions that the settings ask for."""
+        """Build the partitions of the settings."""
         domains = dg.StaticPartitionsDefinition(list(settings.domains))
         assistants = dg.StaticPartitionsDefinition(list(settings.assistants))
-        leads: dict[str, list[str]] = {name: [] for name in settings.datasets}
+        domains_of: dict[str, list[str]] = {name: [] for name in settings.datasets}
         for name in settings.domains:
             for dataset in settings.domain(name).datasets:
-                leads.setdefault(dataset, []).append(name)
+                domains_of.setdefault(dataset, []).append(name)
         return cls(
-            dataset=dg.StaticPartitionsDefinition(list(leads)),
+            dataset=dg.StaticPartitionsDefinition(list(domains_of)),
             domain=domains,
             assistant=assistants,
             domain_assistant=dg.MultiPartitionsDefinition({"domain": domains, "assistant": assistants}),
-            dataset_to_domain=dg.StaticPartitionMapping({name: lead for name, lead in leads.items() if lead}),
+            dataset_to_domain=dg.StaticPartitionMapping(
+                {name: names for name, names in domains_of.items() if names}
+            ),
         )
+
+    def of_scope(self, scope: Scope) -> dg.PartitionsDefinition | None:
+        """Return the partitions of a scope of the pipeline; None for what is not partitioned."""
+        by_scope: dict[Scope, dg.PartitionsDefinition] = {
+            "dataset": self.dataset,
+            "domain": self.domain,
+            "domain x assistant": self.domain_assistant,
+        }
+        return by_scope.get(scope)
 
 
 def pair(domain: str, assistant: str) -> dg.MultiPartitionKey:
-    """The partition key of a domain and an assistant."""
+    """Return the partition key of a domain and an assistant."""
     return dg.MultiPartitionKey({"domain": domain, "assistant": assistant})
 
 
 def parts(context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext) -> tuple[str, str]:
-    """The domain and the assistant of a run's partition; the assistant is empty where there is none."""
+    """Return the domain and the assistant of a run's partition; for one dimension, its key and an empty assistant."""
     key = context.partition_key
     if isinstance(key, dg.MultiPartitionKey):
         return key.keys_by_dimension["domain"], key.keys_by_dimension["assistant"]
     return key, ""
-
-
-def place(domain: str, assistant: str = "") -> str:
-    """The lake's name of a partition: `amemgym_demo`, or `amemgym_demo/full`."""
-    return f"{domain}/{assistant}" if assistant else domain

@@ -1,7 +1,7 @@
-"""What an asset says of itself, and of a run: the only place where metadata is made.
+"""The metadata of assets and checks, all of it.
 
-`described` is what is known before a run (key, grain, columns, owners); `report` what a run made (rows, content
-digest, preview, accounts); `rule_table` the results of a check's rules.
+`described` is known before a run (key, grain, columns, owners); `report` is of a run (rows, content digest, preview,
+usage); `rule_table` holds the results of a check's rules.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ RULE_COLUMNS = dg.TableSchema(
 
 
 def described(table: str, more: str = "", kinds: Sequence[str] = ("parquet", "duckdb")) -> dict[str, Any]:
-    """Keyword arguments of a dg.AssetSpec for `table`: the description begins with the grain."""
+    """Return keyword arguments of a dg.AssetSpec for a table; the description begins with the grain."""
     grain = (TABLES[table].__doc__ or "").strip()
     schema = dg.TableSchema(
         columns=[
@@ -58,21 +58,20 @@ def described(table: str, more: str = "", kinds: Sequence[str] = ("parquet", "du
 
 
 def report(
-    table: str, rows: Sequence[Any], digest: str, accounts: Mapping[str, float] | None = None, **more: Any
+    table: str, rows: Sequence[Any], digest: str, usage: Mapping[str, float] | None = None, **more: Any
 ) -> dg.MaterializeResult:
-    """The result of materializing `table`: its data version is its content digest.
+    """Return the result of materializing a table; its data version is its content digest.
 
-    `accounts` are numbers of this step's requests (calls, tokens, seconds); each is plotted over time by the UI. They
-    are left out where nothing was asked.
+    The UI plots each number of `usage` over time; they are omitted where the step sent no request.
     """
     quarantined = [row for row in rows if getattr(row, "reason", None)]
-    asked = accounts if accounts and any(accounts.values()) else {}
+    numbers = usage if usage and any(usage.values()) else {}
     metadata: dict[str, Any] = {
         "dagster/partition_row_count": len(rows),
         "content": digest,
         "quarantined": len(quarantined),
         "preview": dg.MetadataValue.md(preview(rows)),
-        **{name: dg.MetadataValue.float(float(value)) for name, value in asked.items()},
+        **{name: dg.MetadataValue.float(float(value)) for name, value in numbers.items()},
         **more,
     }
     if quarantined:
@@ -102,15 +101,15 @@ def rule_table(results: Sequence[RuleResult]) -> dg.TableMetadataValue:
     )
 
 
-def booked(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
-    """The accounts of one run's stage, summed: requests asked, kept and failed, tokens, seconds."""
-    rows = [row for row in ledger.accounts(("stage",), run=run) if row.by["stage"] == stage]
-    names = ("asked", "kept", "failed", "prompt_tokens", "completion_tokens", "latency_s")
+def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
+    """Return the usage of one run's stage: requests, cache hits, failed requests, tokens and seconds."""
+    rows = [row for row in ledger.usage(("stage",), run=run) if row.by["stage"] == stage]
+    names = ("requests", "cache_hits", "failed", "prompt_tokens", "completion_tokens", "latency_s")
     return {name: sum(float(getattr(row, name)) for row in rows) for name in names}
 
 
 def preview(rows: Sequence[Any]) -> str:
-    """A Markdown table of the first rows: cells cut short, and without what the partition says or nobody filled."""
+    """Return the first rows as a Markdown table: long cells cut, without empty columns and those of the partition."""
     if not rows:
         return "no rows"
     shown = [asdict(row) for row in rows[:PREVIEW_ROWS]]

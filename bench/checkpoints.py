@@ -39,7 +39,7 @@ from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.records import Probe, Turn
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
@@ -204,7 +204,7 @@ async def walk(
     memory: str, turns: Sequence[Turn], probes: Sequence[Probe], writing: Chat, answering: Chat
 ) -> None:
     """Play, and ask. Raises SystemExit where anything was lost."""
-    benchmark, remembered = CoMem(), remember(memory, Tools(writing, HashingEmbedder()))
+    benchmark, remembered = CoMem(), memory_factory(memory, Tools(writing, HashingEmbedder()))
     played = await play_all(benchmark.episodes(DOMAIN, States(), turns, [], writing), remembered, None)
     said, entries = said_of(DOMAIN.name, memory, played), entries_of(DOMAIN.name, memory, played)
     pasts = pasts_of(entries, said, probes)

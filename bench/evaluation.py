@@ -36,7 +36,7 @@ from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Sampling
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of, pasts_of, said_of
@@ -83,18 +83,18 @@ async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluated:
         embedder = HashingEmbedder()
         started, used = time.perf_counter(), time.process_time()
         episodes = benchmark.episodes(domain, states, turns, [], playing)
-        remembered = remember(MEMORY, Tools(playing, embedder))
+        remembered = memory_factory(MEMORY, Tools(playing, embedder))
         played = await play_all(episodes, remembered, benchmark.replier(domain, playing))
         between = time.perf_counter()
         said, entries = said_of(domain.name, MEMORY, played), entries_of(domain.name, MEMORY, played)
         pasts = pasts_of(entries, said, probes)
-        remembered = remember(MEMORY, Tools(asking, embedder))
+        remembered = memory_factory(MEMORY, Tools(asking, embedder))
         replies = await answer_all(benchmark, domain, MEMORY, probes, pasts, remembered, asking)
         ended, cpu = time.perf_counter(), time.process_time() - used
     lost = [row.reason for row in (*said, *replies) if row.reason]
     if lost:
         raise SystemExit(f"{len(lost)} messages or probes were lost; the first: {lost[0]}")
-    asked = {row.by["stage"]: row.asked for row in ledger.accounts(by=("stage",))}
+    asked = {row.by["stage"]: row.asked for row in ledger.usage(by=("stage",))}
     chain = max(sum(line.completion is not None for line in episode.lines) for episode in played)
     return Evaluated(asked["memory"], asked["answer"], chain, between - started, ended - between, cpu)
 

@@ -40,7 +40,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         lake = Lake(Path(folder) / "lake")
         for number in range(ASSISTANTS):
-            lake.write("score.verdicts", f"open/a{number}", verdicts(number), recipe="")
+            lake.write("score.verdicts", f"open/a{number}", verdicts(number), fingerprint="")
         warehouse = Warehouse(lake, Path(folder) / "memflow.duckdb")
 
         def ours() -> list[Score]:

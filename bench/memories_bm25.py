@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from memflow.fingerprint import seeded
-from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Message
+from memflow.memories.retrieval import Lexical
 
 MESSAGES, QUERIES, DIALOGUE, K = 5_000, 500, 6, 5
 AT_LEAST = 20.0

@@ -31,7 +31,7 @@ import numpy as np
 from bench.memories_bm25 import drawn, locomo
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.memory import Message, Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 
 MESSAGES, QUERIES, K = 480, 20, 30
 CALLS = (1, 2, 6, 30)
@@ -119,7 +119,7 @@ def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
 
 def in_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], source: str) -> None:
     """One line for `rag_2_4_30` beside the loop."""
-    memory = remember("rag_2_4_30", Tools(embedder=encoder))(EntryStore())
+    memory = memory_factory("rag_2_4_30", Tools(embedder=encoder))(EntryStore())
     messages = [Message(f"{at}", "user", text) for at, text in enumerate(texts)]
 
     async def write() -> None:

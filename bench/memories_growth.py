@@ -33,7 +33,7 @@ from bench.memories_bm25 import DIALOGUE, K, drawn, whoosh
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.words import search_words
 
 SIZES = (500, 5_000, 50_000)
@@ -81,7 +81,7 @@ def of_sizes(name: str, messages: Sequence[Message], queries: Sequence[str]) -> 
 
 def of_memory(name: str, messages: Sequence[Message], size: int, queries: Sequence[str]) -> Cost:
     """One memory: CPU microseconds for a message written and for a query read."""
-    memory = remember(name, Tools(embedder=HashingEmbedder()))(EntryStore())
+    memory = memory_factory(name, Tools(embedder=HashingEmbedder()))(EntryStore())
 
     async def measured() -> Cost:
         began = time.process_time()

@@ -20,181 +20,109 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from assets.fingerprints import Fingerprints
+from assets.fingerprints import ALL, Fingerprints
 from bench.player import users_file
-from memflow.benchmarks import registry
-from memflow.benchmarks.api import Benchmark, States
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
-from memflow.chat.ledger import RequestContext
 from memflow.cli.run import COLLECT_AFTER
 from memflow.cli.selection import DEMO, DEMO_MEMORIES
-from memflow.metrics.backends import MetricBackends
-from memflow.run.answer import answer_all
-from memflow.run.evolution import Environment, live
-from memflow.run.transcripts import entries_of, held_at, pasts_of, policies_of, said_of
-from memflow.scoring.attribution import attribute
-from resources.checks import Scope, check_partition
+from memflow.pipeline import Scope, partition_key, steps_of
+from resources.checks import Scope as CheckScope
+from resources.checks import check_partition
 from resources.gx import SUITES, validate_suite
-from resources.lake import Lake
+from resources.lake import Facts, Lake
 from resources.lance import LanceIndex
 from resources.leaderboard import leaderboard_rows
 from resources.ledger import SqlLedger
-from resources.library import Library
-from resources.models import Chats, Models
+from resources.models import Models
 from resources.settings import Settings, load
+from resources.steps import StepRunner
 from resources.warehouse import Warehouse
 
 USERS, MEMORY, PARTITIONS = "amemgym_base", "rag_2_4_30", ("none", "oracle", "rag_2_4_30")
 BOUNDS = {"demo": 0.6, "users": 0.8}
-STATES = ("state.profiles", "state.variables", "state.changes", "state.entities")
-
-
-class Store:
-    """Where the tables of a run go: a lake whose rules are evaluated, or nowhere."""
-
-    def __init__(self, settings: Settings, stored: bool) -> None:
-        self.settings = settings
-        self.lake = Lake(settings.lake_root) if stored else None
-        self.index = LanceIndex(str(settings.home / "lance"))
-        self.recipes = Fingerprints(
-            settings, Lake(settings.lake_root), Library(settings.data, settings.datasets)
-        )
-
-    def write(
-        self, table: str, partition: str, rows: Sequence[Any], meta: Mapping[str, str] | None = None
-    ) -> None:
-        """Write a partition and evaluate its rules."""
-        if self.lake is None:
-            return
-        self.lake.write(table, partition, rows, recipe="bench", meta=meta)
-        results = check_partition(table, partition, self.lake, Scope.of(table, partition, self.settings))
-        if table in SUITES:
-            results += validate_suite(table, rows)
-        if failed := [each.name for each in results if not each.passed and each.severity == "error"]:
-            raise SystemExit(f"{table} of {partition}: {', '.join(failed)}")
-
-    def publish(self) -> None:
-        """Write the leaderboard, and memflow.duckdb."""
-        if self.lake is not None:
-            warehouse = Warehouse(self.lake, self.settings.warehouse_path)
-            self.write("score.leaderboard", "all", leaderboard_rows(self.settings, self.lake, warehouse))
-            warehouse.publish()
 
 
 class Work:
-    """A domain's users, and its assistants on them."""
+    """The steps of the pipeline in this process. Tables are written and checked, or kept in memory alone."""
 
-    def __init__(self, settings: Settings, models: Models, store: Store) -> None:
+    def __init__(self, settings: Settings, models: Models, stored: bool) -> None:
         self.settings = settings
-        self.models = models
-        self.store = store
+        self.fingerprints = Fingerprints.of(settings)
+        self.lake = self.fingerprints.lake if stored else MemoryLake(settings.lake_root)
+        self.index = LanceIndex(str(settings.home / "lance")) if stored else None
+        self.warehouse = Warehouse(self.lake, settings.warehouse_path)
+        self.runner = StepRunner(
+            settings,
+            self.lake,
+            self.fingerprints.library,
+            models,
+            lambda: leaderboard_rows(settings, self.lake, self.warehouse),
+        )
 
     def run(self, domain: Domain, assistants: Sequence[str]) -> None:
-        """Generate users, and evaluate the assistants on them."""
-        benchmark = registry.benchmark(domain.benchmark)
-        library = Library(self.settings.data, self.settings.datasets)
-        records: list[Any] = []
-        for published in (library.dataset(name) for name in domain.datasets):
-            rows = benchmark.records(published, library.paths(published))
-            self.store.write("raw.records", published.name, rows)
-            records += rows
-
-        async def generate(chats: Chats) -> tuple[Any, ...]:
-            simulator, backbone = await chats.role("simulator"), await chats.role("backbone")
-            states = await benchmark.states(domain, records, simulator)
-            turns = await benchmark.turns(domain, records, states, simulator)
-            keys = await benchmark.keys(domain, records, turns, None)
-            probes = await benchmark.probes(domain, records, states, turns, simulator, keys)
-            tools = await chats.tools("none")
-            feedback = await benchmark.feedback(domain, turns, probes, backbone, simulator, tools)
-            return states, turns, keys, probes, feedback
-
-        states, turns, keys, probes, feedback = self._stage(domain, "state", "", generate)
-        of_states = (states.profiles, states.variables, states.changes, states.entities)
-        for table, rows in (
-            *zip(STATES, of_states, strict=True),
-            ("utterance.turns", turns),
-            ("question.keys", keys),
-            ("question.probes", probes),
-            ("feedback.sessions", feedback),
-        ):
-            self.store.write(table, domain.name, rows)
+        """Generate a domain, and evaluate the assistants in it."""
+        for name in domain.datasets:
+            self._run("dataset", name, dataset=name)
+        self._run("domain", domain.name, domain=domain)
         for assistant in assistants:
-            self._evaluate(benchmark, domain, assistant, states, turns, probes, feedback)
+            self._run(
+                "domain x assistant",
+                partition_key(domain.name, assistant),
+                domain=domain,
+                assistant=assistant,
+            )
 
-    def _evaluate(
-        self,
-        benchmark: Benchmark,
-        domain: Domain,
-        assistant: str,
-        states: States,
-        turns: Any,
-        probes: Any,
-        feedback: Any,
-    ) -> None:
-        recipe, name = self.settings.memory_of(assistant), domain.name
-        asked = [probe for probe in probes if probe.split == "test"]
+    def publish(self) -> None:
+        """Write the leaderboard, and memflow.duckdb."""
+        if self.index is not None:
+            self._run("all", ALL)
+            self.warehouse.publish()
 
-        async def play(chats: Chats) -> Any:
-            simulator, answering = await chats.role("simulator"), await chats.answering(assistant)
-            tools = await chats.tools(assistant)
-            episodes = benchmark.episodes(domain, states, turns, feedback, simulator, probes)
-            world = Environment(benchmark, domain, assistant, answering, tools.chat, turns, [])
-            memory, replier = recipe.remember(tools), benchmark.replier(domain, answering)
-            return await live(world, recipe, episodes, memory, replier, clock=time.perf_counter)
+    def _run(self, scope: Scope, key: str, **partition: Any) -> None:
+        for step in steps_of(scope):
+            meta: dict[str, str] = {}
+            tables = self.runner.run(step, "bench", **partition)
+            if self.index is not None and "domain" in partition:
+                meta = self.fingerprints.provenance(step, partition["domain"], partition.get("assistant", ""))
+            for table, rows in tables.items():
+                self.lake.write(table, key, rows, fingerprint="bench", meta=meta)
+                if self.index is not None:
+                    self._check(table, key, rows)
+            if self.index is not None and "memory.indexes" in tables:
+                self.index.rebuild(*key.split("/"), tables["memory.indexes"])
 
-        async def answer(chats: Chats) -> Any:
-            chat, memory = await chats.answering(assistant), recipe.remember(await chats.tools(assistant))
-            put = (benchmark, domain, assistant, asked, pasts, memory, chat)
-            return await answer_all(*put, clock=time.perf_counter)
+    def _check(self, table: str, key: str, rows: Sequence[Any]) -> None:
+        results = check_partition(table, key, self.lake, CheckScope.of(table, key, self.settings))
+        if table in SUITES:
+            results += validate_suite(table, rows)
+        if failed := [each.name for each in results if not each.passed and each.severity == "error"]:
+            raise SystemExit(f"{table} of {key}: {', '.join(failed)}")
 
-        async def score(chats: Chats) -> Any:
-            judge = await chats.role("judge")
-            found = await benchmark.verdicts(domain, asked, replies, MetricBackends(judge))
-            return found, await benchmark.judge_claims(domain, claims, held, judge) if claims else []
 
-        played = self._stage(domain, "memory", assistant, play) if recipe.system.plays else []
-        said, entries = said_of(name, assistant, played), entries_of(name, assistant, played)
-        policies = policies_of(name, assistant, recipe.values, played)
-        pasts = pasts_of(entries, said, asked)
-        replies = self._stage(domain, "answer", assistant, answer)
-        claims = benchmark.claims(domain, assistant, states, turns) if recipe.system.recalls else []
-        held = held_at(pasts_of(entries, said, claims), claims, recipe.system.memory.bookkeeping)
-        verdicts, judged = self._stage(domain, "score", assistant, score)
-        attributed = attribute(
-            name,
-            assistant,
-            recipe.system,
-            said=said,
-            entries=entries,
-            probes=asked,
-            replies=replies,
-            verdicts=verdicts,
-        )
-        if self.store.lake is None:
-            return
-        self.store.index.rebuild(name, assistant, entries)
-        recipes = self.store.recipes
-        for table, rows, meta in (
-            ("memory.transcripts", said, {}),
-            ("memory.indexes", entries, {}),
-            ("memory.policies", policies, {}),
-            ("memory.feedback", benchmark.rounds(domain, assistant, played), {}),
-            ("answer.replies", replies, {}),
-            ("score.verdicts", verdicts, recipes.scored_by(domain, assistant)),
-            ("score.attributions", attributed, {}),
-            ("score.claims", judged, recipes.judging(name)),
-        ):
-            self.store.write(table, f"{name}/{assistant}", rows, meta)
+class MemoryLake(Lake):
+    """A lake that keeps its rows in memory and writes no file."""
 
-    def _stage(self, domain: Domain, stage: str, assistant: str, work: Any) -> Any:
-        return self.models.run(RequestContext("bench", stage, domain.name, assistant), work)
+    def __init__(self, root: str) -> None:
+        super().__init__(root)
+        self.tables: dict[tuple[str, str], Sequence[Any]] = {}
+
+    def write(
+        self, table: str, partition: str, rows: Sequence[Any], *, fingerprint: str, meta: Any = None
+    ) -> Facts:
+        self.tables[table, partition] = rows
+        return Facts("", fingerprint, len(rows))
+
+    def read(self, table: str, partition: str, *, vectors: bool = True) -> list[Any]:
+        return list(self.tables[table, partition])
+
+    def partitions(self, table: str) -> list[str]:
+        return [partition for name, partition in self.tables if name == table]
 
 
 def work(size: str, home: Path, stored: bool) -> None:
@@ -204,12 +132,10 @@ def work(size: str, home: Path, stored: bool) -> None:
     home.mkdir(parents=True, exist_ok=True)
     domains, assistants = (DEMO, DEMO_MEMORIES) if size == "demo" else ((USERS,), PARTITIONS)
     with closing(Models(settings, SqlLedger(settings.ledger_url))) as models:
-        store = Store(settings, stored)
+        of_size = Work(settings, models, stored)
         for name in domains:
-            Work(settings, models, store).run(
-                settings.domain(name).limited(12 if size == "users" else 0), assistants
-            )
-        store.publish()
+            of_size.run(settings.domain(name).limited(12 if size == "users" else 0), assistants)
+        of_size.publish()
 
 
 def _run(arguments: Sequence[str], data: Path) -> tuple[float, float]:

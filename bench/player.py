@@ -34,7 +34,7 @@ from memflow.chat.requests import Sampling
 from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.run.play import Played, play_all
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
@@ -117,7 +117,7 @@ async def play_users(url: str, users: Path, ledger: SqlLedger) -> tuple[list[Pla
         turns = await benchmark.turns(domain, records, states, ledgered)
         episodes = benchmark.episodes(domain, states, turns, [], ledgered)
         replier = benchmark.replier(domain, ledgered)
-        memory = remember(MEMORY, Tools(ledgered, HashingEmbedder()))
+        memory = memory_factory(MEMORY, Tools(ledgered, HashingEmbedder()))
         started, used = time.perf_counter(), time.process_time()
         played = await play_all(episodes, memory, replier)
         return played, time.perf_counter() - started, time.process_time() - used
@@ -127,7 +127,7 @@ def one_round(url: str, users: Path, folder: Path) -> tuple[dict[str, Any], floa
     """What was asked in one round, the ideal, and the seconds it took."""
     with SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger:
         played, wall, used = asyncio.run(play_users(url, users, ledger))
-        asked = ledger.accounts(by=())[0].asked
+        asked = ledger.usage(by=())[0].asked
     if lost := [line.reason for episode in played for line in episode.lines if line.reason]:
         raise SystemExit(f"{len(lost)} messages were lost; the first: {lost[0]}")
     longest = max(sum(line.completion is not None for line in episode.lines) for episode in played)

@@ -43,7 +43,7 @@ from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory, 
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Sampling
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of, pasts_of, said_of
@@ -148,7 +148,7 @@ async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], le
             run="bench", stage="answer", domain=domain.name, assistant=memory, model="stub"
         )
         chat = LedgeredChat(served, ledger, account)
-        remembered = remember(memory, Tools(chat, embedder))
+        remembered = memory_factory(memory, Tools(chat, embedder))
         played = await play_all(benchmark.episodes(domain, States([]), turns, [], chat), remembered, None)
         said, entries = said_of(domain.name, memory, played), entries_of(domain.name, memory, played)
         pasts = pasts_of(entries, said, probes)

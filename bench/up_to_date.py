@@ -20,7 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from assets.fingerprints import BY_ASSISTANT, BY_DOMAIN, Fingerprints
+from assets.fingerprints import Fingerprints
+from memflow.pipeline import Scope, partition_key, steps_of
 from memflow.records import Score
 from resources.lake import Lake
 from resources.settings import load
@@ -83,26 +84,30 @@ def write_settings(folder: Path, size: int) -> Path:
 def build_lake(path: Path) -> int:
     """Write every partition as if a run of today's code had written it. Return the number of files."""
     settings = load(path)
-    recipes = Fingerprints.of(settings)
-    lake = recipes.lake
-    domains = [settings.domain(name) for name in settings.domains]
-    for name in {name for domain in domains for name in domain.datasets}:
-        lake.write("raw.records", name, [], recipe=recipes.raw(name))
-    for domain in domains:
-        for table in BY_DOMAIN:
-            lake.write(table, domain.name, [], recipe=recipes.domain(table, domain))
+    fingerprints = Fingerprints.of(settings)
+    lake = fingerprints.lake
+
+    def write(scope: Scope, where: str, assistant: str = "") -> None:
+        for step in steps_of(scope):
+            today, meta = fingerprints.step(step, where, assistant), {}
+            if scope.startswith("domain"):
+                meta = fingerprints.provenance(step, settings.domain(where), assistant)
+            for table in step.writes:
+                lake.write(table, partition_key(where, assistant), [], fingerprint=today, meta=meta)
+
+    for name in {name for domain in settings.domains for name in settings.domain(domain).datasets}:
+        write("dataset", name)
+    for domain in settings.domains:
+        write("domain", domain)
         for assistant in settings.assistants:
-            meta = recipes.behind(domain, assistant)
-            for table in BY_ASSISTANT:
-                recipe = recipes.assistant(table, domain.name, assistant)
-                lake.write(table, f"{domain.name}/{assistant}", [], recipe=recipe, meta=meta)
+            write("domain x assistant", domain, assistant)
     scores = [
         score(domain, assistant, number)
         for domain in settings.domains
         for assistant in settings.assistants
         for number in range(DOMAINS[domain][0])
     ]
-    lake.write("score.leaderboard", "all", scores, recipe=recipes.leaderboard())
+    lake.write("score.leaderboard", "all", scores, fingerprint=fingerprints.table("score.leaderboard"))
     return _age(lake)
 
 

@@ -69,15 +69,15 @@ FITS: dict[Any, Callable[[Any], bool]] = {
 
 
 RUN = "run"
-"""Under this name a partition keeps the run in which it was made, which is no part of any recipe."""
+"""Under this name a partition keeps the run in which it was made, which is no part of any input fingerprint."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a partition without its rows: `recipe` is the digest of what it was made from."""
+    """What is known of a partition without its rows: `fingerprint` is that of the inputs it was built from."""
 
     digest: str
-    recipe: str
+    fingerprint: str
     rows: int
     meta: Mapping[str, str] = field(default_factory=dict)
 
@@ -108,17 +108,17 @@ class Lake:
         partition: str,
         rows: Sequence[Any],
         *,
-        recipe: str,
+        fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
         """Replace a partition by `rows`, which may be none. Raises BadInput naming the column and the row."""
         rows = _of_type(table, rows)
         # What a run took is no part of its outcome: neither columns nor figures of it.
         outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY]
-        facts = Facts(digest_rows(outcome, ignore=MEASURED), recipe, len(rows), dict(meta or {}))
+        facts = Facts(digest_rows(outcome, ignore=MEASURED), fingerprint, len(rows), dict(meta or {}))
         described = {
             "memflow.digest": facts.digest,
-            "memflow.recipe": recipe,
+            "memflow.input_fingerprint": fingerprint,
             "memflow.rows": str(facts.rows),
             **{f"memflow.meta.{name}": value for name, value in facts.meta.items()},
         }
@@ -191,7 +191,7 @@ class Lake:
             return Facts(*cached)
         facts = self._stored_facts(table, partition)
         if facts is not None and self._state(table, partition) == state:
-            self._cache.put(path, state, [facts.digest, facts.recipe, facts.rows, dict(facts.meta)])
+            self._cache.put(path, state, [facts.digest, facts.fingerprint, facts.rows, dict(facts.meta)])
         return facts
 
     def _state(self, table: str, partition: str) -> FileState | None:
@@ -219,7 +219,8 @@ class Lake:
             )
         prefix = "memflow.meta."
         meta = {name.removeprefix(prefix): value for name, value in said.items() if name.startswith(prefix)}
-        return Facts(said["memflow.digest"], said["memflow.recipe"], int(said["memflow.rows"]), meta)
+        fingerprint = said.get("memflow.input_fingerprint", "")  # a former version wrote another key: stale
+        return Facts(said["memflow.digest"], fingerprint, int(said["memflow.rows"]), meta)
 
     def partitions(self, table: str) -> list[str]:
         """The partitions of a table that are there, sorted."""

@@ -39,7 +39,7 @@ from resources.ledger_tables import (
     tables,
     uses,
 )
-from resources.usage import AccountRow, failed_by, needed_by, used_by
+from resources.usage import UsageRow, failed_by, needed_by, used_by
 
 BULK = 500
 """Uses and failures that are held back at most, to be written in one transaction."""
@@ -186,21 +186,19 @@ class SqlLedger:
                 self._keep(connection, embeddings, rows)
                 self._keep(connection, embedding_times, times)
 
-    def accounts(
+    def usage(
         self, by: Sequence[str] = ("stage", "role", "model"), *, run: str | None = None
-    ) -> list[AccountRow]:
-        """The accounts by any of run, stage, role, domain, assistant, model and prompt, in their order; of
-        one run, or of all."""
-        return self._drawn_up(by, used_by, run)
+    ) -> list[UsageRow]:
+        """Return the usage by any of run, stage, role, domain, assistant, model and prompt; of one run, or of all."""
+        return self._summarize(by, used_by, run)
 
-    def needed(self, by: Sequence[str], run: str) -> list[AccountRow]:
-        """The accounts of one run as if nothing had been answered before it: each answer it used counts once, as
-        a call, with the tokens and seconds of when it was first asked. A replay gives the same."""
-        return self._drawn_up(by, needed_by, run)
+    def needed(self, by: Sequence[str], run: str) -> list[UsageRow]:
+        """Return the usage of one run as if the ledger had been empty: each answer counts once, as a request."""
+        return self._summarize(by, needed_by, run)
 
-    def _drawn_up(
+    def _summarize(
         self, by: Sequence[str], of: Callable[[Sequence[str], Any], sa.Select[Any]], run: str | None
-    ) -> list[AccountRow]:
+    ) -> list[UsageRow]:
         unknown = set(by) - {*BOOKED, "prompt"}
         if unknown:
             raise BadSettings(
@@ -214,7 +212,7 @@ class SqlLedger:
                     numbers = dict(row._mapping)
                     names = tuple(numbers.pop(name) for name in by)
                     found.setdefault(names, {}).update(numbers)
-        return [AccountRow(dict(zip(by, names, strict=True)), **found[names]) for names in sorted(found)]
+        return [UsageRow(dict(zip(by, names, strict=True)), **found[names]) for names in sorted(found)]
 
     def _tell(self, event: Event, request: ChatRequest, account: RequestContext) -> None:
         if self.on_use is not None:

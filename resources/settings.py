@@ -25,7 +25,7 @@ from memflow.benchmarks.domains import Domain, built_in
 from memflow.chat.requests import Sampling
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
-from memflow.memories.own import Own, installed
+from memflow.memories.user_memories import UserMemory, installed_memories
 
 KEY = re.compile(r"[a-z0-9_]+")
 
@@ -300,11 +300,13 @@ class Settings(BaseSettings):
         """Every known data set, the user's own among them."""
         return {**DATASETS, **{name: own.dataset(name) for name, own in self.own_datasets.items()}}
 
-    def own_memories(self) -> dict[str, Own]:
+    def own_memories(self) -> dict[str, UserMemory]:
         """The user's own memories, as the registry takes them: what installed packages offer, and over it the
         file's."""
-        of_file = {name: Own(own.path, own.parameters, own.system) for name, own in self.memories.items()}
-        return {**installed(), **of_file}
+        of_file = {
+            name: UserMemory(own.path, own.parameters, own.system) for name, own in self.memories.items()
+        }
+        return {**installed_memories(), **of_file}
 
     @property
     def lake_root(self) -> str:

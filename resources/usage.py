@@ -1,5 +1,4 @@
-"""The accounts: what was asked, replayed and given up, and what it took, drawn up from the ledger's
-tables."""
+"""Usage of the models, queried from the tables of the ledger: requests, cache hits, failures, tokens and seconds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +11,13 @@ from resources.limits import Prices
 
 
 @dataclass(frozen=True)
-class AccountRow:
-    """One line of the accounts: `by` says of what. Tokens and seconds are those of all uses, as when first
-    asked; the paid ones are those that this account's own calls took."""
+class UsageRow:
+    """The usage of one group of requests, which `by` names. Tokens and seconds cover requests and cache hits, those
+    as recorded with the first request; `paid_` tokens cover requests alone."""
 
     by: Mapping[str, str]
-    asked: int = 0
-    kept: int = 0
+    requests: int = 0
+    cache_hits: int = 0
     failed: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -28,9 +27,8 @@ class AccountRow:
     paid_completion_tokens: int = 0
 
 
-def cost(row: AccountRow, prices: Mapping[str, Prices]) -> float:
-    """What an account's calls cost, by the prices of its model; 0 for a model without a price. The row has to
-    be by model."""
+def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
+    """Return the cost of the requests by the prices of their model; 0 without a price. Needs a row by model."""
     price = prices.get(row.by["model"], Prices())
     return price.cost(row.paid_prompt_tokens, row.paid_completion_tokens)
 
@@ -42,8 +40,8 @@ def used_by(by: Sequence[str], run: str | None) -> sa.Select[Any]:
     query = (
         sa.select(
             *names,
-            sa.func.sum(asked).label("asked"),
-            sa.func.sum(1 - asked).label("kept"),
+            sa.func.sum(asked).label("requests"),
+            sa.func.sum(1 - asked).label("cache_hits"),
             sa.func.sum(columns.prompt_tokens).label("prompt_tokens"),
             sa.func.sum(columns.completion_tokens).label("completion_tokens"),
             sa.func.sum(columns.cached_tokens).label("cached_tokens"),
@@ -58,14 +56,14 @@ def used_by(by: Sequence[str], run: str | None) -> sa.Select[Any]:
 
 
 def needed_by(by: Sequence[str], run: str) -> sa.Select[Any]:
-    """What a run needed answers for, each answer once: the same whether they were asked or replayed."""
+    """Count each answer that a run used once: the result of a replay equals that of the first run."""
     names = [uses.c[name] for name in by]
     once = sa.select(*names, uses.c.digest).where(uses.c.run == run).distinct().subquery()
     columns = completions.c
     return (
         sa.select(
             *(once.c[name] for name in by),
-            sa.func.count().label("asked"),
+            sa.func.count().label("requests"),
             *(
                 sa.func.sum(columns[name]).label(name)
                 for name in ("prompt_tokens", "completion_tokens", "cached_tokens", "latency_s")

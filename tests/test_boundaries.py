@@ -1,4 +1,4 @@
-"""The packages import in one direction only: memflow <- resources <- assets.<stage> <- assets.definitions.
+"""The packages import in one direction only: memflow <- resources <- assets.
 
 Each test looks at every file and reports all offenders at once.
 """
@@ -20,7 +20,6 @@ OUTER = {
     "assets",
     "sqlalchemy",
 }
-STAGES = {"raw", "states", "utterances", "questions", "feedback", "memories", "answers", "scores"}
 
 ENVIRONMENT_GUARD = ROOT / "memflow" / "memories" / "lib_mem0" / "library.py"
 """Restores os.environ around the import of a third-party package, which writes to the home folder and reports usage."""
@@ -92,13 +91,6 @@ def test_resources_import_no_assets() -> None:
         path: sorted(name for name in imports(path) if name.split(".")[0] == "assets")
         for path in sources("resources")
     }
-    assert offenders(found) == []
-
-
-def test_stages_refer_to_each_other_by_asset_key_only() -> None:
-    modules = {f"assets.{stage}" for stage in STAGES}
-    found = {path: sorted(imports(path) & modules) for path in sources("assets") if path.stem in STAGES}
-    assert {path.stem for path in found} == STAGES
     assert offenders(found) == []
 
 

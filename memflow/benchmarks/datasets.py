@@ -132,7 +132,7 @@ DATASETS: dict[str, Dataset] = {
                 "script: GitHub LittleDinoC/MemoryBench-code; questions: DialSim v1.1, GitHub jiho283/Simulator",
                 f"Copy raw/DialSim/dialsim_corpus_{show}.txt of LittleDinoC/MemoryBench-code to dialsim/ in the data "
                 f"folder, and {show}_dialsim.pickle beside it, from dialsim_v1.1.zip, to which jiho283/Simulator "
-                f"leads; questions of your own go into {show}_questions.json (docs/memorybench.md).",
+                f"leads; questions of your own go into {show}_questions.json (docs/explanation/memorybench.md).",
                 sums,
                 (f"dialsim/{show}_dialsim.pickle",),
                 {f"dialsim/{show}_dialsim.pickle": (f"dialsim/{show}_questions.json",)},

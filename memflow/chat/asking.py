@@ -1,7 +1,7 @@
 """One prompt, one typed answer.
 
-A model that answers nonsense, half a JSON or nothing is asked again with the error, a bounded number of times; what
-then still does not parse is an Answer without a value and with its reason. Never a default, never a guess.
+An unusable answer is requested again with the error, a bounded number of times; then the Answer has a reason instead
+of a value, never a default.
 """
 
 import json
@@ -23,7 +23,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What came of asking: `value`, or None and the `reason`. `completion` is the last one, if any."""
+    """The result of `ask`: `value`, or None and the `reason`. `completion` is the last one, if any."""
 
     value: T | None
     reason: str | None = None
@@ -31,10 +31,10 @@ class Answer(Generic[T]):
     attempts: int = 0
 
 
-def request_of(
+def first_request(
     chat: Chat, prompt: Prompt, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
 ) -> ChatRequest:
-    """The first request that `ask` would send: for plans and for tests."""
+    """Return the first request that `ask` would send, for plans and tests."""
     sampling = chat.sampling
     if prompt.max_tokens is not None:
         sampling = replace(sampling, max_tokens=prompt.max_tokens)
@@ -52,14 +52,13 @@ async def ask(
     check: Any = None,
     attempts: int = ATTEMPTS,
 ) -> Answer[Any]:
-    """Ask until the answer parses, `attempts` times at most.
+    """Request an answer until it parses, at most `attempts` times.
 
-    The value is an instance of the prompt's output type, or the text where it has none. `check(value)` may return
-    what is wrong with a value that parses (a state the schema does not know), and None when nothing is; that is told
-    to the model too. A ChatError becomes the reason, but for BudgetSpent and EndpointDown, which no other item would
-    escape: they end the step.
+    The value is an instance of the prompt's output type, or text. `check(value)` returns what is wrong with a parsed
+    value, or None; the model is told. A ChatError becomes the reason, except BudgetSpent and EndpointDown, which end
+    the step.
     """
-    request = request_of(chat, prompt, fields, history)
+    request = first_request(chat, prompt, fields, history)
     wrong, completion = "", None
     for attempt in range(attempts):
         try:
@@ -68,7 +67,7 @@ async def ask(
             raise
         except ChatError as error:
             return Answer(None, f"{prompt.name}: {error}", completion, attempt + 1)
-        value, wrong = read(completion, prompt.output)
+        value, wrong = parse_completion(completion, prompt.output)
         if value is not None and check is not None:
             complaint = check(value)
             if complaint:
@@ -84,8 +83,8 @@ async def ask(
     )
 
 
-def read(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
-    """The value in a completion, or None and what is wrong with it."""
+def parse_completion(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, str]:
+    """Return the value of a completion, or None and what is wrong with it."""
     text = completion.text.strip()
     if output is None:
         return (text, "") if text else (None, "it is empty")
@@ -103,7 +102,7 @@ def read(completion: Completion, output: type[BaseModel] | None) -> tuple[Any, s
 
 
 def _unfenced(text: str) -> str:
-    """The JSON inside a code fence or after a thinking block, where a model put it there."""
+    """Return the JSON inside a code fence or after a thinking block."""
     text = text.rpartition("</think>")[2].strip()
     if text.startswith("```"):
         text = text.split("\n", 1)[-1].rsplit("```", 1)[0]

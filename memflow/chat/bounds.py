@@ -1,8 +1,6 @@
-"""Whether an output type is bounded everywhere: every string, list, object and number.
+"""Check that an output type bounds every string, list, object and number.
 
-A model that may write an endless string, or a number of ninety digits, sooner or later does; and only of a
-bounded type can one say how many tokens an answer takes at most. Prompt tests call `assert_bounded` on every
-output type.
+Only a bounded type limits the tokens of an answer. Prompt tests call `assert_bounded` on every output type.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,18 +16,17 @@ _BOUNDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "integer": (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")),
     "number": (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")),
 }
-"""For each JSON type what has to be given: one of each group."""
+"""Per JSON type, the keywords of which one per group is required."""
 
 
 def unbounded(output: type[BaseModel]) -> list[str]:
-    """The places of `output` that have no bound, each with what it lacks; empty when it is bounded
-    everywhere."""
+    """Return the unbounded places of `output` with what each lacks."""
     schema = schema_of(output)
     return [f"{output.__name__}{place}" for place in _open(schema, schema.get("$defs", {}), "", ())]
 
 
 def assert_bounded(output: type[BaseModel]) -> None:
-    """Raise AssertionError naming every place of `output` without a bound."""
+    """Raise AssertionError naming every unbounded place of `output`."""
     places = unbounded(output)
     assert not places, "; ".join(places)
 
@@ -60,7 +57,7 @@ def _open(
 def _members(
     part: Mapping[str, Any], defs: Mapping[str, Any], place: str, inside: tuple[str, ...]
 ) -> Iterator[str]:
-    """The open places inside an array or an object."""
+    """Yield the unbounded places inside an array or an object."""
     if part.get("type") == "array":
         for item in (part.get("items"), *part.get("prefixItems", ())):
             if item is not None:

@@ -1,9 +1,7 @@
-"""The ledger: every answered request is kept, so that none is ever asked twice, and the accounts can be drawn
-up.
+"""The ledger: it stores every completion, so that no request is sent twice and usage can be reported.
 
-A completion is written before anyone may use it, so a process killed at any point repeats no request whose
-answer it had. The stores behind the protocol (SQLite, PostgreSQL) are in resources/ledger.py. It never holds
-a key or a header.
+A completion is stored before it is used. SQLite and PostgreSQL ledgers are in resources/ledger.py. A ledger never
+contains an API key or a header.
 """
 
 import asyncio
@@ -16,7 +14,7 @@ from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """On whose account a request is booked."""
+    """The run, stage, role, partition and model for which a request is made."""
 
     run: str = ""
     stage: str = ""
@@ -27,30 +25,29 @@ class RequestContext:
 
 
 class Ledger(Protocol):
-    """Keeps completions by the digest of their request, and who used them."""
+    """Completions by the digest of their request, and their use."""
 
     def get(self, digest: str) -> Completion | None:
-        """The completion under `digest`, or None."""
+        """Return the completion under `digest`, or None."""
         ...
 
     def put(self, digest: str, request: ChatRequest, completion: Completion, account: RequestContext) -> None:
-        """Keep an answered request; when this returns, no end of this process loses it. The first answer
-        stays."""
+        """Store a completion durably before returning; the first one under a digest stays."""
         ...
 
     def used(self, digest: str, request: ChatRequest, account: RequestContext) -> None:
-        """Book that a kept completion was used once more. May be written later, in bulk."""
+        """Record a cache hit; it may be written later, in bulk."""
         ...
 
     def failed(self, request: ChatRequest, account: RequestContext, reason: str) -> None:
-        """Book that a request was given up."""
+        """Record a request that failed."""
         ...
 
 
 class LedgeredChat:
-    """A chat that asks its inner chat only what the ledger does not hold.
+    """A chat that sends only requests that are not in the ledger.
 
-    Identical requests in flight at once are asked once. Raises what the inner chat raises.
+    Identical concurrent requests are sent once. Raises what the inner chat raises.
     """
 
     def __init__(self, inner: Chat, ledger: Ledger, account: RequestContext) -> None:
@@ -63,7 +60,7 @@ class LedgeredChat:
         self._asking: dict[str, asyncio.Future[None]] = {}
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """The kept completion, or the inner chat's, kept first."""
+        """Return the cached completion, or the inner chat's after storing it."""
         key = request.digest(self.fingerprint)
         while True:
             kept = self.ledger.get(key)
@@ -99,7 +96,7 @@ class LedgeredChat:
 
 @dataclass
 class MemoryLedger:
-    """A ledger that lasts as long as the process: for tests and for a quick look."""
+    """A ledger in memory, for tests and dry runs."""
 
     kept: dict[str, Completion] = field(default_factory=dict)
     asked: Counter[str] = field(default_factory=Counter)

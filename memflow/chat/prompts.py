@@ -50,7 +50,7 @@ class _FrontMatter(BaseModel):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt as its file declares it. `digest` covers text and front matter."""
+    """A parsed prompt file. `digest` covers text and front matter."""
 
     name: str
     fields: tuple[str, ...]
@@ -64,7 +64,7 @@ class Prompt:
     def render(
         self, fields: Mapping[str, Any], history: Sequence[ChatMessage] = ()
     ) -> tuple[ChatMessage, ...]:
-        """The messages, with every field filled in. Raises PromptError naming the field that is missing or too many."""
+        """Return the messages with all fields filled in. Raises PromptError for missing or unknown fields."""
         missing = [name for name in self.fields if name not in fields]
         unknown = [name for name in fields if name not in self.fields]
         if missing or unknown:
@@ -83,7 +83,7 @@ class Prompt:
 
 @cache
 def load(package: str, stem: str) -> Prompt:
-    """The prompt `prompts/<stem>.md` of `package` (`memflow.benchmarks.amemgym`). Raises PromptError."""
+    """Return the prompt `prompts/<stem>.md` of a package. Raises PromptError."""
     if not package:
         raise PromptError(
             f"the prompt {stem} belongs into a folder `prompts` of a package; a module has none"
@@ -95,7 +95,7 @@ def load(package: str, stem: str) -> Prompt:
 
 
 def parse(text: str, package: str, where: str) -> Prompt:
-    """A prompt from its file's text. `package` holds the `answers` module that names its output type."""
+    """Parse a prompt file. `package` has the `answers` module with its output type. Raises PromptError."""
     try:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))
@@ -129,12 +129,12 @@ def parse(text: str, package: str, where: str) -> Prompt:
 
 @cache
 def has_prompts(package: str) -> bool:
-    """Whether `package` has a prompts folder. A module that lies in no package (\"\") has none."""
+    """Return whether a package has a prompts folder; a module outside packages ("") has none."""
     return bool(package) and files(package).joinpath("prompts").is_dir()
 
 
 def all_prompts(package: str) -> list[Prompt]:
-    """Every prompt of `package`, by name; none, where it has no prompts folder."""
+    """Return every prompt of a package by name, none without a prompts folder."""
     if not has_prompts(package):
         return []
     folder = files(package).joinpath("prompts")
@@ -143,14 +143,17 @@ def all_prompts(package: str) -> list[Prompt]:
 
 
 @cache
-def twins(package: str) -> frozenset[str]:
-    """The prompts of `package` that have a Chinese twin, `prompts/<stem>_zh.md` with the same fields."""
+def translated_stems(package: str) -> frozenset[str]:
+    """Return the stems of prompts with a Chinese translation, `prompts/<stem>_zh.md`."""
     stems = (each.name.partition("/")[2] for each in all_prompts(package) if each.language == "zh")
     return frozenset(stem.removesuffix(_CHINESE) for stem in stems)
 
 
-def spoken(package: str, stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """The prompt `prompts/<stem>.md` of `package`, or its twin in `language` where it has one; its output narrowed to
-    `output` where that is given."""
-    loaded = load(package, f"{stem}{_CHINESE}" if language == "zh" and stem in twins(package) else stem)
+def load_in_language(
+    package: str, stem: str, output: type[BaseModel] | None = None, language: str = "en"
+) -> Prompt:
+    """Return a prompt, or its translation if there is one, with its output type replaced by `output` if given."""
+    loaded = load(
+        package, f"{stem}{_CHINESE}" if language == "zh" and stem in translated_stems(package) else stem
+    )
     return loaded if output is None else replace(loaded, output=output)

@@ -1,7 +1,4 @@
-"""What is asked of a chat model and what it answers, and the protocol every chat keeps.
-
-No transport, no retries and no storage here.
-"""
+"""Chat requests and completions, and the Chat protocol. Transport, retries and storage are elsewhere."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +15,7 @@ Role = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a prompt."""
+    """A message of a prompt."""
 
     role: Role
     content: str
@@ -26,7 +23,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a model samples. None leaves the choice to the server."""
+    """Sampling parameters of a model; None means the server's default."""
 
     temperature: float = 0.0
     top_p: float | None = None
@@ -36,8 +33,7 @@ class Sampling:
 
 @lru_cache(maxsize=4096)
 def schema_of(output: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of an output type as it is sent: nothing may be added to an object, nothing left out of
-    it."""
+    """Return the JSON schema of an output type as it is sent: all properties required, no others allowed."""
     schema = output.model_json_schema()
     for part in (schema, *schema.get("$defs", {}).values()):
         if "properties" in part:
@@ -48,16 +44,15 @@ def schema_of(output: type[BaseModel]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def schema_digest(output: type[BaseModel]) -> str:
-    """Digest of the schema as it stands: a model writes the fields in their order, so the order counts."""
+    """Return the digest of the schema; the order of fields counts, since a model writes them in order."""
     return digest(json.dumps(schema_of(output)))
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One request: `messages` is all that a model sees; `prompt` and `fields` are for the scripted chat and
-    the accounts.
+    """A chat request. The model sees `messages`; `prompt` and `fields` serve the scripted chat and usage.
 
-    `attempt` counts from 0; a request asked again is another request, with another digest.
+    `attempt` counts from 0 and is part of the digest.
     """
 
     prompt: str
@@ -68,7 +63,7 @@ class ChatRequest:
     attempt: int = 0
 
     def digest(self, model_fingerprint: str) -> str:
-        """The ledger's key: model, messages, parameters, schema and attempt."""
+        """Return the ledger's key: model, messages, parameters, schema and attempt."""
         said = [[message.role, message.content] for message in self.messages]
         schema = None if self.output is None else schema_digest(self.output)
         return digest(model_fingerprint, said, self.sampling, schema, self.attempt)
@@ -76,7 +71,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """An answered request. Latency is in seconds; cached tokens are those the server's prefix cache held."""
+    """A chat completion and its token usage. Latency is in seconds; cached tokens are prefix cache hits."""
 
     text: str
     finish_reason: str = "stop"
@@ -88,16 +83,15 @@ class Completion:
 
 
 class Chat(Protocol):
-    """Whoever answers chat requests."""
+    """A chat model or a substitute for one."""
 
     fingerprint: str
-    """Digest of model, revision and sampling: the same fingerprint promises the same distribution of
-    answers."""
+    """Digest of model, revision and sampling: equal fingerprints mean the same distribution of answers."""
     sampling: Sampling
-    """How it samples unless a prompt says otherwise."""
+    """The sampling parameters unless a prompt sets others."""
     scripted: bool
-    """True where no language model answers; shown wherever its figures show."""
+    """True if no language model answers; scores show it."""
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """Answer `request`; raise a ChatError where no answer is to be had."""
+        """Return the completion of `request`. Raises ChatError."""
         ...

@@ -1,9 +1,6 @@
-"""A chat that is no language model: each prompt name has a small handler that works on the typed fields.
+"""The scripted chat: one deterministic handler per prompt name instead of a language model, for demos and tests.
 
-It exists so that the whole graph runs without a model: for demos and for tests. It is deterministic, and labelled
-"scripted, not a language model" wherever its figures show. The handlers lie beside the benchmarks and memories they
-serve (`scripted.py`); one sees what a model would see (`request.fields` and the history in `request.messages`) and no
-gold beyond it.
+Handlers are beside the benchmarks and memories (`scripted.py`). They see the request's fields and history, no gold.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,9 +16,9 @@ Handler = Callable[[ChatRequest], BaseModel | str]
 
 
 class ScriptedChat:
-    """Answers each prompt by its handler. `version` is part of the fingerprint: raise it when a handler changes.
+    """A chat that answers each prompt by its handler; raise `version` when a handler changes.
 
-    Chats of different `name` have ledgers of their own, and say the same; with another seed they draw otherwise.
+    `name` and `version` are part of the fingerprint.
     """
 
     scripted = True
@@ -38,7 +35,7 @@ class ScriptedChat:
         self.fingerprint = digest(LABEL, name, version)
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """The handler's answer. Token counts are estimates of four characters a token."""
+        """Return the handler's answer; token counts are estimated as four characters per token."""
         if request.prompt not in self.handlers:
             known = ", ".join(sorted(self.handlers))
             raise RequestRefused(

@@ -8,7 +8,7 @@ memory.py      what a memory held, and when (held.py)  policies.py   on-policy a
 plot.py        figures by period, as pictures
 checks.py      the rules of the tables, and the rows that violate them
 annotate.py    a sample for people to judge, and how far they agree
-accounts.py    what was spent                         query.py      SQL over the lake
+usage.py       usage of the models                        query.py      SQL over the lake
 export.py      files from the lake: export_users.py, as their benchmark publishes them; export_transcript.py, a run
 catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
 setup.py       init and doctor (health.py)
@@ -36,7 +36,7 @@ from memflow.cli.run import run
 from memflow.cli.selection import Front
 from memflow.cli.setup import doctor, init
 from memflow.cli.show import show
-from memflow.cli.usage import accounts
+from memflow.cli.usage import usage
 from memflow.errors import MemflowError
 
 
@@ -100,7 +100,8 @@ app.add_typer(export, name="export", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(plot)
 app.add_typer(annotate, name="annotate", rich_help_panel=LOOK)
 app.command(rich_help_panel=LOOK)(checks)
-app.command(rich_help_panel=LOOK)(accounts)
+app.command(rich_help_panel=LOOK)(usage)
+app.command("accounts", hidden=True, help="The former name of `usage`.")(usage)
 app.command(rich_help_panel=LOOK)(sql)
 app.command(rich_help_panel=KNOW)(domains)
 app.command(rich_help_panel=KNOW)(memories)

@@ -50,7 +50,7 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         note("\n`memflow data` says which data sets are there; `memflow run --domain NAME` measures one."),
         note(
             "One of your own, with other sizes, data, seed or language, is [own_domains.NAME] in memflow.toml:"
-            " docs/amemgym.md has AMemGym's parameters."
+            " docs/explanation/amemgym.md has AMemGym's parameters."
         ),
     )
 

@@ -15,7 +15,7 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.comem.paper import Row
+    from memflow.benchmarks.comem.paper import PaperRow
     from memflow.records import Score
     from memflow.scoring.histories import History
 
@@ -81,7 +81,7 @@ def _wanted(ctx: typer.Context, wanted: Sequence[str] | None) -> "dict[str, list
     return {name: mine for name, mine in found.items() if not wanted or name in wanted}
 
 
-def _domain(name: str, mine: "Sequence[History]", theirs: "Sequence[Row]") -> Iterator[RenderableType]:
+def _domain(name: str, mine: "Sequence[History]", theirs: "Sequence[PaperRow]") -> Iterator[RenderableType]:
     """The four tables of a domain, and why figures are not there."""
     told = sorted({at for history in mine for at in history.told})
     names = max(len(history.assistant) for history in mine)
@@ -187,7 +187,7 @@ def _is_shown(figure: "Score") -> bool:
 def _answer(
     form: Sheet,
     found: "Mapping[str, Sequence[History]]",
-    published: "Mapping[str, Sequence[Row]]",
+    published: "Mapping[str, Sequence[PaperRow]]",
     shown: Sequence[RenderableType],
     *,
     asked: bool,

@@ -8,7 +8,7 @@ from rich.text import Text
 from memflow.cli.times import known
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.comem.paper import Row
+    from memflow.benchmarks.comem.paper import PaperRow
     from resources.settings import Settings
 
 DOUBTED = "?"
@@ -21,7 +21,7 @@ COMPARED = (
 NOT_LIKE = "The paper has no figures of these domains."
 
 
-def published_for(settings: "Settings", found: Iterable[str]) -> "dict[str, list[Row]]":
+def published_for(settings: "Settings", found: Iterable[str]) -> "dict[str, list[PaperRow]]":
     """The paper's rows for each domain that is like one of its data sets."""
     from memflow.benchmarks.comem.paper import published, stands_for
 
@@ -33,7 +33,9 @@ def published_for(settings: "Settings", found: Iterable[str]) -> "dict[str, list
     }
 
 
-def their_lines(title: str, theirs: "Sequence[Row]", told: Sequence[int], cells: int) -> Iterator[list[Any]]:
+def their_lines(
+    title: str, theirs: "Sequence[PaperRow]", told: Sequence[int], cells: int
+) -> Iterator[list[Any]]:
     """The paper's lines of a table, model by model; none where ours has other checkpoints."""
     from memflow.benchmarks.comem.paper import memories
 
@@ -51,7 +53,7 @@ def their_lines(title: str, theirs: "Sequence[Row]", told: Sequence[int], cells:
                 ]
 
 
-def _their_cells(title: str, row: "Row") -> list[str]:
+def _their_cells(title: str, row: "PaperRow") -> list[str]:
     from memflow.benchmarks.comem.paper_consistency import accuracies
 
     mark = DOUBTED if row.doubt else " "
@@ -66,7 +68,7 @@ def _their_cells(title: str, row: "Row") -> list[str]:
     return [f"{share:.3f}{mark}" for share in shares]
 
 
-def plain_of(domain: str, row: "Row") -> Iterator[dict[str, Any]]:
+def plain_of(domain: str, row: "PaperRow") -> Iterator[dict[str, Any]]:
     """A row of the paper's with the names that ours have."""
     from memflow.benchmarks.comem.paper import memories, sources
 

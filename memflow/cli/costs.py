@@ -18,7 +18,7 @@ from memflow.errors import BadInput
 if TYPE_CHECKING:
     from resources.lake import Lake
     from resources.ledger import SqlLedger
-    from resources.usage import AccountRow
+    from resources.usage import UsageRow
 
 
 class Per(StrEnum):
@@ -40,11 +40,11 @@ class Asked:
     seconds: float
 
     @classmethod
-    def over(cls, of: int, row: "AccountRow | None") -> "Asked":
+    def over(cls, of: int, row: "UsageRow | None") -> "Asked":
         """The means over `of` messages or probes."""
         if row is None or not of:
             return cls(of, 0.0, 0.0, 0.0, 0.0)
-        calls = (row.asked + row.kept + row.failed) / of
+        calls = (row.requests + row.cache_hits + row.failed) / of
         return cls(of, calls, row.prompt_tokens / of, row.completion_tokens / of, row.latency_s / of)
 
 
@@ -129,10 +129,10 @@ def _run(lake: "Lake", table_: str, partition: str) -> str | None:
 
 def _booked(
     ledger: "SqlLedger", run: str | None, stage: str, domain: str, assistant: str
-) -> "AccountRow | None":
+) -> "UsageRow | None":
     """What the memory asked in that run and stage; None where it asked nothing."""
     wanted = {"domain": domain, "assistant": assistant, "stage": stage, "role": "memory"}
-    return next((row for row in ledger.accounts((*wanted,), run=run) if row.by == wanted), None)
+    return next((row for row in ledger.usage((*wanted,), run=run) if row.by == wanted), None)
 
 
 def _table(domain: str, found: list[Costs]) -> Iterator[Any]:

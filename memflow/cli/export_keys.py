@@ -29,8 +29,8 @@ def keys(
     """
     from collections import Counter
 
-    from memflow.benchmarks.comem.annotation.label_file import written
-    from memflow.benchmarks.comem.load import contexts_of
+    from memflow.benchmarks.comem.annotation.label_file import format_label_file
+    from memflow.benchmarks.comem.load import load_contexts
     from resources.lake import Lake
 
     settings = front_of(ctx).load()
@@ -41,7 +41,7 @@ def keys(
     held = lake.read("question.keys", domain)
     read = set(lake.partitions("raw.records"))
     records = lake.read_all("raw.records", [name for name in of.datasets if name in read])
-    made = written(of, contexts_of(of, records), held, _models(settings))
+    made = format_label_file(of, load_contexts(of, records), held, _models(settings))
     if not made.questions:
         why = next(iter(made.left_out.values()), "it has none")
         raise BadInput(f"no key of {domain} can be written: {why}")
@@ -58,7 +58,7 @@ def keys(
         ),
         note(
             "To import them: the same domain with this file as one more data set, and "
-            'keys = "imported" (docs/comem.md)'
+            'keys = "imported" (docs/explanation/comem.md)'
         ),
     )
 

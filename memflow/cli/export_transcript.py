@@ -54,7 +54,7 @@ def transcript(
         ),
         note(
             "To give them to other memories: a domain with the same users and this file as data sets, and "
-            'policy = "off" (docs/off_policy.md)'
+            'policy = "off" (docs/how-to/compare-policies.md)'
         ),
     )
 
@@ -72,7 +72,7 @@ def _made(lake: "Lake", domain: "Domain", assistant: str) -> "Made":
     if "fingerprint" not in facts.meta:
         raise BadInput(
             f"{partition} was played by an older memflow, which did not keep who spoke; "
-            f"`memflow run --again --domain {domain.name} --assistant {assistant}` plays it from the ledger"
+            f"`memflow run --force --domain {domain.name} --assistant {assistant}` plays it from the ledger"
         )
     return Made(
         benchmark=domain.benchmark,

@@ -157,7 +157,7 @@ def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Man
     if not settings.training.python:
         raise BadSettings(
             "nothing trains here: as `python` under [training] in memflow.toml, name the Python of an environment "
-            "that has memflow's extra `sft` (docs/sft.md)"
+            "that has memflow's extra `sft` (docs/how-to/finetune.md)"
         )
     message(f"{len(job.made_of['cases'])} examples: training {job.base}")
 

@@ -163,7 +163,10 @@ def _model(name: str, model: "Model") -> Finding:
         program = shlex.split(model.executable)[0]
         if model.adapter and (wrong := _unserved(model)):
             return Finding(
-                what, "missing", wrong, "Mend `adapter` and `revision`; docs/sft.md has the lines."
+                what,
+                "missing",
+                wrong,
+                "Mend `adapter` and `revision`; docs/how-to/finetune.md has the lines.",
             )
         if shutil.which(program):
             return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
@@ -214,13 +217,13 @@ def _embedder(settings: "Settings") -> Finding:
 
 def _own(settings: "Settings") -> Iterator[Finding]:
     from memflow.errors import BadSettings
-    from memflow.memories.registry import looked_up
+    from memflow.memories.registry import resolve_user_memories
 
     own = settings.own_memories()
     wanted = {assistant.partition("@")[0] for assistant in settings.assistants}
-    for name, found in looked_up(own).items():
+    for name, found in resolve_user_memories(own).items():
         if isinstance(found, BadSettings):
-            mend = "Mend its class or its line; docs/memories.md has a template."
+            mend = "Mend its class or its line; docs/how-to/memory.md has a template."
             yield Finding(f"memory {name}", "missing" if name in wanted else "absent", str(found), mend)
         else:
             yield Finding(f"memory {name}", "ok", f"{own[name].path or own[name].system}, {own[name].origin}")

@@ -113,7 +113,7 @@ def _rows(
             role=role,
             model=row.by["model"],
             instances=instances,
-            calls=row.asked / instances,
+            calls=row.requests / instances,
             failures=row.failed / instances,
             prompt_tokens=row.prompt_tokens / instances,
             completion_tokens=row.completion_tokens / instances,

@@ -14,7 +14,7 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.comem.annotation.summary import Survey
+    from memflow.benchmarks.comem.annotation.summary import LabelSummary
 
 LONGEST, MOST = 120, 5
 
@@ -27,8 +27,8 @@ def keys(
     """Show what is right at each checkpoint: how many questions were kept, where annotator and verifier agree, why
     others were dropped, how keys change as the dialogue grows, and how many are as published; by category.
     """
-    from memflow.benchmarks.comem.annotation.summary import surveys
-    from memflow.benchmarks.comem.load import contexts_of
+    from memflow.benchmarks.comem.annotation.summary import summarize_labels
+    from memflow.benchmarks.comem.load import load_contexts
     from memflow.chat.scripted import LABEL
     from memflow.run.recording import SCRIPTED
     from resources.lake import Lake
@@ -41,7 +41,7 @@ def keys(
         raise BadInput(f"{domain} has no keys yet: `memflow run --domain {domain}` makes them")
     rows = lake.read("question.keys", domain)
     read = [name for name in of_domain.datasets if name in lake.partitions("raw.records")]
-    found = surveys(contexts_of(of_domain, lake.read_all("raw.records", read)), rows)
+    found = summarize_labels(load_contexts(of_domain, lake.read_all("raw.records", read)), rows)
     if not found:
         raise BadInput(f"{domain}: none of its questions has a key; `memflow show made` says why")
     facts = lake.facts("question.keys", domain)
@@ -57,7 +57,7 @@ def keys(
     answer(form, data, heading(f"{domain}: keys by {' and '.join(hands)}"), *_shown(found), *said)
 
 
-def _shown(found: Sequence["Survey"]) -> Iterator[RenderableType]:
+def _shown(found: Sequence["LabelSummary"]) -> Iterator[RenderableType]:
     whole = found[0]
     checkpoints = [at.checkpoint for at in whole.checkpoints]
     numbers = ["questions", "kept", "dropped", "failed", *(f"agreed at {number}" for number in checkpoints)]

@@ -17,9 +17,9 @@ from memflow.cli.selection import front_of, own_of
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Calls
-    from memflow.memories.own import Own
     from memflow.memories.registry import MemoryConfig
-    from memflow.memories.system import System
+    from memflow.memories.systems import System
+    from memflow.memories.user_memories import UserMemory
 
 LONGEST_VALUE = 24
 PER = {"arrival": "arrival", "message": "message", "round": "round of two messages"}
@@ -41,7 +41,7 @@ def memories(
     A name is the system and, after it, its numbers: rag_2_4_30 is rag with FREQ 2, NS 4 and K 30.
     """
     from memflow.errors import BadSettings
-    from memflow.memories.registry import describe, find, looked_up
+    from memflow.memories.registry import find, resolve_user_memories, shipped_systems
 
     settings = front_of(ctx).load()
     if names:
@@ -49,8 +49,8 @@ def memories(
         rows = [_row(find(name, known), known.get(name)) for name in called]
     else:
         known = settings.own_memories()
-        rows = [_row(find(system.name)) for system in describe()]
-        for name, found in looked_up(known).items():
+        rows = [_row(find(system.name)) for system in shipped_systems()]
+        for name, found in resolve_user_memories(known).items():
             if isinstance(found, BadSettings):
                 rows.append(_broken(name, known[name], found))
             else:
@@ -63,12 +63,12 @@ def memories(
         rows,
         *(part for row in rows for part in _brief(row)),
         note(
-            "\n`memflow memories NAME` shows one whole, --whole all of them. One of your own: docs/memories.md."
+            "\n`memflow memories NAME` shows one whole, --whole all of them. One of your own: docs/how-to/memory.md."
         ),
     )
 
 
-def _row(recipe: "MemoryConfig", mine: "Own | None" = None) -> dict[str, Any]:
+def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, Any]:
     system = recipe.system
     memory, calls = system.memory, system.calls
     return {
@@ -85,13 +85,13 @@ def _row(recipe: "MemoryConfig", mine: "Own | None" = None) -> dict[str, Any]:
         "asks": _asks(calls),
         "needs_embedder": system.needs_embedder,
         "needs_chat": system.needs_chat,
-        "lacks": system.lacks or None,
+        "lacks": system.missing_requirement or None,
         "prompts": [prompt.name for prompt in system.prompts],
         "unusable": None,
     }
 
 
-def _broken(name: str, mine: "Own", wrong: Any) -> dict[str, Any]:
+def _broken(name: str, mine: "UserMemory", wrong: Any) -> dict[str, Any]:
     """The row of one that cannot be had."""
     return {
         "memory": name,

@@ -1,9 +1,7 @@
-"""The walk from the command line: Dagster's own jobs, a run per partition, on the instance that the UI shows.
+"""`memflow run`: Dagster's own jobs, one run per partition, on the instance that the UI shows.
 
-Partitions that are up to date are left alone. A partition that fails is reported, what is made from it is left out, and
-the rest goes on. What is shown while it runs is progress.py; which partitions are asked for, selection.py.
-
-Dagster is imported when the first partition has to be run: to find that all is up to date takes no second.
+Partitions that are up to date are skipped. When a run fails, what depends on it is skipped and the rest continues.
+Dagster is imported when the first partition has to run. Progress is progress.py, the selection selection.py.
 """
 
 from collections import Counter
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from assets.fingerprints import Fingerprints
 from memflow.benchmarks.datasets import Dataset
 from memflow.errors import MissingData
+from memflow.pipeline import JOBS, Scope, steps_of
 from memflow.records import Score
 from resources.process_locks import has_stale_locks
 from resources.settings import Settings
@@ -25,104 +24,114 @@ if TYPE_CHECKING:
 
     from resources.ledger import SqlLedger
 
-LEFT_OUT = "left out, since what it is made from failed"
+DONE, UP_TO_DATE, SKIPPED = "done", "up to date", "skipped, because an input failed"
 QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 
 
 @dataclass(frozen=True)
-class Order:
-    """What to run. `limit` cuts every domain; `again` runs what is up to date as well (from the ledger)."""
+class RunRequest:
+    """What to run. `limit` cuts every domain; `force` also runs what is up to date (from the ledger)."""
 
     domains: Sequence[str]
     assistants: Sequence[str]
     limit: int = 0
-    again: bool = False
+    force: bool = False
 
 
 @dataclass(frozen=True)
-class Leg:
-    """One run: a job on a partition, `assistant|domain` where that has two dimensions.
+class PlannedRun:
+    """One run: the job of a scope on a partition, `assistant|domain` where that has two dimensions.
 
-    It is left out when all runs that it comes `after` failed.
+    It is skipped when all runs in `after` failed.
     """
 
-    job: str
+    scope: Scope
     partition: str | None
-    fresh: Callable[[], bool]
+    up_to_date: Callable[[], bool]
     config: dict[str, Any] = field(default_factory=dict)
-    after: tuple["Leg", ...] = ()
+    after: tuple["PlannedRun", ...] = ()
+
+    @property
+    def job(self) -> str:
+        """The name of the job."""
+        return JOBS[self.scope][0]
+
+    @property
+    def name(self) -> str:
+        """The job and its partition: `evaluate_memory amemgym_demo · full`."""
+        assistant, multiple, domain = (self.partition or "").partition("|")
+        return f"{self.job} {f'{domain} · {assistant}' if multiple else self.partition or ''}".strip()
 
 
 @dataclass
 class Outcome:
-    """What came of a walk."""
+    """The result of `run_pipeline`."""
 
-    ran: list[Leg] = field(default_factory=list)
-    kept: list[Leg] = field(default_factory=list)
-    failed: list[tuple[Leg, str]] = field(default_factory=list)
-    skipped: list[Leg] = field(default_factory=list)
+    ran: list[PlannedRun] = field(default_factory=list)
+    up_to_date: list[PlannedRun] = field(default_factory=list)
+    failed: list[tuple[PlannedRun, str]] = field(default_factory=list)
+    skipped: list[PlannedRun] = field(default_factory=list)
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     figures: list[Score] = field(default_factory=list)
-    accounts: list[dict[str, Any]] = field(default_factory=list)
+    usage: list[dict[str, Any]] = field(default_factory=list)
 
-    def stops(self, leg: Leg) -> bool:
-        """Whether nothing that `leg` is made from came about."""
+    def lacks_inputs(self, run: PlannedRun) -> bool:
+        """Whether every run that `run` depends on failed or was skipped."""
         lost = [*self.skipped, *(failed for failed, _ in self.failed)]
-        return bool(leg.after) and all(before in lost for before in leg.after)
+        return bool(run.after) and all(before in lost for before in run.after)
 
 
 class Watcher(Protocol):
-    """Told how the walk goes."""
+    """Is called as a pipeline runs."""
 
-    def begin(self, legs: int) -> None: ...
-    def leg(self, leg: Leg) -> None: ...
+    def begin(self, runs: int) -> None: ...
+    def start_run(self, run: PlannedRun) -> None: ...
     def step(self, name: str, done: int, total: int) -> None: ...
-    def end_leg(self, leg: Leg, what: str) -> None: ...
+    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
-def walk(settings: Settings, order: Order, watcher: Watcher, budget: Any = None) -> Outcome:
-    """Materialize what `order` asks for, in the order of the walk."""
-    recipes = Fingerprints.of(settings)
+def run_pipeline(settings: Settings, request: RunRequest, watcher: Watcher, budget: Any = None) -> Outcome:
+    """Materialize the requested partitions, in the order of the pipeline."""
+    fingerprints = Fingerprints.of(settings)
     outcome = Outcome()
-    legs = _legs(settings, order, recipes, outcome)
-    watcher.begin(len(legs))
+    planned = _planned(settings, request, fingerprints, outcome)
+    watcher.begin(len(planned))
     with ExitStack() as stack:
         executor: Executor | None = None
         if has_stale_locks(settings.home):
-            # Opening the instance ends the runs of killed processes, whether or not there is something to run.
-            executor = stack.enter_context(Executor(settings, recipes, watcher, budget))
-        for leg in legs:
-            watcher.leg(leg)
-            if outcome.stops(leg):
-                outcome.skipped.append(leg)
-                watcher.end_leg(leg, LEFT_OUT)
+            # Opening the instance ends the runs of killed processes, also where nothing has to run.
+            executor = stack.enter_context(Executor(settings, fingerprints, watcher, budget))
+        for run in planned:
+            watcher.start_run(run)
+            if outcome.lacks_inputs(run):
+                outcome.skipped.append(run)
+                watcher.end_run(run, SKIPPED)
                 continue
-            if not order.again and leg.fresh():
-                outcome.kept.append(leg)
-                watcher.end_leg(leg, "up to date")
+            if not request.force and run.up_to_date():
+                outcome.up_to_date.append(run)
+                watcher.end_run(run, UP_TO_DATE)
                 continue
             if executor is None:
-                executor = stack.enter_context(Executor(settings, recipes, watcher, budget))
-            wrong = executor.run(leg, outcome)
-            watcher.end_leg(leg, wrong or "done")
-        if recipes.lake.facts("score.leaderboard", "all") is not None:
-            outcome.figures = recipes.lake.read("score.leaderboard", "all")
+                executor = stack.enter_context(Executor(settings, fingerprints, watcher, budget))
+            watcher.end_run(run, executor.run(run, outcome) or DONE)
+        if fingerprints.lake.facts("score.leaderboard", "all") is not None:
+            outcome.figures = fingerprints.lake.read("score.leaderboard", "all")
         if executor is not None:
-            outcome.accounts = _accounts(executor.models.ledger, set(outcome.runs))
+            outcome.usage = _usage(executor.models.ledger, set(outcome.runs))
     return outcome
 
 
 class Executor:
-    """Runs legs through Dagster, in this process. The instance is open while the context lasts."""
+    """Executes planned runs through Dagster, in this process. The instance is open while the context lasts."""
 
-    def __init__(self, settings: Settings, recipes: Fingerprints, watcher: Watcher, budget: Any) -> None:
+    def __init__(self, settings: Settings, fingerprints: Fingerprints, watcher: Watcher, budget: Any) -> None:
         from assets.definitions import build_defs, build_resources
 
-        resources = build_resources(settings, budget, recipes)
+        resources = build_resources(settings, budget, fingerprints)
         self.settings = settings
         self.models = resources["models"]
-        self.models.watch = lambda account, done, total: watcher.step(account.stage, done, total)
+        self.models.watch = lambda context, done, total: watcher.step(context.stage, done, total)
         self._definitions = build_defs(settings, resources)
         self._stack = ExitStack()
 
@@ -138,73 +147,72 @@ class Executor:
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)
 
-    def run(self, leg: Leg, outcome: Outcome) -> str:
-        """Run a leg. Return the reason when it fails, else an empty string."""
+    def run(self, run: PlannedRun, outcome: Outcome) -> str:
+        """Execute a planned run. Return the reason when it fails, else an empty string."""
         from assets.partitions import pair
 
-        assistant, multiple, domain = (leg.partition or "").partition("|")
-        result = self._definitions.resolve_job_def(leg.job).execute_in_process(
-            partition_key=pair(domain, assistant) if multiple else leg.partition,
+        assistant, multiple, domain = (run.partition or "").partition("|")
+        result = self._definitions.resolve_job_def(run.job).execute_in_process(
+            partition_key=pair(domain, assistant) if multiple else run.partition,
             instance=self._opened.instance,
-            run_config={"ops": leg.config, "loggers": QUIET},
+            run_config={"ops": run.config, "loggers": QUIET},
             tags={"memflow/reason": "command line", **self._opened.tags},
             raise_on_error=False,
         )
         outcome.runs.append(result.run_id)
         if result.success:
-            outcome.ran.append(leg)
+            outcome.ran.append(run)
             return ""
         reason = _reason(result)
-        outcome.failed.append((leg, reason))
+        outcome.failed.append((run, reason))
         return reason
 
 
-def _legs(settings: Settings, order: Order, recipes: Fingerprints, outcome: Outcome) -> list[Leg]:
-    """The runs, in order; data sets that cannot be read are noted, and a domain that has none has failed.
+def _planned(
+    settings: Settings, request: RunRequest, fingerprints: Fingerprints, outcome: Outcome
+) -> list[PlannedRun]:
+    """The runs, in order. Missing data sets are noted; a domain without any has failed.
 
-    Raises MissingData where that holds of every domain.
+    Raises MissingData where no domain has any.
     """
-    reading: dict[str, Leg] = {}
-    building: list[Leg] = []
-    measuring: list[Leg] = []
-    for domain in (settings.domain(name).limited(order.limit) for name in order.domains):
-        build = Leg("build_users", domain.name, partial(recipes.built, domain), _limits(order.limit))
+    ingested: dict[str, PlannedRun] = {}
+    generated: list[PlannedRun] = []
+    evaluated: list[PlannedRun] = []
+    sample = {"config": {"limit": request.limit}}
+    config = {step.name: sample for step in steps_of("domain")}
+    for domain in (settings.domain(name).limited(request.limit) for name in request.domains):
+        generate = PlannedRun(
+            "domain", domain.name, partial(fingerprints.up_to_date, "domain", domain), config
+        )
         try:
-            found, lacking = recipes.library.of(domain)
-        except MissingData as wrong:
-            if len(outcome.failed) + 1 == len(order.domains):
+            found, lacking = fingerprints.library.of(domain)
+        except MissingData as error:
+            if len(outcome.failed) + 1 == len(request.domains):
                 raise
-            outcome.failed.append((build, str(wrong)))
+            outcome.failed.append((generate, str(error)))
             continue
         if lacking:
             outcome.missing[domain.name] = lacking
         for each in found:
-            reading.setdefault(each.name, Leg("read_datasets", each.name, partial(recipes.read, each.name)))
-        build = replace(build, after=tuple(reading[each.name] for each in found))
-        building.append(build)
-        measuring += [
-            Leg(
-                "measure_memories",
+            up_to_date = partial(fingerprints.up_to_date, "dataset", each.name)
+            ingested.setdefault(each.name, PlannedRun("dataset", each.name, up_to_date))
+        generate = replace(generate, after=tuple(ingested[each.name] for each in found))
+        generated.append(generate)
+        evaluated += [
+            PlannedRun(
+                "domain x assistant",
                 f"{name}|{domain.name}",  # as Dagster writes it: the dimensions in the order of their names
-                partial(recipes.measured, domain.name, name),
-                after=(build,),
+                partial(fingerprints.up_to_date, "domain x assistant", domain.name, name),
+                after=(generate,),
             )
-            for name in order.assistants
+            for name in request.assistants
         ]
-    publishing = Leg("publish_scores", None, recipes.published, after=tuple(measuring))
-    return [*reading.values(), *building, *measuring, publishing]
-
-
-def _limits(limit: int) -> dict[str, Any]:
-    return {
-        name: {"config": {"limit": limit}}
-        for name in ("states", "utterance__turns", "question__keys", "question__probes", "feedback__sessions")
-    }
+    publish = PlannedRun("all", None, partial(fingerprints.up_to_date, "all"), after=tuple(evaluated))
+    return [*ingested.values(), *generated, *evaluated, publish]
 
 
 def _reason(result: "dg.ExecuteInProcessResult") -> str:
-    """The blocking checks that failed, and where; else what the first step that failed raised, under Dagster's own
-    error and above what that one came of."""
+    """The blocking checks that failed and the offending rows; otherwise the exception of the first failed step."""
     import dagster as dg
 
     broken = [
@@ -219,7 +227,7 @@ def _reason(result: "dg.ExecuteInProcessResult") -> str:
         if event.is_step_failure and event.step_failure_data.error is not None:
             error = event.step_failure_data.error
             return f"{event.step_key}: {(error.cause or error).message.strip()}"
-    return "the run failed; its page in the UI says why"
+    return "the run failed; see its page in the UI"
 
 
 def _broken(check: "dg.AssetCheckEvaluation") -> Iterator[str]:
@@ -234,16 +242,18 @@ def _broken(check: "dg.AssetCheckEvaluation") -> Iterator[str]:
             yield f"{check.asset_key.to_user_string()}: {rule['offending']}"
             continue
         found = (
-            f"not so of {rule['unexpected']} of {rule['rows']} rows" if rule["rows"] else "the table is empty"
+            f"violated by {rule['unexpected']} of {rule['rows']} rows"
+            if rule["rows"]
+            else "the table is empty"
         )
         where = f" ({rule['offending']})" if rule["offending"] else ""
         yield f"{check.asset_key.to_user_string()}: {str(rule['property']).lower()}: {found}{where}"
 
 
-def _accounts(ledger: "SqlLedger", runs: set[str]) -> list[dict[str, Any]]:
-    """The accounts of these runs, by stage and role."""
+def _usage(ledger: "SqlLedger", runs: set[str]) -> list[dict[str, Any]]:
+    """The usage of these runs, by stage and role."""
     summed: dict[tuple[str, str], Counter[str]] = {}
-    for row in ledger.accounts(("run", "stage", "role")):
+    for row in ledger.usage(("run", "stage", "role")):
         if row.by["run"] in runs:
             numbers = {name: value for name, value in asdict(row).items() if name != "by"}
             summed.setdefault((row.by["stage"], row.by["role"]), Counter()).update(numbers)

@@ -1,6 +1,6 @@
-"""`plan`: calls, tokens, time and cost by stage, before anything is spent.
+"""`memflow plan`: calls, tokens, time and cost of a run by stage, without running it.
 
-What a run would do is forecast.py; here it is priced, summed and shown.
+What a run would do is forecast.py; pricing, summing and printing are here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,13 +31,15 @@ from memflow.records import TABLES
 
 if TYPE_CHECKING:
     from memflow.cli.forecast import Forecast
-    from memflow.run.dry_run import Act
+    from memflow.run.dry_run import StepForecast
     from resources.settings import Settings
 
 LatencyOption = Annotated[
-    float, typer.Option("--latency", min=0.0, help="Seconds that a request is taken to need: an assumption.")
+    float, typer.Option("--latency", min=0.0, help="Seconds that each request is assumed to take.")
 ]
-AgainOption = Annotated[bool, typer.Option("--again", help="As for run: count what is up to date as well.")]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="As for run: include partitions that are up to date.")
+]
 STAGES = tuple(dict.fromkeys(table.partition(".")[0] for table in TABLES))
 NUMBERS = ("calls", "prompt_tokens", "completion_tokens", "most_tokens")
 
@@ -57,13 +59,13 @@ def plan(
     annotator: AnnotatorOption = None,
     verifier: VerifierOption = None,
     latency: LatencyOption = 1.0,
-    again: AgainOption = False,
+    force: ForceOption = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Say what a run would ask of the models, by stage: calls, tokens, time and cost.
+    """Forecast the calls, tokens, time and cost of a run, by stage.
 
-    Nothing is asked of them: the chain is rehearsed in memory with the scripted chat. Answers are taken to be
-    as long as the scripted chat's; `at most` is what their limits allow.
+    No model is called: the pipeline runs in memory with the scripted chat. Answers are taken to be as long as those of
+    the scripted chat; `at most` is what their limits allow.
     """
     selection = select(
         ctx,
@@ -80,69 +82,73 @@ def plan(
         annotator=annotator,
         verifier=verifier,
     )
-    # Imported after the selection: a misspelled name is refused without it.
+    # Imported after the selection, so that a misspelled name fails fast.
     from memflow.cli.forecast import forecast
 
-    made = forecast(selection, latency, again)
+    planned = forecast(selection, latency, force)
     settings = selection.settings
-    stages = _totals(made.acts, settings, ("stage", "role", "model"))
-    assistants = _totals([act for act in made.acts if act.assistant], settings, ("domain", "assistant"))
-    seconds = sum(act.seconds for act in made.acts)
+    stages = _totals(planned.steps, settings, ("stage", "role", "model"))
+    assistants = _totals(
+        [step for step in planned.steps if step.assistant], settings, ("domain", "assistant")
+    )
+    seconds = sum(step.seconds for step in planned.steps)
     total = {name: sum(row[name] for row in stages) for name in (*NUMBERS, "cost", "most_cost")}
     answer(
         form,
         {
             "stages": stages,
-            "seconds_by_stage": {act.stage: _seconds(made.acts, stage=act.stage) for act in made.acts},
+            "seconds_by_stage": {
+                step.stage: _seconds(planned.steps, stage=step.stage) for step in planned.steps
+            },
             "assistants": assistants,
-            "acts": [asdict(act) for act in made.acts],
+            "steps": [asdict(step) for step in planned.steps],
             "total": {**total, "seconds": seconds},
-            "up_to_date": made.up_to_date,
-            "annotated": {name: asdict(each) for name, each in made.annotated.items()},
-            "missing": {name: [each.name for each in lacking] for name, lacking in made.missing.items()},
-            "assumptions": _assumptions(made, settings, latency),
+            "up_to_date": planned.up_to_date,
+            "annotated": {name: asdict(each) for name, each in planned.annotated.items()},
+            "missing": {name: [each.name for each in lacking] for name, lacking in planned.missing.items()},
+            "assumptions": _assumptions(planned, settings, latency),
         },
-        *_shown(made, stages, assistants, total, settings, latency),
+        *_shown(planned, stages, assistants, total, settings, latency),
     )
 
 
-def _totals(acts: Iterable["Act"], settings: "Settings", by: Sequence[str]) -> list[dict[str, Any]]:
-    """Calls, tokens and costs, summed by attributes of acts and their tallies, in the order of the walk."""
+def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[str]) -> list[dict[str, Any]]:
+    """Sum calls, tokens and costs by attributes of steps and their counts, in the order of the pipeline."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for act in sorted(acts, key=lambda act: STAGES.index(act.stage)) if "stage" in by else acts:
-        for tally in act.tallies:
-            names = tuple(getattr(tally if hasattr(tally, name) else act, name) for name in by)
+    for step in sorted(steps, key=lambda step: STAGES.index(step.stage)) if "stage" in by else steps:
+        for count in step.counts:
+            names = tuple(getattr(count if hasattr(count, name) else step, name) for name in by)
             zeros = dict.fromkeys((*NUMBERS, "cost", "most_cost"), 0)
             row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **zeros})
-            model = settings.model(tally.model)
+            model = settings.model(count.model)
             for name in NUMBERS:
-                row[name] += getattr(tally, name)
-            paid = tally.prompt_tokens * model.price_in
-            row["cost"] += (paid + tally.completion_tokens * model.price_out) / 1e6
-            row["most_cost"] += (paid + tally.most_tokens * model.price_out) / 1e6
+                row[name] += getattr(count, name)
+            paid = count.prompt_tokens * model.price_in
+            row["cost"] += (paid + count.completion_tokens * model.price_out) / 1e6
+            row["most_cost"] += (paid + count.most_tokens * model.price_out) / 1e6
     return list(rows.values())
 
 
-def _seconds(acts: Iterable["Act"], **where: str) -> float:
+def _seconds(steps: Iterable["StepForecast"], **where: str) -> float:
     return sum(
-        act.seconds for act in acts if all(getattr(act, name) == value for name, value in where.items())
+        step.seconds for step in steps if all(getattr(step, name) == value for name, value in where.items())
     )
 
 
-def _assumptions(made: "Forecast", settings: "Settings", latency: float) -> list[str]:
+def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> list[str]:
     playing = dict.fromkeys([*(name for _, name in settings.roles)])
     at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
-        f"a request takes {latency:g} s (--latency), with so many at once: {at_once}",
+        f"each request takes {latency:g} s (--latency), with this many at once: {at_once}",
         "answers are as long as the scripted chat's; `at most` is the sum of their limits",
-        "no request has to be asked again, and none is in the ledger already",
-        "the embedder is ours: what an embedding endpoint would be asked is not counted",
-        *(["of annotated questions as many are kept as by the scripted chat"] if made.annotated else []),
+        "no request is repeated, and none is in the ledger",
+        "requests to an embedding endpoint are not counted",
+        *(["annotators keep as many questions as the scripted chat does"] if planned.annotated else []),
     ]
 
 
 def _shown(
-    made: "Forecast",
+    planned: "Forecast",
     stages: Sequence[dict[str, Any]],
     assistants: Sequence[dict[str, Any]],
     total: dict[str, Any],
@@ -153,14 +159,16 @@ def _shown(
     rows: list[list[Any]] = []
     for row in stages:
         first = not rows or all(row["stage"] != other[0] for other in rows)
-        seconds = duration(_seconds(made.acts, stage=row["stage"])) if first else ""
+        seconds = duration(_seconds(planned.steps, stage=row["stage"])) if first else ""
         rows.append([row["stage"], row["role"], row["model"], *_numbers(row, seconds)])
-    rows.append(["total", "", "", *_numbers(total, duration(sum(act.seconds for act in made.acts)))])
+    rows.append(["total", "", "", *_numbers(total, duration(sum(step.seconds for step in planned.steps)))])
     by_assistant = [
         [
             row["domain"],
             row["assistant"],
-            *_numbers(row, duration(_seconds(made.acts, domain=row["domain"], assistant=row["assistant"]))),
+            *_numbers(
+                row, duration(_seconds(planned.steps, domain=row["domain"], assistant=row["assistant"]))
+            ),
         ]
         for row in assistants
     ]
@@ -172,25 +180,23 @@ def _shown(
             Text(),
             table("By assistant", ("domain", "assistant", *numbers), by_assistant, right=numbers),
         ]
-    for domain, each in made.annotated.items():
+    for domain, each in planned.annotated.items():
         keys = each.questions * each.checkpoints
         shown.append(
             Text(
-                f"\n{domain}: {each.questions:,} questions x {each.checkpoints} checkpoints = {keys:,} keys, each of"
-                " annotator and verifier; the same part of a dialogue is asked about once."
+                f"\n{domain}: {each.questions:,} questions x {each.checkpoints} checkpoints = {keys:,} labels, each by"
+                " annotator and verifier. Identical parts of a dialogue are annotated once."
             )
         )
-    if made.up_to_date:
-        shown.append(note(f"\nUp to date, and left alone: {', '.join(made.up_to_date)}."))
-    for domain, lacking in made.missing.items():
-        shown.append(Text(f"\n{domain} is not whole; it lacks:", "yellow"))
+    if planned.up_to_date:
+        shown.append(note(f"\nUp to date: {', '.join(planned.up_to_date)}."))
+    for domain, lacking in planned.missing.items():
+        shown.append(Text(f"\n{domain} has missing data sets:", "yellow"))
         shown += [note(f"  {each.name}: {each.how}") for each in lacking]
     if not total["cost"]:
-        shown.append(
-            note("\nNo model here has a price (price_in and price_out in memflow.toml), so cost is 0.")
-        )
-    shown.append(note("\nAssumed:"))
-    shown += [note(f"  {line}") for line in _assumptions(made, settings, latency)]
+        shown.append(note("\nNo model has a price (price_in, price_out in memflow.toml), so the cost is 0."))
+    shown.append(note("\nAssumptions:"))
+    shown += [note(f"  {line}") for line in _assumptions(planned, settings, latency)]
     return shown
 
 

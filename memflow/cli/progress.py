@@ -1,4 +1,4 @@
-"""What a person sees while the walk goes on: runs done, the step at hand with its rate, and the time left."""
+"""The progress of a run: completed runs, the current step with its rate, and the remaining time."""
 
 import sys
 from types import TracebackType
@@ -18,12 +18,12 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from memflow.cli.pipeline import LEFT_OUT, Leg
+from memflow.cli.pipeline import DONE, SKIPPED, UP_TO_DATE, PlannedRun
 
 STEPS = {
-    "question": "keys annotated",
+    "question": "labels annotated",
     "memory": "events played",
-    "answer": "probes asked",
+    "answer": "probes answered",
     "feedback": "cases",
 }
 
@@ -35,7 +35,7 @@ class _Rate(ProgressColumn):
 
 
 class ProgressWatcher:
-    """Draws two bars on standard error: the runs, and the items of the step at hand."""
+    """Draws two bars on standard error: the runs, and the items of the current step."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
@@ -65,37 +65,30 @@ class ProgressWatcher:
     ) -> None:
         self._progress.stop()
 
-    def begin(self, legs: int) -> None:
-        """The walk has that many legs."""
-        self._total = legs
-        self._runs = self._progress.add_task("runs", total=legs)
+    def begin(self, runs: int) -> None:
+        """Show how many runs are planned."""
+        self._total = runs
+        self._runs = self._progress.add_task("runs", total=runs)
 
-    def leg(self, leg: Leg) -> None:
-        """A leg begins."""
+    def start_run(self, run: PlannedRun) -> None:
+        """Show the run that begins."""
         if self._runs is not None:
-            self._progress.update(self._runs, description=name_of(leg))
+            self._progress.update(self._runs, description=run.name)
 
     def step(self, name: str, done: int, total: int) -> None:
-        """So many items of a step are done."""
+        """Show the completed items of a step."""
         if self._step is None:
             self._step = self._progress.add_task(STEPS.get(name, name), total=total)
         if done == 1:
             self._progress.reset(self._step, total=total, description=STEPS.get(name, name))
         self._progress.update(self._step, completed=done)
 
-    def end_leg(self, leg: Leg, what: str) -> None:
-        """A leg has ended: `done`, `up to date`, or why it failed."""
+    def end_run(self, run: PlannedRun, result: str) -> None:
+        """Show the result of a run: `done`, `up to date`, skipped, or why it failed."""
         self._ended += 1
         if self._runs is not None:
             self._progress.advance(self._runs)
-        if what not in ("done", "up to date", LEFT_OUT):
-            self.console.print(f"[red]failed[/red]  {name_of(leg)}: {what}", highlight=False)
+        if result not in (DONE, UP_TO_DATE, SKIPPED):
+            self.console.print(f"[red]failed[/red]  {run.name}: {result}", highlight=False)
         elif not self.console.is_terminal:
-            print(f"[{self._ended}/{self._total}] {name_of(leg)}: {what}", file=sys.stderr, flush=True)
-
-
-def name_of(leg: Leg) -> str:
-    """`measure_memories amemgym_demo · full`."""
-    assistant, multiple, domain = (leg.partition or "").partition("|")
-    where = f"{domain} · {assistant}" if multiple else leg.partition or ""
-    return f"{leg.job} {where}".strip()
+            print(f"[{self._ended}/{self._total}] {run.name}: {result}", file=sys.stderr, flush=True)

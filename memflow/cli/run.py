@@ -1,6 +1,6 @@
-"""`memflow run`: materialize what is asked for, and say what came of it.
+"""`memflow run`: materialize the selected partitions, and print a summary.
 
-The walk itself is walk.py, what is seen meanwhile progress.py; what is said at the end, summary.py.
+The order of runs is pipeline.py, progress progress.py, the summary summary.py.
 """
 
 import gc
@@ -26,22 +26,25 @@ from memflow.cli.selection import (
 )
 
 COLLECT_AFTER = 100_000
-"""Allocations between two garbage collections. Each looks at all that Dagster and a run's rows keep alive: with
-Python's default of 700 that is a tenth of a run's CPU time, and memory use is the same."""
+"""Allocations between two garbage collections. Python's default of 700 costs a tenth of a run's CPU time, and memory
+use is the same."""
 
 CallsOption = Annotated[
-    int, typer.Option("--budget-calls", min=0, help="Ask at most so many requests; 0 is no limit.")
+    int, typer.Option("--budget-calls", min=0, help="Send at most this many requests; 0 is no limit.")
 ]
 TokensOption = Annotated[
-    int, typer.Option("--budget-tokens", min=0, help="Spend at most so many tokens; 0 is no limit.")
+    int, typer.Option("--budget-tokens", min=0, help="Use at most this many tokens; 0 is no limit.")
 ]
 CostOption = Annotated[
     float,
-    typer.Option("--budget", min=0, help="Spend at most so much, by the models' prices; 0 is no limit."),
+    typer.Option("--budget", min=0, help="Spend at most this much, by the models' prices; 0 is no limit."),
 ]
-AgainOption = Annotated[
-    bool, typer.Option("--again", help="Run what is up to date as well: a replay from the ledger.")
+ForceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Also run partitions that are up to date: a replay from the ledger."),
 ]
+# The former name of --force.
+AgainOption = Annotated[bool, typer.Option("--again", hidden=True)]
 
 
 def run(
@@ -61,12 +64,14 @@ def run(
     budget: CostOption = 0.0,
     budget_calls: CallsOption = 0,
     budget_tokens: TokensOption = 0,
+    force: ForceOption = False,
     again: AgainOption = False,
     format: FormatOption = Format.text,
 ) -> None:
-    """Play, ask and score, through Dagster: every run is seen in the UI, and what is up to date is left alone.
+    """Generate, play, answer and score the selected domains and assistants, through Dagster.
 
-    An answered request is never asked again, so a run that was stopped goes on where it was.
+    Partitions that are up to date are skipped. An answered request is never sent twice, so a run that was stopped
+    continues where it stopped.
     """
     selection = select(
         ctx,
@@ -84,16 +89,16 @@ def run(
         verifier=verifier,
     )
     gc.set_threshold(COLLECT_AFTER, 20, 20)
-    # Imported after the selection: a misspelled name is refused without them.
-    from memflow.cli.pipeline import Order, walk
+    # Imported after the selection, so that a misspelled name fails fast.
+    from memflow.cli.pipeline import RunRequest, run_pipeline
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
     from resources.limits import Budget
 
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
-    order = Order(selection.domains, selection.assistants, selection.limit, again)
+    request = RunRequest(selection.domains, selection.assistants, selection.limit, force or again)
     with ProgressWatcher() as watcher:
-        outcome = walk(selection.settings, order, watcher, limits)
+        outcome = run_pipeline(selection.settings, request, watcher, limits)
     summary = Summary.of(selection, outcome)
     if format is Format.json:
         answer(format, summary.data())

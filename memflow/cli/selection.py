@@ -14,7 +14,7 @@ import typer
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
-    from memflow.memories.own import Own
+    from memflow.memories.user_memories import UserMemory
     from resources.settings import Settings
 
 DEMO = ("amemgym_demo", "memorybench_demo")
@@ -224,22 +224,22 @@ def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dic
     return over
 
 
-def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "Own"], list[str]]:
+def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserMemory"], list[str]]:
     """A user's own memories, those of the import paths in `named` among them, and everything in `named` by name."""
-    from memflow.memories.own import Own
+    from memflow.memories.user_memories import UserMemory
 
     paths = _paths(named)
     _apart(settings, paths)
-    given = {name: Own(path, origin="command line") for name, path in paths.items()}
+    given = {name: UserMemory(path, origin="command line") for name, path in paths.items()}
     return {**given, **settings.own_memories()}, [_called(each) for each in named]
 
 
 def _called(assistant: str) -> str:
     """A memory or an assistant by name, where it was given by the import path of its class."""
-    from memflow.memories.own import name_of
+    from memflow.memories.user_memories import memory_name
 
     memory, at, model = assistant.partition("@")
-    return f"{name_of(memory)}{at}{model}" if ":" in memory else assistant
+    return f"{memory_name(memory)}{at}{model}" if ":" in memory else assistant
 
 
 def _paths(named: Sequence[str]) -> dict[str, str]:
@@ -251,7 +251,7 @@ def _paths(named: Sequence[str]) -> dict[str, str]:
             continue
         name = _called(path)
         if not name:
-            raise BadSettings(f"{path!r} is no import path; write my_package.my_module:MyMemory")
+            raise BadSettings(f"{path!r} is not an import path; write my_package.my_module:MyMemory")
         other = paths.setdefault(name, path)
         if other != path:
             raise BadSettings(
@@ -284,6 +284,6 @@ def _known(settings: "Settings", assistants: Sequence[str]) -> None:
 
     for assistant in assistants:
         memory, _, model = assistant.partition("@")
-        find(memory, settings.own_memories()).ready()
+        find(memory, settings.own_memories()).check_requirements()
         if model:
             settings.model(model)

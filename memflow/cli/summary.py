@@ -1,4 +1,4 @@
-"""What a run ends with: the leaderboard, the accounts, what failed or is missing, and where the database is."""
+"""What a run ends with: the leaderboard, the usage, what failed or is missing, and where the database is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +15,6 @@ from memflow.cli.evidence import evidence, told_by_evidence
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import heading, table
 from memflow.cli.pipeline import Outcome
-from memflow.cli.progress import name_of
 from memflow.cli.selection import Selection
 from memflow.metrics.ranges import TOKENS, range_of
 from memflow.records import EFFICIENCY, Score
@@ -30,11 +29,11 @@ class Summary:
     figures: list[Score]
     headlines: list[Score]
     """Those that stand in the table; the others are left to `memflow show leaderboard`."""
-    accounts: list[dict[str, Any]]
+    usage: list[dict[str, Any]]
     failed: list[tuple[str, str]]
     missing: dict[str, list[Dataset]]
     ran: int
-    kept: int
+    up_to_date: int
     skipped: list[str]
     duckdb: str
     made: list[dict[str, Any]]
@@ -42,13 +41,13 @@ class Summary:
 
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
-        """The summary of what was selected: its own figures, and the accounts of its own runs."""
+        """The summary of what was selected: its own figures, and the usage of its own runs."""
         figures = [
             figure
             for figure in outcome.figures
             if figure.domain in selection.domains and figure.assistant in selection.assistants
         ]
-        failed = [(name_of(leg), reason) for leg, reason in outcome.failed]
+        failed = [(run.name, reason) for run, reason in outcome.failed]
         path = str(selection.settings.warehouse_path)
         benchmarks = {
             name: registry.benchmark(selection.settings.domain(name).benchmark) for name in selection.domains
@@ -60,12 +59,12 @@ class Summary:
                 for figure in figures
                 if figure.metric not in EFFICIENCY and benchmarks[figure.domain].headline(figure.metric)
             ],
-            outcome.accounts,
+            outcome.usage,
             failed,
             outcome.missing,
             len(outcome.ran),
-            len(outcome.kept),
-            [name_of(leg) for leg in outcome.skipped],
+            len(outcome.up_to_date),
+            [run.name for run in outcome.skipped],
             path,
             [
                 row
@@ -84,13 +83,13 @@ class Summary:
         return {
             "label": LABEL if self.scripted else None,
             "leaderboard": [asdict(figure) for figure in self.figures],
-            "accounts": self.accounts,
+            "usage": self.usage,
             "quarantined": self.made,
             "runs": {
                 "done": self.ran,
-                "up_to_date": self.kept,
+                "up_to_date": self.up_to_date,
                 "failed": self.failed,
-                "left_out": self.skipped,
+                "skipped": self.skipped,
             },
             "missing": {name: [each.name for each in lacking] for name, lacking in self.missing.items()},
             "duckdb": self.duckdb,
@@ -105,17 +104,17 @@ class Summary:
             shown += [heading(domain), board(headlines), *evidence(of_domain)]
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
-        if self.accounts:
-            shown += [heading("accounts of this run"), _accounts(self.accounts)]
+        if self.usage:
+            shown += [heading("usage of this run"), _usage(self.usage)]
         for domain, lacking in self.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {each.name}: {_why(each)}") for each in lacking]
         shown += [Text(f"failed: {name}: {reason}", style="red") for name, reason in self.failed]
         if self.scripted:
             shown.append(Text(f"\nThe chat here was {LABEL}. {MEANING}", style="bold yellow"))
-        done = f"\n{self.ran} runs done, {self.kept} up to date, {len(self.failed)} failed."
+        done = f"\n{self.ran} runs done, {self.up_to_date} up to date, {len(self.failed)} failed."
         if self.skipped:
-            done += f" {len(self.skipped)} were left out, since what they are made from failed."
+            done += f" {len(self.skipped)} skipped, because their inputs failed."
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
 
@@ -166,8 +165,8 @@ def _rank(figure: Score | None) -> float:
     return float("inf") if figure is None or figure.value is None else -figure.value
 
 
-def _accounts(rows: Sequence[dict[str, Any]]) -> Table:
-    names = ("asked", "kept", "failed", "prompt_tokens", "completion_tokens", "seconds")
+def _usage(rows: Sequence[dict[str, Any]]) -> Table:
+    names = ("requests", "cache_hits", "failed", "prompt_tokens", "completion_tokens", "seconds")
     shown = [
         [row["stage"], row["role"], *(f"{row[name]:,}" for name in names[:-1]), f"{row['latency_s']:,.1f}"]
         for row in rows

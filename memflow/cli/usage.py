@@ -1,4 +1,4 @@
-"""`accounts`: what was asked of the models, and what it took."""
+"""`memflow usage`: requests to the models, their tokens, seconds and cost."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """What the accounts can be drawn up by."""
+    """What usage can be grouped by."""
 
     run = "run"
     stage = "stage"
@@ -28,13 +28,13 @@ class By(StrEnum):
 
 
 ByOption = Annotated[
-    list[By] | None, typer.Option("--by", help="What a line is of; may be repeated. [stage, role, model]")
+    list[By] | None, typer.Option("--by", help="Group by this; may be repeated. [stage, role, model]")
 ]
-RunOption = Annotated[str | None, typer.Option("--run", metavar="ID", help="The accounts of one run alone.")]
+RunOption = Annotated[str | None, typer.Option("--run", metavar="ID", help="Show one run alone.")]
 
 NUMBERS = (
     "calls",
-    "replayed",
+    "cache_hits",
     "failures",
     "prompt_tokens",
     "completion_tokens",
@@ -43,51 +43,52 @@ NUMBERS = (
 )
 
 
-def accounts(
+def usage(
     ctx: typer.Context, by: ByOption = None, run: RunOption = None, form: FormatOption = Format.text
 ) -> None:
-    """Show what was asked of the models: calls, replays, failures, tokens, seconds and cost.
+    """Show the usage of the models: calls, cache hits, failures, tokens, seconds and cost.
 
-    A call was asked of a model; a replay was answered from the ledger. Tokens and cost are those of the
-    calls; seconds are the latencies of calls and replays, as when first asked.
+    A call is a request to a model; a cache hit is answered from the ledger. Tokens and cost are those of calls. Seconds
+    are the latencies of calls and cache hits, as recorded with the first request.
     """
     from resources.ledger import SqlLedger
 
     settings = front_of(ctx).load()
     chosen = tuple(each.value for each in by or (By.stage, By.role, By.model))
     with SqlLedger(settings.ledger_url) as ledger:
-        rows = booked(ledger, settings, chosen, run)
+        rows = usage_rows(ledger, settings, chosen, run)
     if run is not None and not rows:
-        raise BadInput(f"nothing is booked for the run {run!r}; `memflow accounts --by run` lists the runs")
+        raise BadInput(
+            f"the ledger has no requests of the run {run!r}; `memflow usage --by run` lists the runs"
+        )
     total = {name: sum(row[name] for row in rows) for name in NUMBERS}
     shown = [[row[name] for name in (*chosen, *NUMBERS)] for row in rows]
     shown.append(["total", *("" for _ in chosen[1:]), *(total[name] for name in NUMBERS)])
     labels = [name.replace("_", " ") for name in NUMBERS]
+    title = "Usage" if run is None else f"Usage of run {run}"
     answer(
         form,
-        {"accounts": rows, "total": total},
-        table(
-            "Accounts" if run is None else f"Accounts of run {run}", (*chosen, *labels), shown, right=labels
-        ),
-        note("" if rows else "Nothing is booked yet: `memflow run --demo` asks the first questions."),
+        {"usage": rows, "total": total},
+        table(title, (*chosen, *labels), shown, right=labels),
+        note("" if rows else "The ledger is empty. `memflow run --demo` fills it."),
     )
 
 
-def booked(
+def usage_rows(
     ledger: "SqlLedger", settings: "Settings", by: Sequence[str], run: str | None = None
 ) -> list[dict[str, Any]]:
-    """The accounts as plain rows, in the order of the names they are by; costs at the settings' prices."""
+    """Return the usage as plain rows, sorted by their group; costs at the prices of the settings."""
     from resources.limits import Prices
     from resources.usage import cost
 
     prices = {name: Prices(model.price_in, model.price_out) for name, model in settings.models.items()}
     by_model = tuple(dict.fromkeys((*by, "model")))  # prices are a model's
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for line in ledger.accounts(by_model, run=run):
+    for line in ledger.usage(by_model, run=run):
         names = tuple(line.by[name] for name in by)
         row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **dict.fromkeys(NUMBERS, 0)})
-        row["calls"] += line.asked
-        row["replayed"] += line.kept
+        row["calls"] += line.requests
+        row["cache_hits"] += line.cache_hits
         row["failures"] += line.failed
         row["prompt_tokens"] += line.paid_prompt_tokens
         row["completion_tokens"] += line.paid_completion_tokens

@@ -1,7 +1,6 @@
-"""When entries were last recalled, and how often: for memories that rank or forget by it.
+"""Access times and counts of entries, for memories that rank or forget by them.
 
-A recall is one entry of kind `access` that names the entries recalled, so that a thousand recalls of a long
-memory are a thousand short entries and no copy of it. A memory that uses this adds ACCESS to its `bookkeeping`.
+One recall adds one entry of kind `access` with the ids recalled; add ACCESS to `bookkeeping_kinds`.
 """
 
 from collections import Counter
@@ -12,8 +11,8 @@ from memflow.memories.entries import EntryStore, Item
 ACCESS = "access"
 
 
-class Accesses:
-    """The recalls that a store holds. It follows the store, as an index does."""
+class AccessLog:
+    """The accesses recorded in a store; it follows the store like an index."""
 
     def __init__(self, store: EntryStore) -> None:
         self.store = store
@@ -22,19 +21,19 @@ class Accesses:
         self._times: Counter[str] = Counter()
 
     def note(self, items: Sequence[Item], at: int) -> None:
-        """Write that they were recalled `at` a logical time, of whatever unit the memory counts in."""
+        """Record an access of `items` at a logical time, in the memory's own unit."""
         if items:
             self.store.add(
                 ACCESS, "", sources=(), meta={"at": at, "entries": [one.entry_id for one in items]}
             )
 
     def last(self, item: Item) -> int | None:
-        """When it was last recalled; None, if it never was."""
+        """Return the time of an entry's last access, or None."""
         self._follow()
         return self._last.get(item.entry_id)
 
     def times(self, item: Item) -> int:
-        """How often it was recalled."""
+        """Return the number of accesses of an entry."""
         self._follow()
         return self._times[item.entry_id]
 

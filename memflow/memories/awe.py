@@ -1,9 +1,7 @@
-"""`awe_F_N_K`: agentic write, external (AMemGym, section 4): the newest messages word for word, older ones as facts.
+"""`awe_F_N_K`: agentic write, external (AMemGym, section 4), built on the facts of Mem0.
 
-AMemGym builds it on Mem0's library. What leaves the buffer, F messages at a time once it holds F + N, is read for
-facts without a summary and without earlier messages; facts are settled by Mem0's four operations. `similar` is the
-library's 5, not the paper of Mem0's 10. AMemGym's code sorts what it recalls by the wall clock of the run; here it
-stands in the order in which it was written.
+F messages at a time leave the buffer of F + N and are read for facts, without summary or earlier messages. `similar`
+is 5 as in Mem0's library. Notes are in the order of writing; AMemGym's code sorts by the wall clock.
 """
 
 from collections.abc import Sequence
@@ -13,14 +11,14 @@ from typing import ClassVar
 from memflow.memories.mem0.facts import FactMemory
 from memflow.memories.mem0.passages import Passage
 from memflow.memories.memory import Calls, Message, Recall, parameter
-from memflow.memories.verbatim import beside, forget, keep, kept, surplus
+from memflow.memories.verbatim import overflow, retire_messages, store_messages, stored_messages, with_buffer
 
 BUFFER = "buffer"
 
 
 @dataclass
 class Awe(FactMemory):
-    """Recalls the `k` facts nearest to the query as notes, and the buffer as turns."""
+    """Facts that a model extracts and updates, found by their embeddings."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
     ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
@@ -30,14 +28,14 @@ class Awe(FactMemory):
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=2, embed_read=1, per="round")
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Take them into the buffer, and draw facts from what leaves it: all of it at once, settled in order."""
-        keep(self.store, messages, BUFFER)
-        leaving = surplus(kept(self.store, BUFFER), self.freq, self.ns)
+        """Buffer the messages; extract facts from what leaves the buffer and apply them in order."""
+        store_messages(self.store, messages, BUFFER)
+        leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
         passages = [Passage(leaving[at : at + self.freq]) for at in range(0, len(leaving), self.freq)]
         answers = await self.ask_all([self.extraction(passage) for passage in passages])
-        forget(self.store, leaving, BUFFER)
+        retire_messages(self.store, leaving, BUFFER)
         await self.settle([self.candidates(*pair) for pair in zip(passages, answers, strict=True)])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Notes oldest first, then the buffer; entries best first, then the buffer's."""
-        return beside(await self.found(query), kept(self.store, BUFFER))
+        """Return notes oldest first, then the buffer; entries are best first, then the buffer's."""
+        return with_buffer(await self.found(query), stored_messages(self.store, BUFFER))

@@ -1,74 +1,77 @@
-"""What leaves a buffer, cut into entries-to-be: each message, pairs, or chunks of so many tokens.
+"""Split the messages that leave a buffer into entries: single messages, pairs, or chunks of tokens.
 
-CoMem (section 4 and its notes on chunk sizes) gives RAG pairs of neighbouring user and assistant messages, and
-overlapping chunks of 300 tokens where messages are lines of a script. Here nothing is cut before it is full: what
-fills no entry yet stays where it was. Chunks are the same however the messages arrived, one by one or all at once.
+CoMem (section 4) embeds pairs of user and assistant messages, or overlapping chunks of 300 tokens. A chunk is added
+when it is full; chunks do not depend on how messages arrive.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memflow.memories.notes import Piece, passage
-from memflow.memories.verbatim import Kept
+from memflow.memories.notes import EntryDraft, dated_lines
+from memflow.memories.verbatim import StoredMessage
 from memflow.tokens import WIDE, quarters
 
 UNITS = ("message", "pair", "tokens")
-"""What a buffer's messages can be cut into."""
+"""The units into which buffered messages can be split."""
 
 _HEAD = re.compile(r"[^\n]*?: ")
 _WORD = re.compile(rf"[{WIDE}][^\w\s]*\s*|[^\s{WIDE}]+\s*|\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """What a chunk holds of a message: its line from character `start` up to `end`."""
+class MessagePart:
+    """Characters `start` to `end` of a message."""
 
-    message: Kept
+    message: StoredMessage
     start: int
     end: int
 
     def line(self) -> str:
-        """The words; where they are a message's later ones, whoever says them is named again."""
+        """Return the text, after the speaker's name if it is not the start of the message."""
         text = self.message.item.text
         return (_head(text) if self.start else "") + text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """Entries to be, and how many messages are done with.
+class CutResult:
+    """Drafts of entries, the number of messages that are used up, and for each draft the character where the next one
+    starts."""
 
-    `starts` says for each piece where the one after it begins: that many characters into a message.
-    """
-
-    pieces: list[Piece]
+    pieces: list[EntryDraft]
     gone: int
     starts: list[int]
 
 
-def cut(held: Sequence[Kept], leaving: int, unit: str, size: int, overlap: int, start: int = 0) -> Cut:
-    """The first `leaving` messages of a buffer, cut by `unit`, one of UNITS.
+def cut_messages(
+    held: Sequence[StoredMessage], leaving: int, unit: str, size: int, overlap: int, start: int = 0
+) -> CutResult:
+    """Split the first `leaving` messages of a buffer by `unit`, one of UNITS.
 
-    A chunk of tokens begins at character `start` of the first message: what stands before is done with.
+    A chunk of tokens starts at character `start` of the first message.
     """
     if unit == "message":
-        alone = [Piece(one.note(), one.item.sources, one.item.role) for one in held[:leaving]]
-        return Cut(alone, leaving, [0] * leaving)
+        alone = [EntryDraft(one.note(), one.item.sources, one.item.role) for one in held[:leaving]]
+        return CutResult(alone, leaving, [0] * leaving)
     if unit == "pair":
-        groups = pairs(held, leaving)
-        return Cut([piece(whole(group)) for group in groups], sum(map(len, groups)), [0] * len(groups))
-    chunks = fill(held[:leaving], size, overlap, start)
+        groups = pair_messages(held, leaving)
+        return CutResult(
+            [merge_parts(whole_parts(group)) for group in groups], sum(map(len, groups)), [0] * len(groups)
+        )
+    chunks = fill_chunks(held[:leaving], size, overlap, start)
     # The last one is not full: it begins where the next full one will.
     gone = next((at for at, one in enumerate(held) if chunks and one is chunks[-1][0].message), 0)
-    return Cut([piece(chunk) for chunk in chunks[:-1]], gone, [chunk[0].start for chunk in chunks[1:]])
+    return CutResult(
+        [merge_parts(chunk) for chunk in chunks[:-1]], gone, [chunk[0].start for chunk in chunks[1:]]
+    )
 
 
-def pairs(held: Sequence[Kept], leaving: int) -> list[Sequence[Kept]]:
-    """The first `leaving` messages, a user's with the assistant's answer right after it, any other alone.
+def pair_messages(held: Sequence[StoredMessage], leaving: int) -> list[Sequence[StoredMessage]]:
+    """Group the first `leaving` messages: a user message with the answer right after it, others alone.
 
-    A user's last message is held back while its answer has not come, or does not leave yet.
+    The last user message waits until its answer arrives and leaves the buffer too.
     """
-    found: list[Sequence[Kept]] = []
+    found: list[Sequence[StoredMessage]] = []
     at = 0
     while at < leaving:
         asked = held[at].item.role == "user"
@@ -82,20 +85,23 @@ def pairs(held: Sequence[Kept], leaving: int) -> list[Sequence[Kept]]:
     return found
 
 
-def fill(messages: Sequence[Kept], size: int, overlap: int = 0, start: int = 0) -> list[list[Part]]:
-    """The messages' lines from character `start` of the first, in chunks as full as `size` tokens allow.
+def fill_chunks(
+    messages: Sequence[StoredMessage], size: int, overlap: int = 0, start: int = 0
+) -> list[list[MessagePart]]:
+    """Split messages, from character `start` of the first, into chunks of up to `size` tokens; only the last may be
+    shorter.
 
-    Only the last one may not be full. Chunks are cut between words, or Chinese characters; only a word of more than
-    `size` - `overlap` tokens is cut itself. Each begins with as many words from the end of the one before as `overlap`
-    tokens hold. Dates, and the speaker who is named again, come on top.
+    Chunks end between words or Chinese characters; only a word longer than `size` - `overlap` tokens is split. Each
+    starts with the last words of the chunk before, up to `overlap` tokens. Dates and repeated speaker names do not
+    count.
     """
     words = [
-        (Part(message, begin, end), quarters(message.item.text[begin:end]))
+        (MessagePart(message, begin, end), quarters(message.item.text[begin:end]))
         for message in messages
         for begin, end in _words(message.item.text, 4 * (size - overlap))
         if end > start or message is not messages[0]
     ]
-    chunks: list[list[Part]] = []
+    chunks: list[list[MessagePart]] = []
     first, weight = 0, 0
     for at, (_, more) in enumerate(words):
         if weight + more > 4 * size:
@@ -108,19 +114,19 @@ def fill(messages: Sequence[Kept], size: int, overlap: int = 0, start: int = 0) 
     return [*chunks, _joined(part for part, _ in words[first:])] if words else []
 
 
-def whole(messages: Sequence[Kept]) -> list[Part]:
-    """Messages as parts that leave nothing out."""
-    return [Part(message, 0, len(message.item.text)) for message in messages]
+def whole_parts(messages: Sequence[StoredMessage]) -> list[MessagePart]:
+    """Return messages as complete parts."""
+    return [MessagePart(message, 0, len(message.item.text)) for message in messages]
 
 
-def piece(parts: Sequence[Part]) -> Piece:
-    """The parts as an entry to be: their lines, each date once, and all the messages they come from."""
+def merge_parts(parts: Sequence[MessagePart]) -> EntryDraft:
+    """Return the draft of an entry from parts: their lines, each date once, and all their source messages."""
     sources = dict.fromkeys(source for part in parts for source in part.message.item.sources)
     role = parts[0].message.item.role if len(parts) == 1 else None
-    return Piece(passage((part.line(), part.message.date) for part in parts), tuple(sources), role)
+    return EntryDraft(dated_lines((part.line(), part.message.date) for part in parts), tuple(sources), role)
 
 
-def _answers(asked: Kept, next_: Kept) -> bool:
+def _answers(asked: StoredMessage, next_: StoredMessage) -> bool:
     # What came later and on another day is the start of a session, not an answer.
     apart = asked.item.since != next_.item.since and asked.date != next_.date
     return next_.item.role == "assistant" and not apart
@@ -132,9 +138,9 @@ def _head(line: str) -> str:
 
 
 def _words(line: str, most: int) -> Iterator[tuple[int, int]]:
-    """Where the words of a line begin and end, none of more than `most` quarters of a token.
+    """Yield the bounds of the words of a line, none longer than `most` quarters of a token.
 
-    The space after a word is its own, and so is the speaker before the first.
+    A word includes the space after it, and the first word the speaker before it.
     """
     begin = 0
     for end in [word.end() for word in _WORD.finditer(line, len(_head(line)))] or [len(line)]:
@@ -147,12 +153,12 @@ def _words(line: str, most: int) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _joined(words: Iterator[Part]) -> list[Part]:
-    """Words that follow each other, as one part for each message."""
-    parts: list[Part] = []
+def _joined(words: Iterator[MessagePart]) -> list[MessagePart]:
+    """Merge consecutive words of the same message into one part."""
+    parts: list[MessagePart] = []
     for word in words:
         if parts and parts[-1].message is word.message:
-            parts[-1] = Part(word.message, parts[-1].start, word.end)
+            parts[-1] = MessagePart(word.message, parts[-1].start, word.end)
         else:
             parts.append(word)
     return parts

@@ -17,11 +17,10 @@ Vector = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entry. `order` counts additions, and breaks ties between entries with one sequence number.
+    """An entry of a memory. `order` counts additions and orders entries with one sequence number.
 
-    `meta` is what a memory keeps beside the text (importance, keywords, links): plain JSON, never to be
-    changed in place. `previous` is the entry whose next version this one is. Entries are compared without
-    their vectors, which follow from their texts.
+    `meta` is JSON data beside the text (importance, keywords, links) and is never changed in place. `previous` is the
+    entry of which this is the next version. Comparisons ignore vectors, which follow from the texts.
     """
 
     entry_id: str
@@ -37,7 +36,7 @@ class Item:
     previous: str | None = None
 
     def alive(self, sequence: int) -> bool:
-        """Whether it was held at `sequence`: after that many messages had been given."""
+        """Return whether the entry is live at `sequence`, that is, after so many messages."""
         return self.since <= sequence and (self.until is None or sequence < self.until)
 
 
@@ -91,10 +90,9 @@ class EntryStore:
         meta: Mapping[str, Any] | None = None,
         kind: str | None = None,
     ) -> Item:
-        """Retire a live entry and write its next version; what is not given stays as it was.
+        """Retire a live entry and add its next version, with the given changes.
 
-        With a new text a new vector is due: without one the next version has none. Raises KeyError when
-        `item` is not alive.
+        A new text needs a new vector; without one the next version has none. Raises KeyError if `item` is not live.
         """
         self.retire(item.entry_id)
         return self.add(
@@ -108,7 +106,7 @@ class EntryStore:
         )
 
     def retire(self, entry_id: str) -> None:
-        """Retire an entry at the current sequence number. Raises KeyError when it is not alive."""
+        """Retire an entry at the current sequence number. Raises KeyError if it is not live."""
         item = self._items[entry_id]
         del self._live[item.kind][entry_id]
         gone = replace(item, until=self.sequence)
@@ -121,11 +119,11 @@ class EntryStore:
         return self.sequence
 
     def advance(self, messages: int) -> None:
-        """Move time on by that many messages: the player does, before it gives them to the memory."""
+        """Add the number of messages to `sequence`; the player calls it before a write."""
         self.sequence += messages
 
     def live(self, *kinds: str) -> list[Item]:
-        """The entries alive now, oldest first; of those kinds, if any are named."""
+        """Return the live entries, oldest first, optionally of the given kinds only."""
         if len(kinds) == 1:
             return list(self._live.get(kinds[0], {}).values())
         found = [
@@ -137,43 +135,43 @@ class EntryStore:
         return sorted(found, key=lambda item: item.order)
 
     def newest(self, kind: str) -> Item | None:
-        """The live entry of that kind that was added last; None where there is none. At once, however many live."""
+        """Return the live entry of a kind that was added last, or None, in constant time."""
         return next(reversed(self._live.get(kind, {}).values()), None)
 
     def get(self, entry_id: str) -> Item | None:
-        """The live entry of that id, or None."""
+        """Return the live entry with an id, or None."""
         item = self._items.get(entry_id)
         return item if item is not None and item.until is None else None
 
     def latest(self, entry_id: str) -> Item | None:
-        """The live entry that this one has become, itself or a later version; None where that is gone."""
+        """Return the live version of an entry, itself or a later one, or None."""
         while entry_id in self._next:
             entry_id = self._next[entry_id]
         return self.get(entry_id)
 
     @property
     def version(self) -> int:
-        """Additions and retirements so far: while it stands still, so does everything read from the store."""
+        """Number of additions and retirements so far: equal versions mean equal contents."""
         return len(self._changes)
 
     def changes(self, version: int = 0) -> list[Item]:
-        """What was added (`until` is None) and retired since that version, in order: for indexes."""
+        """Return the additions (`until` is None) and retirements since a version, in order."""
         return self._changes[version:]
 
     def __iter__(self) -> Iterator[Item]:
-        """Every entry ever written, in order."""
+        """Iterate over every entry ever added, in order."""
         return iter(self._items.values())
 
     def __len__(self) -> int:
         return sum(map(len, self._live.values()))
 
     def fork(self) -> "EntryStore":
-        """A store that goes its own way from here; the two never touch each other again."""
+        """Return an independent copy of the store."""
         return EntryStore.restored(list(self), self.sequence)
 
     @classmethod
     def restored(cls, items: Sequence[Item], sequence: int) -> "EntryStore":
-        """The store as it was at `sequence`: entries written later are left out, later retirements undone."""
+        """Return the store as of `sequence`: without later entries, and with later retirements undone."""
         store = cls()
         store.sequence = sequence
         for item in sorted(items, key=lambda item: item.order):

@@ -1,8 +1,7 @@
-"""A memory with a policy that can be improved: the list of kinds of information that it keeps (AMemGym, section 5).
+"""Memories with a policy, the list of kinds of information that they keep, which can evolve (AMemGym, section 5).
 
-The policy in force is an entry of the store, so a memory restored at a checkpoint writes by the policy of that time.
-A memory is given a policy and nothing else: what an evolver was told to find it, gold among it, never gets here.
-How policies are found is evolution.py.
+The policy in force is an entry, so a restored memory has the policy of that time. How policies are found is in
+memflow/run/evolution.py; no feedback reaches the memory.
 """
 
 from abc import abstractmethod
@@ -14,19 +13,19 @@ from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE, Memory, parameter
 
 POLICY = "policy"
-"""Kind of the entries that hold a policy."""
+"""Kind of the entries that contain a policy."""
 FEEDBACK = ("questions", "complete", "published_code")
-"""What an evolver is told; a memory that is told nothing is one that does not evolve."""
+"""What the evolver sees of the questions and answers."""
 CADENCES = ("period", "episode")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One step of an evolution: a policy, and what came before it.
+class PolicyStep:
+    """One step of an evolution: a policy and the questions that led to it.
 
-    `cycle` counts the episodes lived before it, `checkpoint` is the last whose questions the evolver was told
-    of. Of those questions `asked` were asked, `answered` answered and `correct` rightly, under the policy before.
-    The first policy comes of nothing. With a `reason` the step failed, and `kinds` are those that stay.
+    `cycle` counts the episodes played before, `checkpoint` is the last one whose questions the evolver saw; of these
+    `asked` were asked, `answered` answered and `correct` correct. With a `reason` the step failed and `kinds` is
+    unchanged.
     """
 
     kinds: tuple[str, ...]
@@ -40,17 +39,17 @@ class Step:
     reason: str | None = None
 
 
-def step_of(item: Item) -> Step | None:
-    """The step that an entry keeps; None for an entry of anything else."""
+def policy_step(item: Item) -> PolicyStep | None:
+    """Return the step recorded in an entry, or None."""
     if item.kind not in (POLICY, FAILURE) or "kinds" not in item.meta:
         return None
     kept = {**item.meta, **{name: tuple(item.meta[name]) for name in ("kinds", "changes")}}
-    return Step(**kept, reason=item.text if item.kind == FAILURE else None)
+    return PolicyStep(**kept, reason=item.text if item.kind == FAILURE else None)
 
 
 @dataclass
-class Evolving(Memory):
-    """A memory that writes by `policy`. By what feedback and how often it evolves are parameters."""
+class EvolvingMemory(Memory):
+    """A memory that writes by `policy`; feedback and cadence of the evolution are parameters."""
 
     feedback: str = parameter(
         "complete", "What the evolver is told of the questions asked.", choices=FEEDBACK
@@ -62,12 +61,12 @@ class Evolving(Memory):
         1, "Episodes lived before the one that is measured, if evolving by episode.", high=100
     )
 
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {POLICY}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {POLICY}
 
     @property
     @abstractmethod
     def first(self) -> tuple[str, ...]:
-        """The policy that it begins with."""
+        """The initial policy."""
 
     @property
     def policy(self) -> tuple[str, ...]:
@@ -75,22 +74,22 @@ class Evolving(Memory):
         item = self.store.newest(POLICY)
         return self.first if item is None else tuple(item.meta["kinds"])
 
-    def follow(self, steps: Sequence[Step]) -> None:
-        """Take up the policy of the last step; each is kept, one after another, as of now."""
+    def follow(self, steps: Sequence[PolicyStep]) -> None:
+        """Record the steps; the last one that did not fail sets the policy in force."""
         for step in steps:
             self._take(step)
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: PolicyStep) -> None:
         meta = {name: value for name, value in asdict(step).items() if name != "reason"}
         before = self.store.newest(POLICY)
         if step.reason is not None:
             self.store.add(FAILURE, step.reason, sources=(), meta=meta)
         elif before is None:
-            self.store.add(POLICY, listed(step.kinds), sources=(), meta=meta)
+            self.store.add(POLICY, numbered_list(step.kinds), sources=(), meta=meta)
         else:
-            self.store.revise(before, text=listed(step.kinds), meta=meta)
+            self.store.revise(before, text=numbered_list(step.kinds), meta=meta)
 
 
-def listed(kinds: Sequence[str]) -> str:
-    """Kinds of information as prompts and tables show them: `1. ...`, one a line."""
+def numbered_list(kinds: Sequence[str]) -> str:
+    """Return kinds of information as a numbered list for prompts and tables."""
     return "\n".join(f"{number}. {kind}" for number, kind in enumerate(kinds, 1))

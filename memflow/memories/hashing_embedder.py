@@ -1,7 +1,6 @@
-"""The hashing embedder: vectors from words and their letters, without a model and without a file.
+"""An embedder without a model: signed feature hashing (Weinberger et al. 2009) of words and character trigrams.
 
-Signed feature hashing (Weinberger et al. 2009) of words and character trigrams. It finds shared words and
-word forms, not meaning: it stands in where no embedding model is given, and says so by its name.
+It matches shared words and word forms, not meaning. It is the default where no embedding model is configured.
 """
 
 import hashlib
@@ -17,11 +16,11 @@ from memflow.words import search_words
 VERSION = 1
 _CACHED_WORDS = 32_768
 _CACHED_TEXTS = 4096
-"""Few texts are embedded twice, but these often: a question is put at every checkpoint."""
+"""Few texts repeat, but these often: a question is embedded at every checkpoint."""
 
 
 class HashingEmbedder:
-    """Texts to unit vectors; a text has the same vector on every machine and in any batch."""
+    """A hashing embedder; the vector of a text does not depend on machine or batch."""
 
     def __init__(self, dimensions: int = 256) -> None:
         self.dimensions = dimensions
@@ -31,7 +30,7 @@ class HashingEmbedder:
         self._texts: dict[str, Vector] = {}
 
     async def embed(self, texts: Sequence[str]) -> Vector:
-        """An array of shape (len(texts), dimensions), float32, rows of length 1."""
+        """Return a float32 array of shape (len(texts), dimensions) with rows of length 1."""
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
             vectors[row] = self._known(text)

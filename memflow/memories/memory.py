@@ -1,14 +1,14 @@
-"""The Memory protocol: what a memory system is given, and what it gives back.
+"""The Memory protocol: what a memory system receives (messages, tools) and what it returns (Recall).
 
-A memory is written to with messages that arrived together (a round, a session, a document) and read with a
-query. Its whole state is its EntryStore. It gets a chat model and an embedder as tools, and no clock, no
-file, no gold.
+All state of a memory is in its EntryStore. It has a chat model and an embedder, but no clock, no file and no gold.
 """
 
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -23,7 +23,7 @@ from memflow.memories.entries import EntryStore, Item, Vector
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message as a memory sees it. There is no field for gold, so none can reach it."""
+    """A message as a memory sees it. It has no field for gold, so no gold can reach a memory."""
 
     message_id: str
     role: Literal["user", "assistant"]
@@ -32,18 +32,17 @@ class Message:
     sent_at: str | None = None
 
     def line(self) -> str:
-        """`Caroline: Hey Mel!`: the message with whoever says it, for notes and for search."""
+        """Return the message after its speaker, as in `Caroline: Hey Mel!`, for notes and search."""
         return f"{self.speaker or self.role}: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What a memory gives for a query.
+    """What a memory returns for a query.
 
-    `notes` is text for the prompt; `messages` are verbatim turns to stand before the question. `entries` are
-    those that either came from, best first: what was found for the query, then what always goes along. `ranking` is
-    their order where a budget left some of those found out: these stand in it too. Tokens are estimates of
-    `tokens.estimate`.
+    `notes` is text for the prompt; `messages` are chat turns that precede the question. `entries` are the entries in
+    either: search results best first, then those included for every query. If a budget dropped search results,
+    `ranking` lists all of them. Tokens are estimated by `tokens.estimate`.
     """
 
     notes: str = ""
@@ -55,46 +54,46 @@ class Recall:
 
     @property
     def ranked(self) -> tuple[Item, ...]:
-        """The entries best first, whatever a budget let through."""
+        """The entries best first, including those that a budget dropped."""
         return self.entries if self.ranking is None else self.ranking
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Ids of the messages that the recalled entries came from, in order, once each."""
+        """The distinct message ids of the recalled entries, in order."""
         return tuple(dict.fromkeys(source for item in self.entries for source in item.sources))
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors."""
+    """An embedding model with vectors of length 1."""
 
     fingerprint: str
     dimensions: int
 
     async def embed(self, texts: Sequence[str]) -> Vector:
-        """An array of shape (len(texts), dimensions), float32, rows of length 1."""
+        """Return a float32 array of shape (len(texts), dimensions) with rows of length 1."""
         ...
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What a memory may use: a chat model for what it writes agentically, and an embedder."""
+    """The chat model and the embedder that a memory may use."""
 
     chat: Chat | None = None
     embedder: Embedder | None = None
 
 
 FAILURE = "failure"
-"""Kind of the entries that say what a memory failed to write, and why."""
+"""Kind of the entries that record what a memory failed to write, and why."""
 DATE = "date"
-"""Kind of the entries that date messages kept word for word (verbatim.py)."""
+"""Kind of the entries that date stored messages (verbatim.py)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Requests that one write and one read make at most: to the chat model, and to the embedder.
+    """The maximum number of requests of one write and one read, to the chat model and to the embedder.
 
-    A write is counted `per` arrival, of however many messages, per message of it, or per round of two of
-    them. Attempts after an answer that did not parse are not counted.
+    A write counts `per` arrival (any number of messages), per message or per round of two messages. Repeated attempts
+    after an unparsable answer do not count.
     """
 
     chat_write: int = 0
@@ -105,8 +104,8 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """A question of a write to the chat model: what `Memory.ask` takes, for several at once."""
+class PromptRequest:
+    """A request to the chat model during a write: the arguments of `Memory.ask`."""
 
     stem: str
     fields: Mapping[str, Any]
@@ -115,67 +114,69 @@ class Ask:
 
 
 def parameter(
-    default: Any,
-    description: str,
-    *,
-    low: float = 0,
-    high: float | None = None,
-    choices: Sequence[str] = (),
+    default: Any, description: str, *, low: float = 0, high: float | None = None, choices: Sequence[str] = ()
 ) -> Any:
-    """A field of a Memory that is one of its parameters: a number, a word, or a tuple of words.
-
-    A number is at least `low`, and at most `high` where that is given; a word is one of `choices`, where there
-    are any.
-    """
+    """Declare a parameter of a Memory: a number from `low` to `high`, a word, or a tuple of words from `choices`."""
     bounds = {"low": low, "high": high, "choices": tuple(choices)}
     return field(default=default, metadata={"description": description, **bounds})
 
 
+_FORMER_NAMES = {"plays": "needs_playing", "recalls": "recalls_entries", "ranks": "ranks_entries"}
+
+
 @dataclass
 class Memory(ABC):
-    """A memory system in one episode. A dataclass whose fields made by `parameter` are its parameters."""
+    """A memory system in one episode: a dataclass whose parameters are the fields declared by `parameter`."""
 
     store: EntryStore = field(default_factory=EntryStore, repr=False)
     tools: Tools = field(default_factory=Tools, repr=False)
 
-    plays: ClassVar[bool] = True
-    """False for a memory that nothing is ever written to: its episodes need no playing."""
-    recalls: ClassVar[bool] = True
-    """False where nothing is recalled (none, oracle): it has no attribution."""
-    ranks: ClassVar[bool] = True
-    """False where what is recalled answers to no query, so that nothing of it is best: it has no recall@10."""
+    needs_playing: ClassVar[bool] = True
+    """False if nothing is ever written to it: its episodes are not played."""
+    recalls_entries: ClassVar[bool] = True
+    """False if it never recalls an entry (none, oracle): failures cannot be attributed by evidence."""
+    ranks_entries: ClassVar[bool] = True
+    """False if its recall does not depend on the query: it has no recall@10."""
     calls: ClassVar[Calls] = Calls()
-    """What it asks of the tools: for plans, and to refuse early where a tool is missing."""
+    """The requests it makes, for plans and to reject missing tools early."""
     version: ClassVar[int] = 1
-    """Part of its fingerprint: raise it when what it writes or recalls changes."""
-    asks: ClassVar[tuple[str, ...]] = ()
-    """The prompts it asks, by their stems, where they are not all of its package's prompts folder."""
+    """Part of its fingerprint: increase it when what it writes or recalls changes."""
+    prompt_stems: ClassVar[tuple[str, ...]] = ()
+    """The file stems of the prompts it uses; empty for all of its package."""
     requires: ClassVar[str] = ""
-    """The package that it cannot do without beyond our own, as pip is told: `mem0ai==1.0.11`."""
-    bookkeeping: ClassVar[frozenset[str]] = frozenset({FAILURE, DATE})
-    """Kinds of entries that are no memory of anything: when something was recalled, what failed."""
+    """The distribution it needs beyond memflow's dependencies, as a pip requirement: `mem0ai==1.0.11`."""
+    bookkeeping_kinds: ClassVar[frozenset[str]] = frozenset({FAILURE, DATE})
+    """Kinds of entries without remembered content: access times, failures, dates."""
+    global_kinds: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of entries that summarize everything. Their sources do not show that they still contain a message, so
+    attribution by evidence ignores them."""
 
-    broad: ClassVar[frozenset[str]] = frozenset()
-    """Kinds of entries that sum up everything (a global summary): that they came from a message says nothing of
-    whether they still hold it, so attribution by evidence passes over them."""
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Accept the former names of class attributes, which memories written for memflow 0.1 use."""
+        super().__init_subclass__(**options)
+        for former, name in _FORMER_NAMES.items():
+            if former in vars(cls):
+                setattr(cls, name, vars(cls)[former])
 
     @abstractmethod
     async def write(self, messages: Sequence[Message]) -> None:
-        """Take in messages that arrived together. `store.sequence` has already been moved past them."""
+        """Store messages that arrived together. `store.sequence` already counts them."""
 
     @abstractmethod
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """What it knows for `query`. `frozen` forbids that reading changes the store: so for probes."""
+        """Return what the memory knows for `query`. With `frozen`, as for probes, it must not change the store."""
 
     async def embed(self, texts: Sequence[str]) -> Vector:
-        """The texts' vectors, one a row, by the embedder it was given; no texts, no call."""
+        """Return one vector per text, of shape (len(texts), dimensions). Without texts, no request is made."""
         if not texts:
             return np.empty((0, 0), np.float32)
         if self.tools.embedder is None:
-            raise BadSettings(f"{type(self).__name__} needs an embedder, and was given none")
+            raise BadSettings(f"{type(self).__name__} needs an embedder; configure one in memflow.toml")
         vectors = await self.tools.embedder.embed(texts)
         if len(vectors) != len(texts):
-            raise BadInput(f"the embedder gave {len(vectors)} vectors for {len(texts)} texts")
+            raise BadInput(
+                f"the embedder returned {len(vectors)} vectors for {len(texts)} texts; check its server and rerun"
+            )
         return vectors
 
     async def ask(
@@ -186,18 +187,18 @@ class Memory(ABC):
         sources: Iterable[str] = (),
         check: Callable[[Any], str | None] | None = None,
     ) -> Any:
-        """The answer to the prompt `stem` of the prompts folder beside the memory's class, for a write.
+        """Return the answer to the prompt `prompts/<stem>.md` of the memory's package, for a write.
 
-        None where no usable answer was to be had: an entry of kind `failure` then says why, and which
-        messages (`sources`) it was about. The memory goes on without.
+        Without a usable answer it returns None and adds an entry of kind `failure` with the reason and `sources`.
+        `check` returns what is wrong with a parsed answer, or None.
         """
-        [value] = await self.ask_all([Ask(stem, fields, sources, check)])
+        [value] = await self.ask_all([PromptRequest(stem, fields, sources, check)])
         return value
 
-    async def ask_all(self, asks: Iterable[Ask]) -> list[Any]:
-        """The answers to questions that do not wait for one another, asked at once, in the order given.
+    async def ask_all(self, asks: Iterable[PromptRequest]) -> list[Any]:
+        """Return the answers to independent requests, sent concurrently, in the order of `asks`.
 
-        Failures are written in that order too, whichever came first: so a replay writes the same entries.
+        Failures are written in that order too, so that a replay writes the same entries.
         """
         asks = list(asks)
         answers = await asyncio.gather(
@@ -211,7 +212,7 @@ class Memory(ABC):
     async def ask_to_read(
         self, stem: str, fields: Mapping[str, Any], *, check: Callable[[Any], str | None] | None = None
     ) -> Any:
-        """The same for a read, which may not write: raises RecallFailed, and the probe's reply says why."""
+        """Return the answer to a prompt for a read. Raises RecallFailed without a usable answer: reads do not write."""
         answer = await ask(self._chat(), self.prompt(stem), fields, check=check)
         if answer.value is None:
             raise RecallFailed(answer.reason or "no answer")
@@ -219,26 +220,35 @@ class Memory(ABC):
 
     @classmethod
     def package(cls) -> str:
-        """The package with its prompts folder and its answer types: its own, or that of the nearest base."""
+        """Return the package with the prompts folder: its own, or that of the nearest base class."""
         packages = [base.__module__.rpartition(".")[0] for base in cls.__mro__ if issubclass(base, Memory)]
         return next((package for package in packages if has_prompts(package)), packages[0])
 
     @classmethod
     def prompt(cls, stem: str) -> Prompt:
-        """A prompt of its own: `prompts/<stem>.md` of its package."""
+        """Return the prompt `prompts/<stem>.md` of its package."""
         return load(cls.package(), stem)
 
     @classmethod
     def prompts(cls) -> list[Prompt]:
-        """The prompts that it asks, by name."""
-        return [cls.prompt(stem) for stem in cls.asks] if cls.asks else all_prompts(cls.package())
+        """Return the prompts that it uses, by name."""
+        return (
+            [cls.prompt(stem) for stem in cls.prompt_stems]
+            if cls.prompt_stems
+            else all_prompts(cls.package())
+        )
 
     @classmethod
     def handlers(cls) -> Mapping[str, Handler]:
-        """The scripted chat's handlers for its prompts, by prompt name; none, where it asks no chat model."""
-        return {}
+        """Return the scripted chat's handlers by prompt name: `HANDLERS` of the module `scripted` in its package."""
+        package = cls.package()
+        uses_chat = cls.calls.chat_write or cls.calls.chat_read
+        if not (uses_chat and package) or find_spec(f"{package}.scripted") is None:
+            return {}
+        handlers: Mapping[str, Handler] = import_module(f"{package}.scripted").HANDLERS
+        return handlers
 
     def _chat(self) -> Chat:
         if self.tools.chat is None:
-            raise BadSettings(f"{type(self).__name__} needs a chat model, and was given none")
+            raise BadSettings(f"{type(self).__name__} needs a chat model; configure one in memflow.toml")
         return self.tools.chat

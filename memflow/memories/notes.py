@@ -1,6 +1,6 @@
-"""What a search is over: messages or whole sessions as text, and what was found as notes for the prompt.
+"""What a search works on (messages or sessions as text), and its results as notes for the prompt.
 
-MemoryBench (section 5.1) indexes both grains; how they are searched is the memory's own business.
+MemoryBench (section 5.1) indexes both grains.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,39 +10,39 @@ from typing import Literal
 
 from memflow.memories.entries import Item
 from memflow.memories.memory import Message, Recall
-from memflow.memories.verbatim import dated
+from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate, quarters
 
 Grain = Literal["message", "session"]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """An entry to be: its text, the messages it came from, and whose words it holds if it is one message."""
+class EntryDraft:
+    """The text, the source messages and, for a single message, the role of an entry to be added."""
 
     text: str
     sources: tuple[str, ...]
     role: str | None = None
 
 
-def pieces(messages: Sequence[Message], grain: Grain) -> list[Piece]:
-    """Messages that arrived together, cut to `grain`: a piece for each, or all of them as one session.
+def split_messages(messages: Sequence[Message], grain: Grain) -> list[EntryDraft]:
+    """Return one draft per message, or one for all of them as a session.
 
-    A message without a date was said at the date of the one before it.
+    A message without a date has the date of the message before it.
     """
     found, session = [], []
     date: str | None = None
     for message in messages:
         date = message.sent_at or date
-        found.append(Piece(dated(message.line(), date), (message.message_id,), message.role))
+        found.append(EntryDraft(with_date(message.line(), date), (message.message_id,), message.role))
         session.append((message.line(), date))
     if grain == "message" or not found:
         return found
-    return [Piece(passage(session), tuple(message.message_id for message in messages))]
+    return [EntryDraft(dated_lines(session), tuple(message.message_id for message in messages))]
 
 
-def passage(lines: Iterable[tuple[str, str | None]]) -> str:
-    """Lines with their dates, one below the other; a date stands where it changes and the line does not say it."""
+def dated_lines(lines: Iterable[tuple[str, str | None]]) -> str:
+    """Join (line, date) pairs; a date has a line of its own where it changes, unless the text contains it."""
     shown = []
     before: str | None = None
     for line, date in lines:
@@ -54,17 +54,17 @@ def passage(lines: Iterable[tuple[str, str | None]]) -> str:
 
 
 def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
-    """What was found, best first; its notes in the order in which it was said, so that what is new stands last.
+    """Return a recall of search results (best first), with notes in the order in which the entries were added.
 
-    With a `budget` of tokens, the best entries that fit, until the first that does not; the rest are counted as
-    dropped, and stand in the ranking alone.
+    With a `budget` of tokens, the best entries that fit are used, up to the first that does not; the others count as
+    dropped and are only in `ranking`.
     """
     kept = list(found)
     if budget is not None:
         # Each with the line break that joins it to the next; what is joined has one less.
         sums = accumulate(quarters(item.text) + 1 for item in found)
         kept = [item for item, sum_ in zip(found, sums, strict=True) if sum_ - 1 <= 4 * budget]
-    notes = joined(sorted(kept, key=lambda item: item.order))
+    notes = join_texts(sorted(kept, key=lambda item: item.order))
     dropped = sum(estimate(item.text) for item in found[len(kept) :])
     return Recall(
         notes=notes,
@@ -75,17 +75,17 @@ def recalled(found: Sequence[Item], budget: int | None = None) -> Recall:
     )
 
 
-def joined(items: Sequence[Item]) -> str:
-    """The entries' texts, one below the other."""
+def join_texts(items: Sequence[Item]) -> str:
+    """Join the texts of entries, one per line."""
     return "\n".join(item.text for item in items)
 
 
-def numbered(items: Sequence[Item]) -> str:
-    """The entries' texts for a model that refers to them by number: `3. Caroline: Hey!`, each on one line."""
+def number_texts(items: Sequence[Item]) -> str:
+    """Return the texts of entries as a numbered list, one line each, so that a model can cite them."""
     return "\n".join(f"{number}. {' '.join(item.text.split())}" for number, item in enumerate(items, 1))
 
 
-def fitting(items: Sequence[Item], budget: int) -> Sequence[Item]:
-    """The first of `items` that fit into `budget` tokens together: at least the very first."""
+def first_within(items: Sequence[Item], budget: int) -> Sequence[Item]:
+    """Return the first items that fit into `budget` tokens together, at least one."""
     sums = accumulate(estimate(item.text) for item in items)
     return items[: max(1, sum(total <= budget for total in sums))]

@@ -1,13 +1,7 @@
-"""`rag_F_N_K`: the newest messages word for word, older ones by search (AMemGym, section 4: freq, ns, top-k).
+"""`rag_F_N_K`: the newest messages as turns, older ones by search (AMemGym, section 4: freq, ns, top-k).
 
-Once the buffer holds F + N messages, the oldest F leave it and are written, each raw message an entry with
-its vector. So N to N + F - 1 messages are only in the buffer, and (2, 0) writes every round. What is recalled
-is shown in the order in which it was said: AMemGym's code sorts by the wall clock of the run, which only
-coincides.
-
-Its variants: `rag_pair` and `rag_chunk` are CoMem's RAG (section 4), which embeds pairs of messages, or overlapping
-chunks of 300 tokens; what fills none yet stays in the buffer. `retrieval` is MemBench's RetrievalMemory: no buffer,
-every message ranked, and the best of them as far as a budget goes.
+When the buffer has F + N messages, the oldest F leave it and become entries with vectors. Variants: `rag_pair` and
+`rag_chunk` (CoMem, section 4), and `retrieval` (MemBench's RetrievalMemory), which has no buffer and a budget.
 """
 
 from collections.abc import Sequence
@@ -15,20 +9,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.errors import BadSettings
-from memflow.memories.chunks import UNITS, cut
+from memflow.memories.chunks import UNITS, cut_messages
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
-from memflow.memories.verbatim import beside, forget, keep, kept, surplus
+from memflow.memories.verbatim import overflow, retire_messages, store_messages, stored_messages, with_buffer
 
 BUFFER = "buffer"
 
 
 @dataclass
 class Rag(Memory):
-    """Recalls the `k` older entries nearest to the query as notes, and the buffer as turns.
+    """The newest messages as turns, older ones found by their embeddings.
 
-    The kind of what is written is the value of `chunk`.
+    Entries have the kind `chunk`. Notes are in the order of the messages; AMemGym's code sorts by the wall clock of
+    the run.
     """
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
@@ -49,13 +44,13 @@ class Rag(Memory):
         self.index = Dense(self.store, self.chunk)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Take them into the buffer, and write what leaves it: embedded in one call, however many leave."""
-        keep(self.store, messages, BUFFER)
-        held = kept(self.store, BUFFER)
-        leaving = len(surplus(held, self.freq, self.ns))
-        made = cut(held, leaving, self.chunk, self.size, self.overlap, self._start())
+        """Buffer the messages, and add what leaves the buffer, with one embedding call."""
+        store_messages(self.store, messages, BUFFER)
+        held = stored_messages(self.store, BUFFER)
+        leaving = len(overflow(held, self.freq, self.ns))
+        made = cut_messages(held, leaving, self.chunk, self.size, self.overlap, self._start())
         vectors = await self.embed([piece.text for piece in made.pieces])
-        forget(self.store, held[: made.gone], BUFFER)
+        retire_messages(self.store, held[: made.gone], BUFFER)
         for piece, start, vector in zip(made.pieces, made.starts, vectors, strict=True):
             meta = {"start": start} if self.chunk == "tokens" else None
             self.store.add(
@@ -63,14 +58,14 @@ class Rag(Memory):
             )
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Notes oldest first, then the buffer; entries best first, then the buffer's."""
+        """Return notes oldest first, then the buffer; entries are best first, then the buffer's."""
         found, written = [], len(self.store.live(self.chunk))
         if written:
             vectors = await self.embed([query])
             found = self.index.search(vectors[0], self.k or written)
-        return beside(recalled(found, self.budget or None), kept(self.store, BUFFER))
+        return with_buffer(recalled(found, self.budget or None), stored_messages(self.store, BUFFER))
 
     def _start(self) -> int:
-        """Where, in the buffer's first message, the next chunk of tokens begins: the last one says it."""
+        """Return the character of the buffer's first message where the next chunk of tokens starts."""
         written = self.store.live(self.chunk)
         return int(written[-1].meta.get("start", 0)) if written else 0

@@ -1,9 +1,7 @@
-"""Search over the live entries of a store, in process: BM25 and exact cosine.
+"""In-process search over the live entries of a store: BM25 and exact cosine.
 
-An index follows its store: before each search it takes in what was added and retired since the last one. So a
-restored memory builds its index when first read, and a living one pays only for what is new. Equal scores go
-to the older entry, and no score depends on what else was ever indexed: a restored memory finds exactly what
-the living one found.
+An index follows its store and processes changes before each search. Ties go to the older entry. Scores do not depend
+on retired entries, so a restored memory returns the same results.
 """
 
 import math
@@ -26,15 +24,15 @@ B = 0.75
 Scores = npt.NDArray[np.floating[Any]]
 
 
-class Found(NamedTuple):
-    """An entry that was found, and its score."""
+class SearchHit(NamedTuple):
+    """An entry and its score."""
 
     item: Item
     score: float
 
 
-class Index(ABC):
-    """The live entries of some kinds, numbered. The dead keep their number until they are the majority."""
+class SearchIndex(ABC):
+    """A numbered index of the live entries of some kinds; it is rebuilt when most numbers are retired."""
 
     def __init__(self, store: EntryStore, *kinds: str) -> None:
         self.store = store
@@ -43,7 +41,7 @@ class Index(ABC):
         self._clear()
 
     def follow(self) -> None:
-        """Take in what changed in the store since the last time."""
+        """Process the changes of the store since the last call."""
         if self._version == self.store.version:
             return
         for item in self.store.changes(self._version):
@@ -74,14 +72,14 @@ class Index(ABC):
 
     @abstractmethod
     def _index(self, number: int, item: Item) -> None:
-        """A new document; numbers only grow."""
+        """Add a document; numbers only grow."""
 
     @abstractmethod
     def _drop(self, number: int, item: Item) -> None:
-        """A document is dead: it counts in no statistic any more."""
+        """Remove a document from all statistics."""
 
-    def _best(self, scores: Scores, k: int, above: float) -> list[Found]:
-        """The `k` best that live and score more than `above`, best first, the older first among equals."""
+    def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
+        """Return the `k` best live documents with scores above `above`, best first, ties by age."""
         if self._dead:
             scores[self._dead] = -np.inf
         numbers = np.flatnonzero(scores > above)
@@ -93,11 +91,11 @@ class Index(ABC):
             better, level = numbers[values > edge], numbers[values == edge]
             numbers = np.concatenate((better, level[: k - len(better)]))
         ranked = numbers[np.lexsort((numbers, -scores[numbers]))]
-        return [Found(self._items[number], float(scores[number])) for number in ranked]
+        return [SearchHit(self._items[number], float(scores[number])) for number in ranked]
 
 
 class _Postings:
-    """Where a word occurs: document numbers, how often in each, and how many of them live."""
+    """The documents of a word, its count in each, and the number of live ones."""
 
     __slots__ = ("counts", "living", "numbers")
 
@@ -109,20 +107,20 @@ class _Postings:
 
 @lru_cache(maxsize=4096)
 def _counted(text: str) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """How many words a text has, and how often each. Kept, since memories restored one after another hold the same."""
+    """Return the number of words of a text and their counts (cached: restored memories share texts)."""
     words = search_words(text)
     return len(words), tuple(Counter(words).items())
 
 
-class Bm25(Index):
-    """BM25 as Lucene has it (k1 1.2, b 0.75, an inverse document frequency that is never negative)."""
+class Bm25(SearchIndex):
+    """BM25 as in Lucene (k1 1.2, b 0.75, non-negative inverse document frequency)."""
 
     def search(self, query: str, k: int) -> list[Item]:
-        """The `k` best entries that share a word with `query`, best first: fewer, where fewer do."""
+        """Return up to `k` entries that share a word with `query`, best first."""
         return [found.item for found in self.scored(query, k)]
 
-    def scored(self, query: str, k: int) -> list[Found]:
-        """The same, each with its score."""
+    def scored(self, query: str, k: int) -> list[SearchHit]:
+        """Return the same entries with their scores."""
         self.follow()
         scores = np.zeros(len(self._items))
         living = len(self._numbers)
@@ -165,15 +163,15 @@ class Bm25(Index):
             self._words[word].living -= 1
 
 
-class Dense(Index):
-    """Exact cosine over the entries' vectors, which are of length 1."""
+class Dense(SearchIndex):
+    """Exact cosine similarity over entry vectors of length 1."""
 
     def search(self, query: Vector, k: int) -> list[Item]:
-        """The `k` entries nearest to `query`, a unit vector, nearest first."""
+        """Return the `k` entries nearest to the unit vector `query`, nearest first."""
         return [found.item for found in self.scored(query, k)]
 
-    def scored(self, query: Vector, k: int) -> list[Found]:
-        """The same, each with its cosine. With `k` as large as the store: all of them."""
+    def scored(self, query: Vector, k: int) -> list[SearchHit]:
+        """Return the same entries with their cosines; with `k` >= the store's size, all of them."""
         self.follow()
         if not self._items:
             return []
@@ -203,7 +201,7 @@ class Dense(Index):
         self._matrix[number] = item.vector
 
     def _drop(self, number: int, item: Item) -> None:
-        """Nothing to count."""
+        """Do nothing: there are no statistics."""
 
     def _misfit(self, what: str, vector: Vector) -> str:
         return (

@@ -1,264 +1,272 @@
-"""The memory systems that ship with memflow, as data: what each is and what it asks for.
+"""Memory systems as data: what a system is, and the table of those that ship with memflow.
 
-What a system is, system.py says; how a name is read, registry.py; what one does, its own file or folder.
+How a name such as `rag_2_4_30` is read is in registry.py.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from importlib import metadata
+from typing import Any
+
+from memflow.chat.prompts import Prompt
 from memflow.memories.a_mem.memory import AMem
 from memflow.memories.awe import Awe
-from memflow.memories.awi.evolved import EvolvingAwi
-from memflow.memories.awi.memory import Awi
-from memflow.memories.dense import Embedded
-from memflow.memories.full import Full
+from memflow.memories.awi.memory import Awi, EvolvingAwi
+from memflow.memories.baselines import Full, Nothing, Oracle, Recent
 from memflow.memories.generative_agent.memory import GenerativeAgent
-from memflow.memories.lexical import Lexical
 from memflow.memories.lib_mem0.memory import LibMem0
 from memflow.memories.mem0.graph import Mem0Graph
 from memflow.memories.mem0.memory import Mem0
 from memflow.memories.mem_gpt.memory import MemGpt
+from memflow.memories.memory import Calls, Memory
 from memflow.memories.memory_bank.memory import MemoryBank
 from memflow.memories.memory_os.memory import MemoryOs
 from memflow.memories.memp.memory import Memp
 from memflow.memories.nemori.memory import Nemori
-from memflow.memories.none import Nothing
-from memflow.memories.oracle import Oracle
 from memflow.memories.rag import Rag
-from memflow.memories.recent import Recent
+from memflow.memories.retrieval import Embedded, Lexical
 from memflow.memories.sc_memory.memory import ScMemory
-from memflow.memories.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a memory system and its bounds."""
+
+    name: str
+    default: Any
+    description: str
+    low: float = 0
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class System:
+    """A memory system. A name may give the parameters `numbers`; `fixed` values cannot be changed.
+
+    `defaults` replace those of the memory; `summary` is the first line of its docstring unless given.
+    """
+
+    name: str
+    memory: type[Memory]
+    paper: str
+    numbers: tuple[str, ...] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    summary: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.summary:
+            object.__setattr__(self, "summary", (self.memory.__doc__ or "").strip().partition("\n")[0])
+
+    @property
+    def pattern(self) -> str:
+        """The pattern of its names, such as `rag[_FREQ_NS_K]`."""
+        return self.name + (f"[_{'_'.join(self.numbers).upper()}]" if self.numbers else "")
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """The parameters that can be set, in order."""
+        return [
+            Parameter(one.name, self.defaults.get(one.name, one.default), **one.metadata)
+            for one in fields(self.memory)
+            if "description" in one.metadata and one.name not in self.fixed
+        ]
+
+    @property
+    def needs_playing(self) -> bool:
+        """Whether messages are written to it, so that its episodes are played."""
+        return self.memory.needs_playing
+
+    @property
+    def recalls_entries(self) -> bool:
+        """Whether it recalls entries, so that failures can be attributed by evidence."""
+        return self.memory.recalls_entries
+
+    @property
+    def ranks_entries(self) -> bool:
+        """Whether its recalled entries are ordered by relevance to the query."""
+        return self.memory.ranks_entries
+
+    @property
+    def kinds_without_evidence(self) -> frozenset[str]:
+        """Kinds of entries whose sources do not show what they contain."""
+        return self.memory.bookkeeping_kinds | self.memory.global_kinds
+
+    @property
+    def calls(self) -> Calls:
+        """The maximum number of requests of one write and one read."""
+        return self.memory.calls
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """The prompts that it sends to its chat model."""
+        return self.memory.prompts() if self.needs_chat else []
+
+    @property
+    def missing_requirement(self) -> str:
+        """The required distribution that is not installed in the right version, with the reason; else empty."""
+        name, _, version = self.memory.requires.partition("==")
+        if not name:
+            return ""
+        try:
+            there = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return f"{self.memory.requires}, which is not installed"
+        return f"{self.memory.requires}, and {there} is installed" if version not in ("", there) else ""
+
+    @property
+    def needs_embedder(self) -> bool:
+        """Whether it needs an embedder."""
+        return self.calls.embed_write + self.calls.embed_read > 0
+
+    @property
+    def needs_chat(self) -> bool:
+        """Whether its writes or reads need a chat model."""
+        return self.calls.chat_write + self.calls.chat_read > 0
+
 
 SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
-        # Bounds and verbatim.
-        System("none", Nothing, "Nothing is remembered: the lower bound.", "CoMem, checkpoint 0"),
-        System(
-            "oracle", Oracle, "Told the gold evidence or states: the upper bound.", "AMemGym, upper bound"
-        ),
-        System(
-            "full",
-            Full,
-            "Every message, word for word, the newest that fit.",
-            "AMemGym, native LLM; MemoryBench, vanilla",
-            ("budget",),
-        ),
-        System("recent", Recent, "The newest messages, word for word.", "a baseline of ours", ("messages",)),
-        # Search over what was said.
+        # Bounds and stored messages.
+        System("none", Nothing, "CoMem, checkpoint 0"),
+        System("oracle", Oracle, "AMemGym, upper bound"),
+        System("full", Full, "AMemGym, native LLM; MemoryBench, vanilla", ("budget",)),
+        System("recent", Recent, "a baseline of ours", ("messages",)),
+        # Search over messages.
         System(
             "bm25_message",
             Lexical,
-            "Messages found by BM25.",
             "MemoryBench, BM25-M",
             ("k",),
             {"grain": "message"},
+            summary="Messages found by BM25.",
         ),
         System(
             "bm25_session",
             Lexical,
-            "Sessions found by BM25.",
             "MemoryBench, BM25-S",
             ("k",),
             {"grain": "session"},
+            summary="Sessions found by BM25.",
         ),
         System(
             "embed_message",
             Embedded,
-            "Messages found by their embeddings.",
             "MemoryBench, Embed-M",
             ("k",),
             {"grain": "message"},
+            summary="Messages found by their embeddings.",
         ),
         System(
             "embed_session",
             Embedded,
-            "Sessions found by their embeddings.",
             "MemoryBench, Embed-S",
             ("k",),
             {"grain": "session"},
+            summary="Sessions found by their embeddings.",
         ),
-        System(
-            "rag",
-            Rag,
-            "The newest messages word for word, older ones found by their embeddings.",
-            "AMemGym, RAG",
-            ("freq", "ns", "k"),
-        ),
+        System("rag", Rag, "AMemGym, RAG", ("freq", "ns", "k")),
         System(
             "rag_pair",
             Rag,
-            "Pairs of a user's message and its answer, found by their embeddings.",
             "CoMem, RAG on PersonaMem",
             ("freq", "ns", "k"),
             {"chunk": "pair"},
             {"freq": 1, "ns": 0, "k": 5},
+            "Pairs of a user's message and its answer, found by their embeddings.",
         ),
         System(
             "rag_chunk",
             Rag,
-            "Overlapping chunks of so many tokens, found by their embeddings.",
             "CoMem, RAG on DialSim",
             ("size", "overlap", "k"),
             {"chunk": "tokens", "freq": 1, "ns": 0},
             {"overlap": 75, "k": 5},
+            "Overlapping chunks of a fixed number of tokens, found by their embeddings.",
         ),
         System(
             "retrieval",
             Rag,
-            "Every message ranked by its embedding, the best as far as a budget of tokens goes.",
             "MemBench, RetrievalMemory",
             ("budget",),
             {"chunk": "message", "freq": 1, "ns": 0, "k": 0},
             {"budget": 1024},
+            "Every message ranked by its embedding; the best that fit a budget of tokens.",
         ),
-        # Facts that a model keeps up to date.
-        System(
-            "awe",
-            Awe,
-            "Facts that a model draws and keeps up to date, found by their embeddings.",
-            "AMemGym, AWE",
-            ("freq", "ns", "k"),
-        ),
-        System(
-            "awi",
-            Awi,
-            "A dictionary of facts that a model updates, all of it in context.",
-            "AMemGym, AWI",
-            ("freq", "ns"),
-        ),
+        # Facts that a model maintains.
+        System("awe", Awe, "AMemGym, AWE", ("freq", "ns", "k")),
+        System("awi", Awi, "AMemGym, AWI", ("freq", "ns")),
         System(
             "awi_questions",
             EvolvingAwi,
-            "AWI that betters its list of kinds after every period, told the questions alone.",
             "AMemGym, question-only feedback",
             ("freq", "ns"),
             {"feedback": "questions", "cadence": "period", "cycles": 0},
+            summary="AWI that evolves its list of kinds after every period, from the questions alone.",
         ),
         System(
             "awi_complete",
             EvolvingAwi,
-            "AWI that betters its list of kinds after every period, told answers and states.",
             "AMemGym, complete feedback",
             ("freq", "ns"),
             {"feedback": "complete", "cadence": "period", "cycles": 0},
+            summary="AWI that evolves its list of kinds after every period, from answers and states.",
         ),
         System(
             "awi_questions_cycles",
             EvolvingAwi,
-            "AWI that lives its episode several times, told the questions alone after each.",
             "AMemGym, Algorithm 1, question-only feedback",
             ("cycles",),
             {"feedback": "questions", "cadence": "episode"},
+            summary="AWI that replays its episode, evolving from the questions alone after each cycle.",
         ),
         System(
             "awi_complete_cycles",
             EvolvingAwi,
-            "AWI that lives its episode several times, told answers and states after each.",
             "AMemGym, Algorithm 1, complete feedback",
             ("cycles",),
             {"feedback": "complete", "cadence": "episode"},
+            summary="AWI that replays its episode, evolving from answers and states after each cycle.",
         ),
         System(
             "awi_published",
             EvolvingAwi,
-            "AWI that betters its list of kinds after every period, told what the published code tells.",
             "AMemGym, published code",
             ("freq", "ns"),
             {"feedback": "published_code", "cadence": "period", "cycles": 0},
+            summary="AWI that evolves its list of kinds after every period, from the published code's feedback.",
         ),
-        System(
-            "mem0",
-            Mem0,
-            "Facts drawn in the light of a summary and the last messages, and kept up to date.",
-            "Chhikara et al. 2025, Mem0",
-            ("k",),
-        ),
-        System(
-            "mem0_graph",
-            Mem0Graph,
-            "Mem0's facts, and a graph of entities and their relations.",
-            "Chhikara et al. 2025, Mem0^g",
-            ("k",),
-        ),
+        System("mem0", Mem0, "Chhikara et al. 2025, Mem0", ("k",)),
+        System("mem0_graph", Mem0Graph, "Chhikara et al. 2025, Mem0^g", ("k",)),
         # Notes, tiers, episodes.
-        System(
-            "a_mem",
-            AMem,
-            "Notes that a model writes, links and rewrites, found by their embeddings and their links.",
-            "MemoryBench, A-Mem",
-            ("k",),
-        ),
-        System(
-            "memory_os",
-            MemoryOs,
-            "Pages of dialogue that move through a short, a middle and a long term, by age and by heat.",
-            "MemoryBench, MemoryOS",
-            ("k",),
-        ),
-        System(
-            "nemori",
-            Nemori,
-            "Episodes cut where the topic changes, and statements of what a model did not expect.",
-            "AMemGym, Nemori",
-            ("k",),
-        ),
+        System("a_mem", AMem, "MemoryBench, A-Mem", ("k",)),
+        System("memory_os", MemoryOs, "MemoryBench, MemoryOS", ("k",)),
+        System("nemori", Nemori, "AMemGym, Nemori", ("k",)),
         # MemBench's mechanisms.
-        System(
-            "generative_agent",
-            GenerativeAgent,
-            "Rated observations and reflections on them, by recency, importance and relevance.",
-            "MemBench, GenerativeAgent",
-            ("k",),
-        ),
-        System(
-            "memory_bank",
-            MemoryBank,
-            "Messages and daily summaries that fade, a global summary and a portrait.",
-            "MemBench, MemoryBank",
-            ("k",),
-        ),
-        System(
-            "mem_gpt",
-            MemGpt,
-            "A small context that a model manages by functions, the rest in storage that it searches.",
-            "Packer et al. 2023; MemBench, MemGPT",
-            ("budget",),
-        ),
-        System(
-            "sc_memory",
-            ScMemory,
-            "The newest messages, and older ones when a model that sees the query asks for them.",
-            "MemBench, SCMemory",
-            ("flash", "k"),
-        ),
+        System("generative_agent", GenerativeAgent, "MemBench, GenerativeAgent", ("k",)),
+        System("memory_bank", MemoryBank, "MemBench, MemoryBank", ("k",)),
+        System("mem_gpt", MemGpt, "Packer et al. 2023; MemBench, MemGPT", ("budget",)),
+        System("sc_memory", ScMemory, "MemBench, SCMemory", ("flash", "k")),
         # Procedures.
-        System(
-            "memp",
-            Memp,
-            "Procedures distilled from what was said, found by when they are of use.",
-            "CoMem, Memp",
-            ("size", "k"),
-        ),
+        System("memp", Memp, "CoMem, Memp", ("size", "k")),
         System(
             "memp_validation",
             Memp,
-            "Memp that learns nothing from what failed.",
             "Memp, validation",
             ("size", "k"),
             {"update": "validation"},
+            summary="Memp that adds no procedure from failed exchanges.",
         ),
         System(
             "memp_reflection",
             Memp,
-            "Memp that rewrites its procedures where they failed.",
             "Memp, reflection",
             ("size", "k"),
             {"update": "reflection"},
+            summary="Memp that rewrites its procedures after failed exchanges.",
         ),
-        System(
-            "lib_mem0",
-            LibMem0,
-            "The package mem0ai as it is installed: facts that a model adds, updates and deletes.",
-            "Mem0 (Chhikara et al. 2025), version 1.0.11",
-            ("k",),
-        ),
+        System("lib_mem0", LibMem0, "Mem0 (Chhikara et al. 2025), version 1.0.11", ("k",)),
     )
 }

@@ -1,8 +1,6 @@
-"""Messages kept word for word, as entries, and shown again as turns before the question.
+"""Messages stored word for word as entries, and returned as chat turns before the question.
 
-An entry holds the message's line and its role. When it was said is an entry of its own, of kind `date`,
-written where the date changes: so a reader sees each date once, at the start of its session, and a window
-never loses it. Which messages are kept and for how long, each memory decides.
+An entry has the message's line and role. Where the date changes, an entry of kind `date` is added before it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,14 +13,17 @@ from memflow.tokens import estimate
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A message that is held, and the date it was said at, where that is known."""
+class StoredMessage:
+    """A stored message and its date, if known."""
 
     item: Item
     date: str | None
 
     def turn(self, date_before: str | None = None) -> ChatMessage:
-        """The message as it was said, below its date where that is news and the words do not say it."""
+        """Return the message as a chat turn.
+
+        Its date precedes the text if it differs from `date_before` and is not in the text.
+        """
         role: Role = "assistant" if self.item.role == "assistant" else "user"
         words = self.item.text.removeprefix(f"{role}: ")
         if self.date is not None and self.date != date_before and self.date not in words:
@@ -30,17 +31,17 @@ class Kept:
         return ChatMessage(role, words)
 
     def note(self) -> str:
-        """The message as a line of notes, with its date."""
-        return dated(self.item.text, self.date)
+        """Return the message as a line of notes, with its date."""
+        return with_date(self.item.text, self.date)
 
 
-def dated(line: str, date: str | None) -> str:
-    """`[8 May 2023] Caroline: Hey!`: a line that has to stand alone; it is not told its date twice."""
+def with_date(line: str, date: str | None) -> str:
+    """Return a line after its date, `[8 May 2023] Caroline: Hey!`, unless the line contains the date."""
     return line if date is None or date in line else f"[{date}] {line}"
 
 
-def keep(store: EntryStore, messages: Iterable[Message], kind: str) -> None:
-    """Write each message as an entry of `kind`. One without a date was said at the date before."""
+def store_messages(store: EntryStore, messages: Iterable[Message], kind: str) -> None:
+    """Add each message as an entry of `kind`. A message without a date has the date before it."""
     newest = store.newest(DATE)
     date = newest.text if newest else None
     for message in messages:
@@ -50,19 +51,19 @@ def keep(store: EntryStore, messages: Iterable[Message], kind: str) -> None:
         store.add(kind, message.line(), sources=(message.message_id,), role=message.role)
 
 
-def kept(store: EntryStore, kind: str) -> list[Kept]:
-    """The messages of `kind` that are held, oldest first, with their dates."""
+def stored_messages(store: EntryStore, kind: str) -> list[StoredMessage]:
+    """Return the live messages of `kind` with their dates, oldest first."""
     found, date = [], None
     for item in store.live(DATE, kind):
         if item.kind == DATE:
             date = item.text
         else:
-            found.append(Kept(item, date))
+            found.append(StoredMessage(item, date))
     return found
 
 
-def forget(store: EntryStore, leaving: Iterable[Kept], kind: str) -> None:
-    """Retire messages of `kind`, and the dates that date nothing any more; the newest date stays."""
+def retire_messages(store: EntryStore, leaving: Iterable[StoredMessage], kind: str) -> None:
+    """Retire messages of `kind` and the dates without messages, except the newest date."""
     for message in leaving:
         store.retire(message.item.entry_id)
     before: Item | None = None
@@ -72,14 +73,15 @@ def forget(store: EntryStore, leaving: Iterable[Kept], kind: str) -> None:
         before = item
 
 
-def surplus(held: Sequence[Kept], freq: int, ns: int) -> Sequence[Kept]:
-    """The oldest messages of a buffer that holds `freq` + `ns` or more: as many times `freq` as leave `ns`."""
+def overflow(held: Sequence[StoredMessage], freq: int, ns: int) -> Sequence[StoredMessage]:
+    """Return the oldest messages of a buffer with `freq` + `ns` messages or more: the largest multiple of `freq` that
+    leaves `ns`."""
     return held[: max(0, (len(held) - ns) // freq * freq)]
 
 
-def beside(recall: Recall, held: Sequence[Kept]) -> Recall:
-    """What was recalled, and a buffer's messages as turns after it."""
-    said, items = turns(held), tuple(message.item for message in held)
+def with_buffer(recall: Recall, held: Sequence[StoredMessage]) -> Recall:
+    """Append the messages of a buffer, as chat turns, to a recall."""
+    said, items = as_turns(held), tuple(message.item for message in held)
     return replace(
         recall,
         messages=(*recall.messages, *said),
@@ -89,15 +91,15 @@ def beside(recall: Recall, held: Sequence[Kept]) -> Recall:
     )
 
 
-def turns(messages: Sequence[Kept]) -> tuple[ChatMessage, ...]:
-    """The messages as turns, in order, each date shown once."""
+def as_turns(messages: Sequence[StoredMessage]) -> tuple[ChatMessage, ...]:
+    """Return the messages as chat turns in order, each date once."""
     dates = [None, *(message.date for message in messages)]
     return tuple(message.turn(before) for message, before in zip(messages, dates, strict=False))
 
 
-def within(messages: Sequence[Kept], budget: int) -> Recall:
-    """The newest messages that fit into `budget` tokens, as turns; what is left out is counted as dropped."""
-    said = turns(messages)
+def newest_within(messages: Sequence[StoredMessage], budget: int) -> Recall:
+    """Return the newest messages that fit into `budget` tokens as chat turns; the others count as dropped."""
+    said = as_turns(messages)
     sizes = [estimate(turn.content) for turn in said]
     first, total = len(sizes), 0
     while first > 0 and total + sizes[first - 1] <= budget:

@@ -1,10 +1,7 @@
-"""How far raters agree: percent agreement, Gwet's AC1, and Cohen's kappa beside it to show why AC1 is used.
+"""Inter-rater agreement: percent agreement, Gwet's AC1 and Cohen's kappa.
 
-Nearly all items of a good data set get the same label. Chance agreement after Cohen is then nearly 1, and his kappa
-can be 0 or below though the raters hardly ever differ; AC1's chance agreement is never above 1/2. AC1 is after Gwet,
-"Computing inter-rater reliability and its variance in the presence of high agreement" (2008), for any number of
-raters and categories, and with missing ratings after his Handbook (4th edition, 2014). Labels in, intervals out;
-what was rated belongs elsewhere.
+AC1 follows Gwet (2008), with missing ratings as in his Handbook (4th edition, 2014). Where nearly all items have one
+label, kappa's chance agreement nears 1 and kappa 0; AC1's chance agreement is at most 1/2.
 """
 
 from collections.abc import Hashable, Sequence
@@ -17,7 +14,7 @@ from memflow.metrics.intervals import DRAWS, Interval, bootstrap
 
 Array = npt.NDArray[np.float64]
 Ratings = Sequence[Sequence[str | None]]
-"""A row for each item, in it a label for each rater; None where that rater gave none."""
+"""Per item, one label per rater; None where a rater gave none."""
 
 
 def percent_agreement(
@@ -28,10 +25,10 @@ def percent_agreement(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Interval:
-    """Mean over items of the share of their pairs of ratings that are the same; items with one rating have none.
+    """Return the mean over items of the share of equal pairs of ratings, with its interval.
 
-    The interval is drawn over `episodes`, the episode of each item (None: each is its own). No value where no item
-    has two ratings. Raises BadInput for a label that is no category, and for lists of unequal length.
+    The bootstrap draws `episodes`, the episode of each item (None: every item is its own). No value without an item
+    with two ratings. Raises BadInput for an unknown label or lists of unequal length.
     """
     counts = _counted(ratings, categories)
     paired, alike = _pairs(counts)
@@ -48,11 +45,11 @@ def gwet_ac1(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Interval:
-    """Gwet's AC1: (a - e) / (1 - e), where a is the percent agreement and e what chance would give.
+    """Return Gwet's AC1, (a - e) / (1 - e), with its interval.
 
-    e = sum over the q categories of p (1 - p), divided by q - 1, where p is the mean share of the category among an
-    item's ratings. `categories` are all that a rater could choose from, chosen or not: q is their number. Interval
-    and errors as for `percent_agreement`; needs two categories at least.
+    a is the percent agreement; e = sum of p (1 - p) over the q categories, divided by q - 1, where p is a category's
+    mean share of an item's ratings. `categories` are all possible ones, so q >= 2. Interval and errors as for
+    `percent_agreement`.
     """
     if len(set(categories)) < 2:
         raise BadInput(f"AC1 needs two categories at least, not {list(categories)}")
@@ -82,9 +79,10 @@ def cohen_kappa(
     seed: int = 0,
     draws: int = DRAWS,
 ) -> Interval:
-    """Cohen's kappa of two raters, over the items that both rated; no value where both give all the same label.
+    """Return Cohen's kappa of two raters over the items that both rated, with its interval.
 
-    Interval and errors as for `percent_agreement`; raises BadInput where there are not two raters.
+    No value if both always give one label. Errors as for `percent_agreement`; raises BadInput unless there are two
+    raters.
     """
     for row in ratings:
         if len(row) != 2:
@@ -119,7 +117,7 @@ def _places(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
 
 
 def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
-    """How many raters gave each item each category: shape (items, categories)."""
+    """Return the number of raters per item and category, of shape (items, categories)."""
     place = _places(ratings, categories)
     counts = np.zeros((len(ratings), len(categories)))
     for number, row in enumerate(ratings):
@@ -130,7 +128,7 @@ def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
 
 
 def _pairs(counts: Array) -> tuple[Array, Array]:
-    """Of each item: whether it has two ratings at least, and what share of its pairs of ratings are the same."""
+    """Return per item whether it has two ratings, and its share of equal pairs."""
     given = counts.sum(axis=1)
     paired = (given >= 2).astype(np.float64)
     alike = (counts * (counts - 1)).sum(axis=1) / np.maximum(given * (given - 1), 1)
@@ -138,7 +136,7 @@ def _pairs(counts: Array) -> tuple[Array, Array]:
 
 
 def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArray[np.intp], int]:
-    """The number of each item's episode, and how many episodes there are."""
+    """Return the episode number of each item, and the number of episodes."""
     if episodes is None:
         return np.arange(items), items
     if len(episodes) != items:
@@ -148,7 +146,7 @@ def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArra
 
 
 def _summed(values: Array, groups: npt.NDArray[np.intp], size: int) -> Array:
-    """Sums of `values` by episode."""
+    """Sum `values` by episode."""
     summed = np.zeros((size, *values.shape[1:]))
     np.add.at(summed, groups, values)
     return summed

@@ -1,6 +1,6 @@
-"""What some metrics need besides two texts: a judge to ask, and resources that are not ours to ship.
+"""Metric backends: a judge, and models or data that memflow does not ship.
 
-A metric whose instrument is not there has no value, and says which instrument it lacks.
+A metric without its backend has no value, and its reason names the backend.
 """
 
 from collections.abc import Mapping
@@ -12,15 +12,15 @@ from memflow.metrics.meteor import Synonyms
 from memflow.metrics.readability import Syllables
 
 ENCODER_EN, ENCODER_ZH, WORDNET, CMUDICT = "encoder.en", "encoder.zh", "wordnet", "cmudict"
-"""The instruments besides a judge, as the settings name them."""
+"""Names of the backends other than the judge, as in the settings."""
 
 
 @dataclass(frozen=True)
 class MetricBackends:
-    """What there is to measure with. Each is None, or empty, where it was not given."""
+    """The available metric backends; None or empty if not configured."""
 
     judge: Chat | None = None
     encoders: Mapping[str, Encoder] = field(default_factory=dict)
-    """BERTScore's model by language."""
+    """BERTScore's model per language."""
     synonyms: Synonyms | None = None
     syllables: Syllables | None = None

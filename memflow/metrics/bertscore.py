@@ -1,8 +1,7 @@
-"""BERTScore (Zhang et al., 2020): how close the words of an answer and of the gold are in a model's vectors.
+"""BERTScore (Zhang et al. 2020): the similarity of an answer and the gold answer in a model's token vectors.
 
-The model is handed in; its folder of weights is read by resources/encoder.py. Scores of two models, or of two layers
-of one, are different metrics, so the name says both. No weights by idf and no rescaling against a baseline, as in
-MemoryBench.
+The encoder is an argument (resources/encoder.py) and part of the metric's name. No idf weights and no baseline
+rescaling, as in MemoryBench.
 """
 
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from memflow.metrics.score import MetricResult
+from memflow.metrics.result import MetricResult
 
 BERTSCORE = "bertscore"
 NO_ENCODER = (
@@ -19,31 +18,31 @@ NO_ENCODER = (
     "set [encoder.{language}] in memflow.toml to a folder of weights"
 )
 AT_ONCE = 32
-"""Pairs whose vectors are held at once: a text of 512 tokens has 1.5 MB of them."""
+"""Pairs whose vectors are in memory together; a text of 512 tokens has 1.5 MB of them."""
 
 Vectors = npt.NDArray[np.float32]
 
 
 class Encoder(Protocol):
-    """Texts to a unit vector for each token."""
+    """A model with a unit vector per token."""
 
     name: str
-    """The model, such as roberta-base."""
+    """The model's name, such as roberta-base."""
     layer: int
-    """The hidden layer that the vectors are of, from 1."""
+    """The hidden layer of the vectors, from 1."""
     fingerprint: str
-    """What the weights are, wherever they lie."""
+    """Digest of the weights."""
 
     async def encode(self, texts: Sequence[str]) -> list[Vectors]:
-        """For each text an array (tokens + 2, d) of float32 rows of length 1.
+        """Return per text a float32 array (tokens + 2, d) with rows of length 1.
 
-        The first and last row are those of the model's own marks around the text ([CLS], [SEP]).
+        The first and last rows are those of the special tokens ([CLS], [SEP]).
         """
         ...
 
 
 class BertScore(NamedTuple):
-    """Precision, recall and their harmonic mean: cosines, so in [-1, 1] and, in practice, far above 0."""
+    """Precision, recall and their harmonic mean, in [-1, 1]."""
 
     precision: float
     recall: float
@@ -51,15 +50,14 @@ class BertScore(NamedTuple):
 
 
 def metric_name(encoder: Encoder | None) -> str:
-    """Such as `bertscore[roberta-base,L10]`; without an encoder `bertscore` alone, which then has no value."""
+    """Return the metric's name, such as `bertscore[roberta-base,L10]`, or `bertscore` without an encoder."""
     return BERTSCORE if encoder is None else f"{BERTSCORE}[{encoder.name},L{encoder.layer}]"
 
 
 def bertscore(said: Vectors, wanted: Vectors) -> BertScore:
-    """BERTScore of an answer's vectors and the gold's; all 0 where one has no token.
+    """Return BERTScore for the vectors of an answer and the gold answer; all 0 if one has no token.
 
-    As in the package bert-score: the marks around a text may be the best match of a token, but are not counted
-    themselves.
+    As in the package bert-score, special tokens may be the best match of a token, but are not counted.
     """
     if len(said) <= 2 or len(wanted) <= 2:
         return BertScore(0.0, 0.0, 0.0)
@@ -73,9 +71,9 @@ def bertscore(said: Vectors, wanted: Vectors) -> BertScore:
 async def bertscores(
     encoder: Encoder | None, pairs: Sequence[tuple[str, str]], language: str = "en"
 ) -> list[MetricResult]:
-    """The F of each (answer, gold), in order; without an encoder no value, with the reason.
+    """Return the F1 of each (answer, gold) pair; without an encoder no value, with the reason.
 
-    `language` is the texts', for the reason. A text that comes twice among neighbours is encoded once.
+    `language` is for the reason. A text that repeats within AT_ONCE pairs is encoded once.
     """
     if encoder is None:
         return [MetricResult(None, NO_ENCODER.format(language=language))] * len(pairs)

@@ -1,7 +1,4 @@
-"""Multiple choice: the score of an answer, and what guessing scores.
-
-Answers are option numbers, from 1, as text.
-"""
+"""Multiple choice: accuracy, and the accuracy of random guessing. Options are numbers from 1, as text."""
 
 from collections.abc import Iterable
 
@@ -9,17 +6,14 @@ from memflow.errors import BadInput
 
 
 def accuracy(answer: str, gold: str, options: int) -> float:
-    """1 for the right option, 0 for another one.
-
-    Raises BadInput where `answer` is no option's number: that is no wrong answer, but none.
-    """
+    """Return 1 for the correct option and 0 for another. Raises BadInput if `answer` is not an option's number."""
     if not answer.isascii() or not answer.isdigit() or not 1 <= int(answer) <= options:
         raise BadInput(f"the answer {answer!r} is none of the options 1 to {options}")
     return float(int(answer) == int(gold))
 
 
 def random_accuracy(options: Iterable[int]) -> float:
-    """Expected accuracy of guessing, over questions with so many options each: the mean of 1/n."""
+    """Return the expected accuracy of guessing over questions with these numbers of options: the mean of 1/n."""
     chances = [1 / count for count in options]
     if not chances:
         raise BadInput("there is no question to guess at")

@@ -1,13 +1,7 @@
-"""How answers change over checkpoints: forgetting, forward and backward transfer, stability (CoMem, section 3.3).
+"""Forgetting, forward and backward transfer, and stability over checkpoints (CoMem, section 3.3).
 
-An array `correct` of shape (questions, checkpoints + 1) says what each answer is worth: 1 where it is right and 0 where
-it is wrong, and not a number where there is none. Its first column is checkpoint 0, before anything was said: what
-guessing gets. Questions that lack an answer somewhere are left out, since a history with a gap tells neither what was
-forgotten nor what was learnt.
-
-The paper has right and wrong answers alone. Answers graded from 0 to 1 are a generalisation of our own: what is known
-so far is the best answer up to then, what an answer lacks of it is forgotten, and what it adds to it is learnt. For 0
-and 1 that is the paper's, and the identity holds as it does there.
+`correct` has shape (questions, checkpoints + 1) with values in [0, 1] or NaN; column 0 is the no-context answer. The
+paper has values 0 and 1 only; graded answers are our generalization, for which the identity below holds too.
 """
 
 from collections import Counter
@@ -24,16 +18,12 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Summary:
-    """Means over `n` questions. Lists have an item for each checkpoint, checkpoint 0 first.
+    """Means over `n` questions; tuples have one item per checkpoint, checkpoint 0 first.
 
-    `forgetting[t]`: what the best answer before t (0 among them) was worth more than that at t; so the share right at
-    some checkpoint before t and wrong at t. `forward_transfer[t]`: what the answer at t is worth more than the best
-    before; so the share wrong at every checkpoint before t and right at t. Both are 0 at checkpoint 0, before which
-    there is nothing. `backward_transfer[t]`: accuracy at the last checkpoint less that at t; what was known then and is
-    no more counts against it. `all_correct`: the worst answer at any checkpoint but 0, which is a guess; so the share
-    right at each of them. `all_wrong`: what the best one lacks. `flip_rate`: by how much an answer changes from one
-    checkpoint to the next, from 1 on; so the share of steps over which it turns from right to wrong or back. None where
-    there is one checkpoint only.
+    `forgetting[t]`: the best earlier value minus the value at t, if positive. `forward_transfer[t]`: the value at t
+    minus the best earlier one, if positive. Both are 0 at checkpoint 0. `backward_transfer[t]`: accuracy at the last
+    checkpoint minus that at t. `all_correct`: the lowest value after checkpoint 0. `all_wrong`: 1 minus the highest.
+    `flip_rate`: the mean change between consecutive checkpoints from 1 on, None for a single one.
     """
 
     n: int
@@ -46,7 +36,7 @@ class Summary:
     flip_rate: float | None
 
     def identity(self) -> tuple[float, ...]:
-        """By how much each checkpoint misses A_t = A_0 + the forward transfer up to t - F_t, which always holds."""
+        """Return the residuals of A_t = A_0 + sum of forward transfer up to t - F_t; all are 0 up to rounding."""
         learnt = np.cumsum(self.forward_transfer)
         return tuple(
             float(accuracy - (self.accuracy[0] + gained - lost))
@@ -55,8 +45,8 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Marks:
-    """What each question counts for: arrays of shape (questions, checkpoints + 1), or (questions,) where it is one."""
+class AnswerMarks:
+    """Contributions of each question: arrays of shape (questions, checkpoints + 1) or (questions,)."""
 
     right: Array
     forgotten: Array
@@ -64,12 +54,12 @@ class Marks:
     always: Array
     never: Array
     flips: Array
-    """By how much it changes in a step from one checkpoint to the next, from 1 on; nan where there is no step."""
+    """Mean change per step from checkpoint 1 on; NaN for a single checkpoint."""
 
 
-def marked(correct: npt.ArrayLike) -> Marks:
-    """The marks of complete questions. Raises BadInput where `correct` is no array of questions and checkpoints, holds
-    anything beyond 0 and 1, or has no checkpoint besides 0."""
+def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
+    """Return the contributions of complete questions. Raises BadInput for a wrong shape, values outside [0, 1], or no
+    checkpoint besides 0."""
     right = np.asarray(correct, dtype=np.float64)
     if right.ndim != 2 or right.shape[1] < 2:
         raise BadInput(
@@ -82,7 +72,7 @@ def marked(correct: npt.ArrayLike) -> Marks:
     told = right[:, 1:]
     steps = told.shape[1] - 1
     changed = np.abs(np.diff(told, axis=1)).sum(axis=1)
-    return Marks(
+    return AnswerMarks(
         right=right,
         forgotten=np.maximum(0.0, before - right),
         learnt=np.maximum(0.0, right - before),
@@ -92,19 +82,19 @@ def marked(correct: npt.ArrayLike) -> Marks:
     )
 
 
-def complete(correct: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Which questions have an answer at every checkpoint."""
+def complete_rows(correct: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Return a mask of the questions with an answer at every checkpoint."""
     values = np.asarray(correct, dtype=np.float64)
     return np.asarray(np.isfinite(values).all(axis=1)) if values.ndim == 2 else np.zeros(0, dtype=np.bool_)
 
 
 def summary(correct: npt.ArrayLike) -> Summary:
-    """The measures over all complete questions. Raises BadInput where there is none, or where `marked` does."""
+    """Return the measures over all complete questions. Raises BadInput if there is none, or as `mark_answers`."""
     values = np.asarray(correct, dtype=np.float64)
-    kept = values[complete(values)] if values.ndim == 2 else values
+    kept = values[complete_rows(values)] if values.ndim == 2 else values
     if not len(kept):
         raise BadInput("no question has an answer at every checkpoint: there is nothing to follow")
-    marks = marked(kept)
+    marks = mark_answers(kept)
     accuracy = marks.right.mean(axis=0)
     flips = float(marks.flips.mean())
     return Summary(
@@ -120,8 +110,8 @@ def summary(correct: npt.ArrayLike) -> Summary:
 
 
 def best_constant(keys: Sequence[str]) -> str:
-    """The answer that is right most often, the first by its name where several are: who always gives it is the floor of
-    a constant answerer. Raises BadInput for no keys."""
+    """Return the most frequent gold label, the smallest of several: the answer of the best constant baseline. Raises
+    BadInput without labels."""
     if not keys:
         raise BadInput("there is no key to answer by")
     counted = Counter(keys)

@@ -1,8 +1,7 @@
-"""What a wrong answer is due to: write, read and utilization failures, and AMemGym's memory score.
+"""Attribution of wrong answers to write, read and utilization failures, and AMemGym's memory score.
 
-Two attributions: AMemGym's own by state probes (paper, section 3.3; the one its figures follow, where the
-published code stops at the counts), and one by evidence, which serves every benchmark. Numbers in, numbers
-out; which replies they come from is the benchmark's scores.py, and attribution.py.
+AMemGym attributes by state probes (paper, section 3.3); attribution by evidence serves every benchmark. Functions take
+and return numbers; replies are handled in the benchmarks and in memflow/scoring/attribution.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,16 +17,15 @@ Array = npt.NDArray[np.float64]
 Values = Mapping[str, str]
 
 _LEAST = 1e-9
-"""Above rounding, below any difference that counts can make."""
+"""Above rounding errors, below any difference of counts."""
 
 
 def memory_score(overall: npt.ArrayLike, upper_bound: npt.ArrayLike, random: npt.ArrayLike) -> Array:
-    """Mean over periods of (overall - random) / (upper bound - random); the last axis is the period.
+    """Return the mean over periods of (overall - random) / (upper bound - random).
 
-    Each period's accuracies are pooled over users. Axes before the last are many scores at once, and the same in
-    all that have them. One number as upper bound or chance stands for every period. Negative below chance. NaN
-    where some upper bound does not lie above chance: there is then no scale. Raises BadInput where a number is
-    none, or periods are not those of `overall`.
+    Arguments are accuracies pooled over users; the last axis is the period, and axes before it are independent scores.
+    One number as upper bound or random value holds for every period. The score is negative below random, and NaN if an
+    upper bound is not above random. Raises BadInput for values that are not numbers or periods that do not match.
     """
     scored, bound, chance = (
         _numbers(name, given)
@@ -57,13 +55,13 @@ def _numbers(name: str, given: npt.ArrayLike) -> Array:
 
 
 def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether the shapes are the same from the last axis on, as far as both reach."""
+    """Return whether two shapes agree from the last axis on, as far as both reach."""
     return all(one == two for one, two in zip(reversed(shape), reversed(other), strict=False))
 
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Shares of one answer's failure: all 0 for a right answer, summing to 1 for a wrong one."""
+    """Shares of one answer's loss: all 0 for a correct answer, with sum 1 for a wrong one."""
 
     write: float = 0.0
     read: float = 0.0
@@ -71,9 +69,8 @@ class Attribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
-    """The shares of many answers' failures: arrays of one shape, whose sum is 1 for a wrong answer and 0 for a
-    right one."""
+class FailureShares:
+    """Shares of many answers' losses: arrays of one shape, with sum 1 for a wrong answer and 0 for a correct one."""
 
     write: Array
     read: Array
@@ -82,19 +79,19 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Unattributed:
-    """No attribution is to be had, and why."""
+    """The reason why an answer has no attribution."""
 
     reason: str
 
 
-def by_evidence(
+def attribute_by_evidence(
     evidence: AbstractSet[str], held: AbstractSet[str], recalled: AbstractSet[str], loss: float
 ) -> Attribution:
-    """Divide the loss of one answer (1 minus its score) by what became of its evidence.
+    """Divide the loss of an answer (1 minus its score) by what happened to its evidence.
 
-    All of it recalled: a utilization failure. Otherwise each message that was not recalled is a write failure
-    where no live entry came from it, else a read failure, and the loss is shared between the two in
-    proportion: AMemGym's rule, with messages for state variables. Raises BadInput without evidence.
+    If all evidence was recalled, it is a utilization failure. Otherwise each message not recalled is a write failure
+    if no live entry came from it, else a read failure, and the loss is shared in proportion (AMemGym's rule, with
+    messages for variables). Raises BadInput without evidence.
     """
     if not evidence:
         raise BadInput("without evidence nothing can be attributed")
@@ -105,14 +102,15 @@ def by_evidence(
     return Attribution(write=loss * unwritten, read=loss * (1 - unwritten))
 
 
-def by_counts(write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike) -> Shares:
-    """Attribute answers by how many of their variables fail by write and by read, which is what the published code
-    keeps of each question and period.
+def attribute_by_counts(
+    write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right: npt.ArrayLike
+) -> FailureShares:
+    """Attribute answers by their numbers of variables with write and read failures, as AMemGym's published code
+    counts.
 
-    The rule that the published figures follow: a wrong answer without such a variable is a utilization failure;
-    otherwise it is shared in proportion to the two counts. Failure rates are means of the shares over all answers,
-    and add up to 1 - overall. The arrays have one shape. Raises BadInput where they have not, where a count is
-    negative, or where `right` is anything but 0 and 1.
+    A wrong answer without such a variable is a utilization failure; otherwise its loss is shared in proportion to the
+    two counts. Failure rates are means over all answers and sum to 1 - overall. Raises BadInput for different shapes,
+    negative counts, or values of `right` other than 0 and 1.
     """
     writes, reads = _numbers("write failures", write_failures), _numbers("read failures", read_failures)
     hits = _numbers("right", right)
@@ -124,20 +122,18 @@ def by_counts(write_failures: npt.ArrayLike, read_failures: npt.ArrayLike, right
         raise BadInput("an answer is right (1) or wrong (0); something else was given")
     loss, failing = 1 - hits, writes + reads
     unknown = np.where(failing > 0, loss / np.maximum(failing, 1), 0.0)
-    return Shares(writes * unknown, reads * unknown, np.where(failing > 0, 0.0, loss))
+    return FailureShares(writes * unknown, reads * unknown, np.where(failing > 0, 0.0, loss))
 
 
-def attribution(
+def attribute_by_states(
     truth: Sequence[Values], known: Sequence[Values | None], right: Sequence[bool | None]
 ) -> list[Attribution | Unattributed]:
-    """Attribute the failures of one question over all periods of one user.
+    """Attribute the failures of one question over all periods of one user, by state probes.
 
-    `truth` holds the true values of its variables in each period, `known` what the state probe of that
-    period answered, `right` whether the question was answered rightly; None where there is no answer. If
-    all variables are known, a wrong answer is a utilization failure. Otherwise each unknown one is a write
-    failure if it was unknown already when last written (its period of change, at or before this one), else
-    a read failure; the answer is shared between the two in proportion. A right answer with unknown
-    variables counts nowhere. Raises BadInput where the three differ in length.
+    `truth` has the values of its variables per period, `known` the answers of the state probes, `right` whether the
+    question was answered correctly; None for a missing answer. If all variables are known, a wrong answer is a
+    utilization failure. Otherwise an unknown variable is a write failure if it was unknown when it last changed, else
+    a read failure; the loss is shared in proportion. Raises BadInput for unequal lengths.
     """
     if not len(truth) == len(known) == len(right):
         raise BadInput(
@@ -162,7 +158,7 @@ def _attributed(
         return Attribution(utilization=1.0)
     writes = 0
     for name in unknown:
-        written = last_write(truth, name, period)
+        written = last_change(truth, name, period)
         then = known[written]
         if then is None:
             return Unattributed(
@@ -173,8 +169,8 @@ def _attributed(
     return Attribution(write=writes / len(unknown), read=reads / len(unknown))
 
 
-def last_write(truth: Sequence[Values], name: str, period: int) -> int:
-    """The last period, up to `period`, in which the variable took a new value; 0 where it never did."""
+def last_change(truth: Sequence[Values], name: str, period: int) -> int:
+    """Return the last period up to `period` in which the variable changed, or 0."""
     while period > 0 and truth[period][name] == truth[period - 1][name]:
         period -= 1
     return period

@@ -1,7 +1,6 @@
-"""95 % intervals by bootstrap over episodes, for means, shares and any other statistic of sums over episodes.
+"""95 % confidence intervals by bootstrap over episodes, for any statistic of sums over episodes.
 
-An episode is the unit that is drawn: its probes share one history, so they are no independent observations.
-What a figure means, and when it may be shown, belongs elsewhere.
+Episodes are drawn because their probes share one history and are not independent.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +15,11 @@ from memflow.errors import BadInput
 Array = npt.NDArray[np.float64]
 DRAWS = 2000
 KEPT = 500
-"""Episodes up to which draws are kept for the next figure: 8 MB."""
+"""Number of episodes up to which draws are cached (8 MB)."""
 
 
 class Interval(NamedTuple):
-    """A figure and its 95 % interval: no value where nothing was counted, no ends where one episode was."""
+    """A value and its 95 % interval: no value without data, no bounds for a single episode."""
 
     value: float | None
     low: float | None
@@ -30,11 +29,10 @@ class Interval(NamedTuple):
 def bootstrap(
     statistic: Callable[[Array], Array], episodes: int, *, seed: int = 0, draws: int = DRAWS
 ) -> Interval:
-    """Percentile bootstrap of `statistic` over `episodes` episodes.
+    """Return the percentile bootstrap interval of `statistic` over episodes.
 
-    `statistic` takes weights of shape (m, episodes), how often each episode was drawn, and returns m
-    figures; all ones give the figure itself. A figure that is not finite (an empty denominator) is left out
-    of the interval.
+    `statistic` maps weights of shape (m, episodes), the number of draws of each episode, to m values; weights of 1
+    give the value itself. Values that are not finite are left out of the interval.
     """
     if episodes == 0:
         return Interval(None, None, None)
@@ -53,7 +51,7 @@ def bootstrap(
 
 
 def _weights(episodes: int, seed: int, draws: int) -> Array:
-    """How often each episode is drawn, of shape (draws, episodes)."""
+    """Return how often each episode is drawn, of shape (draws, episodes)."""
     shares = np.full(episodes, 1 / episodes)
     weights = np.random.default_rng(seed).multinomial(episodes, shares, size=draws).astype(np.float64)
     weights.flags.writeable = False
@@ -61,15 +59,15 @@ def _weights(episodes: int, seed: int, draws: int) -> Array:
 
 
 _kept = lru_cache(maxsize=8)(_weights)
-"""The same for the figures of one board, which are bootstrapped over the same episodes: to draw takes longest."""
+"""Cached draws: all scores of a leaderboard use the same episodes."""
 
 
 def mean_interval(
     totals: Sequence[float], counts: Sequence[float], *, seed: int = 0, draws: int = DRAWS
 ) -> Interval:
-    """The pooled mean, sum of `totals` by sum of `counts`, one of each per episode, and its interval.
+    """Return the pooled mean, sum(totals) / sum(counts), one of each per episode, with its interval.
 
-    Raises BadInput where the two differ in length.
+    Raises BadInput for unequal lengths.
     """
     if len(totals) != len(counts):
         raise BadInput(f"{len(totals)} totals but {len(counts)} counts; give one of each per episode")
@@ -85,8 +83,8 @@ _T = (
 )  # fmt: skip
 
 
-def student(degrees: int) -> float:
-    """The 97.5 % quantile of Student's t with so many degrees of freedom, from 1; beyond 30 by its expansion."""
+def student_t(degrees: int) -> float:
+    """Return the 97.5 % quantile of Student's t; above 30 degrees of freedom by its expansion."""
     if degrees <= len(_T):
         return _T[degrees - 1]
     z = 1.959964

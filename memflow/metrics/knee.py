@@ -1,13 +1,7 @@
-"""The knee of a curve: the place beyond which what was right is wrong for good, with an interval, or why there is none.
+"""The knee of a curve: the place beyond which answers stay wrong, with an interval, or the reason why there is none.
 
-Answers come in groups that are independent of one another (MemBench's trajectories), each a series of values of 0 to 1
-over places (tokens). A fall is a step between two levels. It is looked for inside groups alone, each against its own
-mean: so that hard questions which are only asked late make no fall, and neither the level of guessing nor a top below 1
-matters. The knee is the step that explains most.
-
-Whether there is a fall at all is tested by what is least friendly to it: the steepest step that any place gives, in
-standard errors over groups, against the same with the sign of every group drawn at random (ALPHA). Two conditions more
-keep small things from being called a knee: LEAST and STAYS. What is measured so, benchmarks say.
+Answers are grouped into independent series (MemBench's trajectories) of values in [0, 1]. The knee is the step, within
+series, that explains most variance; a sign-flip permutation test over series decides whether there is one.
 """
 
 from collections.abc import Sequence
@@ -22,26 +16,25 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
 ALPHA = 0.01
-"""How often a fall may be found where there is none."""
+"""Significance level of the test."""
 GROUPS = 8
-"""Groups that are needed: the signs of fewer cannot tell a fall from chance at ALPHA."""
+"""The minimum number of groups: fewer signs cannot reach ALPHA."""
 LEAST = 0.1
-"""The share of the answers that a knee must cost at least."""
+"""The minimum depth of a knee."""
 STAYS = 0.5
-"""The share of the fall that must still be there in the later half of what follows it: else it was not for good."""
+"""The minimum share of the depth in the later half after the knee."""
 EDGE = 0.02
-"""The share of all answers that must lie on either side of a knee: a few at the edge tell nothing."""
+"""The minimum share of all answers on either side of a knee."""
 PLACES = 400
-"""Places that are tried, at most."""
+"""The maximum number of places that are tried."""
 DRAWS, FLIPS = 1000, 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Knee:
-    """The greatest place at which all is well still. `low` and `high` are a 95 % interval by bootstrap over groups.
+    """The greatest place before the fall, with a 95 % bootstrap interval over groups.
 
-    `fall` is what it costs, of 1, and `last` the greatest place there was. Without a `place` there is no knee, and
-    `reason` says why.
+    `fall` is the depth of the step, `last` the greatest place of all. Without a `place`, `reason` says why.
     """
 
     place: float | None
@@ -54,7 +47,7 @@ class Knee:
 
 @dataclass(frozen=True)
 class _Series:
-    """All answers: where, how right, and of which group, numbered from 0."""
+    """All answers: places, values and group numbers from 0."""
 
     at: Array
     value: Array
@@ -62,20 +55,20 @@ class _Series:
     groups: int
 
     def counts(self, side: npt.NDArray[np.bool_]) -> Array:
-        """How many of the answers on a side each group has."""
+        """Return the number of answers per group on one side."""
         return np.bincount(self.group[side], minlength=self.groups).astype(np.float64)
 
     def sums(self, side: npt.NDArray[np.bool_]) -> Array:
-        """What they sum up to."""
+        """Return the sum of values per group on one side."""
         return np.bincount(self.group[side], self.value[side], self.groups).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class _Steps:
-    """The steps that are tried, and for each group and step how the group goes with it.
+    """The steps that are tried, and the fit of each group to each step.
 
-    `down` sums up how far the answers beyond the step lie below the group's mean; `square` is the sum of squares of the
-    step itself, less its mean in the group.
+    `down` sums how far answers beyond the step are below the group's mean; `square` is the centered sum of squares of
+    the step.
     """
 
     places: Array
@@ -83,18 +76,18 @@ class _Steps:
     square: Array
 
     def depth(self, weights: Array) -> Array:
-        """How deep each step is, of 1, for weights of shape (draws, groups)."""
+        """Return the depth of each step for weights of shape (draws, groups)."""
         below = weights @ self.square
         return np.divide(weights @ self.down, below, out=np.zeros_like(below), where=below > 1e-9)
 
     def best(self, weights: Array) -> Numbers:
-        """The step down that explains most, for each draw."""
+        """Return the downward step that explains most variance, per draw."""
         return np.asarray(
             (np.maximum(self.depth(weights), 0.0) ** 2 * (weights @ self.square)).argmax(axis=1)
         )
 
     def steepest(self, signs: Array) -> Array:
-        """The deepest step in standard errors over groups, for signs of shape (draws, groups)."""
+        """Return the deepest step in standard errors, for signs of shape (draws, groups)."""
         error = np.sqrt((self.down**2).sum(axis=0))
         there = error > 1e-9
         if not there.any():
@@ -111,9 +104,9 @@ def knee(
     unit: str,
     seed: int = 0,
 ) -> Knee:
-    """The knee of `values` over `places`; `groups` says which group each belongs to.
+    """Return the knee of `values` over `places` with the group of each.
 
-    `name` and `unit` are how reasons call the values and their places. Raises BadInput where the lengths differ.
+    `name` and `unit` are used in reasons. Raises BadInput for unequal lengths.
     """
     if not len(places) == len(values) == len(groups):
         raise BadInput(f"{len(places)} places, {len(values)} values, {len(groups)} groups; give one of each")
@@ -149,7 +142,7 @@ def knee(
 
 
 def _steps(series: _Series) -> _Steps | None:
-    """The steps at the places that are tried; None where answers lie at one place alone."""
+    """Return the steps that are tried, or None if all answers have one place."""
     places = _tried(series.at)
     if not len(places):
         return None
@@ -165,7 +158,7 @@ def _steps(series: _Series) -> _Steps | None:
 
 
 def _tried(at: Array) -> Array:
-    """Places at which something was asked: where there are too many, some close in number, some close in proportion."""
+    """Return up to PLACES places with answers, half evenly spaced by number, half in proportion."""
     there, counts = np.unique(at, return_counts=True)
     up_to = np.cumsum(counts) / max(1, len(at))
     there = there[(up_to >= EDGE) & (up_to <= 1 - EDGE)]
@@ -177,14 +170,14 @@ def _tried(at: Array) -> Array:
 
 
 def _chance(steps: _Steps, generator: np.random.Generator) -> float:
-    """How often a step as steep comes about where each group's answers might as well have gone the other way."""
+    """Return the p-value of the steepest step under random signs of the groups."""
     signs = generator.choice((-1.0, 1.0), size=(FLIPS, len(steps.down)))
     steepest = steps.steepest(np.ones((1, len(steps.down))))[0]
     return float((1 + (steps.steepest(signs) >= steepest - 1e-9).sum()) / (1 + FLIPS))
 
 
 def _lasting(series: _Series, place: float) -> float:
-    """How deep the fall is in the later half of what follows it, in groups that have answers on both sides."""
+    """Return the depth in the later half after the step, in groups with answers on both sides."""
     before, late = series.at <= place, series.at > np.median(series.at[series.at > place])
     n_before, n_late = series.counts(before), series.counts(late)
     both = (n_before > 0) & (n_late > 0)

@@ -1,7 +1,6 @@
-"""METEOR: how many of the gold's words an answer has, in how few unbroken runs.
+"""METEOR: matched words (exact, by stem, as synonyms) with a penalty for the number of runs.
 
-Words are matched as they are, then by stem, then as synonyms. Synonyms are WordNet's, which is data that is
-handed in (resources/wordnet.py); without it the metric has another name. Nothing is read or fetched here.
+Synonyms are WordNet's, an argument (resources/wordnet.py); without them the metric has another name.
 """
 
 from collections import defaultdict
@@ -15,10 +14,10 @@ from memflow.metrics.stems import stem
 
 METEOR = "meteor"
 METEOR_NOWORDNET = "meteor_nowordnet"
-"""The metric's name where English is scored without synonyms: exact and stem matches alone."""
+"""The metric's name for English without synonyms."""
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
-"""Weight of precision, shape and weight of the penalty for runs: nltk's defaults, which MemoryBench leaves."""
+"""Weight of precision, shape and weight of the penalty: nltk's defaults, as in MemoryBench."""
 
 Language = Literal["en", "zh"]
 Variant = Literal["standard", "published_code"]
@@ -27,15 +26,15 @@ _Pairs = list[tuple[int, int]]
 
 
 class Synonyms(Protocol):
-    """English words that mean the same."""
+    """A dictionary of English synonyms."""
 
     def of(self, word: str) -> frozenset[str]:
-        """The single words of every sense of `word`, its base forms' among them; empty for an unknown word."""
+        """Return the single-word synonyms of all senses of a word and its base forms; empty if unknown."""
         ...
 
 
 def metric_name(language: Language, synonyms: Synonyms | None) -> str:
-    """`meteor`, or `meteor_nowordnet` for English without synonyms. Chinese has none either way."""
+    """Return `meteor`, or `meteor_nowordnet` for English without synonyms."""
     return METEOR if language == "zh" or synonyms is not None else METEOR_NOWORDNET
 
 
@@ -46,11 +45,10 @@ def meteor(
     variant: Variant = "standard",
     synonyms: Synonyms | None = None,
 ) -> float:
-    """METEOR of an answer, in [0, 1]; 0 where no word matches.
+    """Return METEOR of an answer, in [0, 1].
 
-    English words are nltk's tokens (treebank.py says how they differ from `word_tokenize`), punctuation among
-    them. Chinese words are jieba's, without white space; synonyms are not looked up for them. Variants as in
-    `meteor_of_words`. Raises BadSettings for what there is not.
+    English words are nltk's tokens (see treebank.py), Chinese ones jieba's without white space and synonyms. Variants
+    as in `meteor_of_words`. Raises BadSettings for an unknown language or variant.
     """
     if language == "en":
         cut = _english_words
@@ -67,10 +65,10 @@ def meteor_of_words(
     variant: Variant = "standard",
     synonyms: Synonyms | None = None,
 ) -> float:
-    """METEOR of an answer in words, in [0, 1].
+    """Return METEOR of an answer given as words, in [0, 1].
 
-    `published_code` is nltk's meteor_score to the last bit. It looks synonyms up for stems, so that `hous` has
-    none; `standard` looks them up for the words. Raises BadSettings for another variant.
+    `published_code` equals nltk's meteor_score, which looks up synonyms of stems; `standard` looks up words. Raises
+    BadSettings for another variant.
     """
     return _score([word.lower() for word in said], [word.lower() for word in wanted], variant, synonyms)
 
@@ -95,8 +93,8 @@ def _score(said: Sequence[str], wanted: Sequence[str], variant: Variant, synonym
 
 
 def _match(said: _Placed, wanted: _Placed, pairs: _Pairs) -> tuple[_Placed, _Placed]:
-    """Pair equal words, the last with the last; what is left over of both. `said` runs from its last word, `wanted`
-    from its first, and so do the left-overs."""
+    """Pair equal words, last with last, and return the unmatched ones; `said` runs from its last word, `wanted` from
+    its first."""
     places = _places(wanted)
     left = []
     for placed in said:
@@ -108,7 +106,7 @@ def _match(said: _Placed, wanted: _Placed, pairs: _Pairs) -> tuple[_Placed, _Pla
 
 
 def _match_synonyms(said: _Placed, wanted: _Placed, synonyms: Synonyms, pairs: _Pairs) -> None:
-    """Pair each word, the last first, with the last free one that is a synonym of it."""
+    """Pair each word, the last first, with the last free synonym."""
     places = _places(wanted)
     for place, word in said:
         free = [places[other] for other in synonyms.of(word) if places.get(other)]
@@ -128,14 +126,14 @@ def _stemmed(words: _Placed) -> _Placed:
 
 
 def _runs(pairs: _Pairs) -> int:
-    """Runs of matches that are neighbours in both texts."""
+    """Return the number of runs of adjacent matches in both texts."""
     pairs.sort()
     return 1 + sum(after != before + 1 or at != last + 1 for (before, last), (after, at) in pairwise(pairs))
 
 
 @lru_cache(maxsize=200_000)
 def _lower(word: str) -> str:
-    """The same object for the same word, so that many texts hold few strings."""
+    """Return the lower-case word, interned to save memory."""
     return word.lower()
 
 

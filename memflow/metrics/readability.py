@@ -1,20 +1,18 @@
-"""Readability of an English text, as school grades: Coleman-Liau, Flesch-Kincaid, Dale-Chall (SciTechNews, A.1.1).
+"""Readability of English text as school grades: Coleman-Liau, Flesch-Kincaid, Dale-Chall (SciTechNews, A.1.1).
 
-Lower is easier. Words, sentences, letters, the list of easy words and hyphenation are textstat's, so that figures are
-those of textstat 0.7.13; it is pinned, since its rules changed between versions. Its formulas for the last two would
-download a pronouncing dictionary. They stand here instead, and the dictionary is handed in, as data
-(resources/pronunciations.py).
+Lower is easier. Words, sentences and hyphenation are those of textstat 0.7.13; the pronouncing dictionary that it
+would download is an argument (resources/pronunciations.py).
 """
 
 from collections.abc import Mapping
 
-from memflow.metrics.score import MetricResult
+from memflow.metrics.result import MetricResult
 
 CLI, FKGL, DCRS = "cli", "fkgl", "dcrs"
-"""The metrics' names."""
+"""Names of the metrics."""
 
 Syllables = Mapping[str, int]
-"""Syllables of a word in lower case, by its first pronunciation in the CMU dictionary."""
+"""Syllables per lower-case word, by its first pronunciation in the CMU dictionary."""
 
 NOT_ENGLISH = "readability is measured of English alone"
 NO_SYLLABLES = (
@@ -24,7 +22,7 @@ NO_SYLLABLES = (
 
 
 def coleman_liau(text: str, language: str = "en") -> MetricResult:
-    """CLI, of letters and sentences per 100 words; 0 for a text without words."""
+    """Return CLI, from letters and sentences per 100 words; 0 for an empty text."""
     if language != "en":
         return MetricResult(None, NOT_ENGLISH)
     from textstat.backend import metrics  # noqa: PLC0415  (it imports nltk, for a second)
@@ -33,9 +31,9 @@ def coleman_liau(text: str, language: str = "en") -> MetricResult:
 
 
 def flesch_kincaid(text: str, syllables: Syllables | None, language: str = "en") -> MetricResult:
-    """FKGL, of words per sentence and syllables per word; 0 for a text without words.
+    """Return FKGL, from words per sentence and syllables per word; 0 for an empty text.
 
-    A word that the dictionary does not know has a syllable for each part it can be hyphenated into.
+    A word that is not in the dictionary has one syllable per part into which it can be hyphenated.
     """
     if language != "en":
         return MetricResult(None, NOT_ENGLISH)
@@ -52,10 +50,9 @@ def flesch_kincaid(text: str, syllables: Syllables | None, language: str = "en")
 
 
 def dale_chall(text: str, language: str = "en") -> MetricResult:
-    """DCRS, of the share of words that are not on Dale and Chall's list and of words per sentence; 0 for a text
-    without words.
+    """Return DCRS, from the share of words not on the Dale-Chall list and words per sentence; 0 for an empty text.
 
-    As in textstat, an inflected form that is not on the list itself counts as difficult, and so does a name.
+    As in textstat, inflected forms and names that are not on the list count as difficult.
     """
     if language != "en":
         return MetricResult(None, NOT_ENGLISH)

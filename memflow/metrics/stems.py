@@ -1,8 +1,7 @@
-"""Porter's stems as NLTK's PorterStemmer computes them, remembered: the same words come again and again.
+"""Porter stems as in NLTK's PorterStemmer, with a cache.
 
-The rules are those of Porter, "An algorithm for suffix stripping" (1980), with the extensions of Martin Porter's own
-implementations and of NLTK (its default mode). They are here because importing NLTK imports SciPy and takes a second of
-CPU time in every process; a test compares them with NLTK. Which words are stemmed is each metric's.
+Rules: Porter (1980) with his own extensions and NLTK's. NLTK itself takes a second to import; a test compares the
+results.
 """
 
 from functools import lru_cache
@@ -46,7 +45,7 @@ def stem(word: str) -> str:
 
 
 def _consonants(word: str) -> list[bool]:
-    """Whether each letter is a consonant: a y is one at the beginning and after a vowel."""
+    """Return whether each letter is a consonant: y is one at the start and after a vowel."""
     flags: list[bool] = []
     for letter in word:
         if letter == "y":
@@ -57,13 +56,13 @@ def _consonants(word: str) -> list[bool]:
 
 
 def _measure(word: str) -> int:
-    """How often a vowel is followed by a consonant: m of [C](VC)^m[V]."""
+    """Return m of [C](VC)^m[V]: how often a consonant follows a vowel."""
     flags = _consonants(word)
     return sum(not first and second for first, second in pairwise(flags))
 
 
 def _is_short(word: str) -> bool:
-    """Whether a word ends with consonant, vowel, consonant (not w, x or y), or is a vowel and a consonant."""
+    """Return whether a word ends in consonant-vowel-consonant (not w, x, y), or is vowel-consonant."""
     flags = _consonants(word)
     if len(word) == 2:
         return flags == [False, True]
@@ -93,7 +92,7 @@ def _past(word: str) -> str:
 
 
 def _restored(word: str) -> str:
-    """A word whose -ed or -ing was removed, with the e that belongs to it or without the letter that was doubled."""
+    """Restore the e or undo the doubled letter after -ed or -ing was removed."""
     if word.endswith(("at", "bl", "iz")):
         return f"{word}e"
     if len(word) > 1 and word[-1] == word[-2] and _consonants(word)[-1]:

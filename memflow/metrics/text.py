@@ -1,9 +1,6 @@
-"""Metrics that compare an answer's words with the gold answer's: LoCoMo's F1, ROUGE-L, exact match.
+"""Text metrics against a gold answer: LoCoMo's F1, ROUGE-L, exact match.
 
-They equal the published evaluations to the last bit and are much faster: stems are looked up, not made
-again, and the longest common subsequence is rapidfuzz's. Nothing here asks a model, reads a file or fetches
-data. METEOR has its own file, and so has what the package `rouge` computes (union_lcs.py). Which metric scores
-which probe, and what figures are made of it, belongs to the benchmarks.
+They equal the published evaluations to the last bit. METEOR is in meteor.py, the package `rouge` in union_lcs.py.
 """
 
 import json
@@ -33,15 +30,15 @@ _LEXEVAL = str.maketrans(
     + "！？｡。＂＃＄％＆＇（）＊＋，－／：；＜＝＞＠［＼］＾＿｀｛｜｝～｟｠｢｣､、〃》「」『』【】"
     + "〔〕〖〗〘〙〚〛〜〝〞〟〰〾〿–—‘’‛“”„‟…‧﹏",
 )
-"""What LexEval's evaluation deletes. `》` is among it and `《` is not; other signs, such as `·`, stay."""
+"""Characters that LexEval's evaluation deletes; `》` is among them, `《` and `·` are not."""
 
 NO_SUCH_THING = ("no information available", "not mentioned")
-"""What an answer to an adversarial question has to say (LoCoMo, category 5)."""
+"""What an answer to an adversarial question must contain (LoCoMo, category 5)."""
 
 
 @lru_cache(maxsize=50_000)
 def _stems(text: str) -> tuple[Counter[str], int]:
-    """The stems of a normalised text with their counts, and how many there are in all."""
+    """Return the stems of a normalized text with their counts, and their total."""
     plain = text.lower().translate(_NO_PUNCTUATION)
     if plain.isascii() and plain.isprintable():
         words = [word for word in plain.split() if word not in _ARTICLES]
@@ -68,14 +65,12 @@ def _mean(scores: list[float]) -> float:
 
 
 def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
-    """LoCoMo's score of an answer, in [0, 1], as MemoryBench and LoCoMo's own evaluation compute it.
+    """Return LoCoMo's score of an answer, in [0, 1], as in MemoryBench and LoCoMo's evaluation.
 
-    Categories: 1 multi-hop (the mean over the gold's comma-separated parts of the best F1 among the
-    answer's parts), 2 temporal, 3 open domain (the gold up to its first semicolon, so that a gold with one
-    does not score 1 against itself) and 4 single-hop (F1 of Porter stems), 5 adversarial (1 if the answer
-    says that there is no such thing). The gold of category 5 is JSON, `{"a": ..., "b": ...}`: the two
-    options, which a bare letter stands for. Raises BadInput for another category, or a gold of category 5
-    that is not such JSON.
+    Categories: 1 multi-hop (the mean over the gold's comma-separated parts of the best F1), 2 temporal, 3 open domain
+    (the gold up to its first semicolon), 4 single-hop (F1 of Porter stems), 5 adversarial (1 if the answer says that
+    there is no information). The gold of category 5 is JSON `{"a": ..., "b": ...}` with the options of a bare letter.
+    Raises BadInput for another category or an invalid gold.
     """
     prediction = prediction.strip()
     match str(category):
@@ -117,19 +112,14 @@ def rouge_l(
     *,
     stem: bool = False,
 ) -> float:
-    """ROUGE-L: the F-measure of the longest common subsequence of words, in [0, 1]; 0 where a text has no
-    word.
+    """Return ROUGE-L, the F-measure of the longest common subsequence of words, in [0, 1]; 0 for an empty text.
 
-    English is rouge-score's (words of a-z and 0-9 in lower case; `stem` is its `use_stemmer`). Chinese is
-    segmented by jieba after case, punctuation and white space are removed, as LexEval does.
+    English is rouge-score's (`stem` is its `use_stemmer`). Chinese is segmented by jieba without case, punctuation and
+    white space, as in LexEval.
 
-    `published_code` is what the package `rouge` 1.0.1 calls so (union_lcs.py). Chinese is prepared as in
-    LexEval's evaluation, which deletes a list of punctuation; MemoryBench scores LexEval with it. Texts of
-    about 1,000 words together get 0: there the package fails, and the published scores say 0. English is
-    cut at full stops and white space, with its case and punctuation. (SciTechNews' published ROUGE-L is
-    `standard`.)
-
-    Raises BadSettings for what there is not.
+    `published_code` is that of the package `rouge` 1.0.1 (union_lcs.py), which MemoryBench uses for LexEval; texts of
+    about 1,000 words together score 0, since the package fails on them. SciTechNews' published ROUGE-L is `standard`.
+    Raises BadSettings for an unknown language or variant.
     """
     if language not in ("en", "zh"):
         raise BadSettings(f"rouge_l has no language {language!r}; it has 'en' and 'zh'")
@@ -183,6 +173,6 @@ def _segmented(text: str) -> tuple[str, ...]:
 
 
 def exact_match(prediction: str, gold: str) -> float:
-    """1 if the two are the same but for case, outer white space and a final full stop (DialSim), else 0."""
+    """Return 1 if the texts are equal up to case, outer white space and a final full stop (DialSim), else 0."""
     said, wanted = prediction.strip().lower(), gold.strip().lower()
     return float(said in (wanted, f"{wanted}."))

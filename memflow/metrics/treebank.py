@@ -1,8 +1,6 @@
-"""English words for METEOR: nltk's sentences and word tokens, from rules alone and many times faster.
+"""English tokens for METEOR: nltk's sentence and word rules, many times faster.
 
-`word_tokenize` cuts sentences by Punkt as trained on English, which is data; here Punkt is untrained, so that it
-knows no abbreviations: `Dr.` ends a sentence. Words are cut by the same rules, but each piece between white space is
-cut once. This module takes a second to import, so import it where it is needed.
+Punkt is untrained here, so `Dr.` ends a sentence. The module takes a second to import; import it where needed.
 """
 
 import re
@@ -12,8 +10,7 @@ from nltk.tokenize.destructive import NLTKWordTokenizer
 from nltk.tokenize.punkt import PunktSentenceTokenizer
 
 _PLAIN_END = re.compile(r"(?<=[A-Za-z]{2})[.?!](?=[ \t\n\r\f\v]+[A-Za-z])")
-"""Where Punkt, knowing no abbreviation, always ends a sentence: a word's end, its mark, a word's beginning. It takes
-other white space, such as a hard space, for part of a word at times."""
+"""Ends of sentences that need no Punkt: a word, its mark, ASCII white space, a word."""
 _MARK = re.compile(r"[.?!]")
 _PERHAPS_END = re.compile(r"[.?!](?=\s*\S)")
 _PIECE = re.compile(r"\S+")
@@ -23,7 +20,7 @@ _WORDS = NLTKWordTokenizer()
 
 
 def treebank_words(text: str) -> list[str]:
-    """The words and punctuation marks of a text, in order."""
+    """Return the words and punctuation marks of a text in order."""
     words: list[str] = []
     start = 0
     for end in (*(found.end() for found in _PLAIN_END.finditer(text)), len(text)):
@@ -40,8 +37,10 @@ def treebank_words(text: str) -> list[str]:
 
 
 def sentence_words(sentence: str) -> list[str]:
-    """What NLTKWordTokenizer makes of a sentence. Its rules look no further than a piece and the white space at its
-    ends, but for the last full stop and the closing marks after it."""
+    """Return the tokens of NLTKWordTokenizer for a sentence.
+
+    Its rules depend only on a piece and its adjacent white space, except for the last full stop and closing marks.
+    """
     pieces = sentence.split(" ")
     if pieces != sentence.split():
         return _words_between_any_space(sentence)

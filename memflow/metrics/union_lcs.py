@@ -1,8 +1,7 @@
-"""The score that the package `rouge` 1.0.1 calls rouge-l, and that published figures for Chinese rest on.
+"""The score called rouge-l by the package `rouge` 1.0.1, on which published Chinese scores rest.
 
-It is not ROUGE-L. Of each sentence of the answer and each of the gold it takes one longest common subsequence,
-throws the words of all of them into one set, and divides its size by the numbers of different words. Which of
-several longest subsequences it takes therefore counts, and is kept here. How texts are cut belongs to text.py.
+It unites the words of one longest common subsequence per pair of sentences and divides by the numbers of distinct
+words; so it depends on which longest subsequence is found, and this module finds the same.
 """
 
 from collections.abc import Sequence
@@ -10,15 +9,13 @@ from collections.abc import Sequence
 Sentences = Sequence[Sequence[str]]
 
 DEEPEST = 980
-"""Steps back after which the package fails: it recurses, and Python allows 1,000 frames. Called from the top of a
-script it fails at 991; a published run had some frames of its own."""
+"""The number of recursive steps from which the package fails (Python's limit is 1,000 frames)."""
 
 
 def union_rouge_l(said: Sentences, wanted: Sentences) -> float:
-    """The F-measure over different words, in [0, 1); 0 where a text has no sentence.
+    """Return the F-measure over distinct words, in [0, 1); 0 for a text without a sentence.
 
-    0 as well where the package fails, on sentences of about 1,000 words together: its published callers take
-    the error for a score of 0.
+    Also 0 where the package fails, as its published callers score the error.
     """
     if not said or not wanted:
         return 0.0
@@ -35,8 +32,7 @@ def union_rouge_l(said: Sentences, wanted: Sentences) -> float:
 
 
 def _walk_back(said: Sequence[str], wanted: Sequence[str]) -> tuple[set[str], int]:
-    """The words of the longest common subsequence that is met from both ends, the answer left first, and in how
-    many steps."""
+    """Return the words of the longest common subsequence that the package finds, and its number of steps."""
     places: dict[str, int] = {}
     for place, word in enumerate(said):
         places[word] = places.get(word, 0) | 1 << place

@@ -13,9 +13,9 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput, BudgetSpent, EndpointDown, MemflowError
+from memflow.memories.baselines import Oracle
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall
-from memflow.memories.oracle import Oracle
 from memflow.records import Probe, Reply
 from memflow.run.timing import Clock, Watch, measured
 
@@ -83,7 +83,7 @@ async def answer_all(
             past = pasts.get(probe.episode_id)
             store = EntryStore() if past is None else EntryStore.restored(past.items, past.sequence(probe))
             memory = remember(store)
-            if past is None and probe.after is not None and memory.plays:
+            if past is None and probe.after is not None and memory.needs_playing:
                 raise unplayed(probe)
             memories[place] = memory
         return memories[place]
@@ -166,7 +166,7 @@ async def _read(
     told = probe.revealed if isinstance(memory, Oracle) else None
     query = benchmark.question(domain, probe, Recall(), told).query
     recall, took = await measured(memory.read(query), clock)
-    return _Read(recall, told, took, memory.ranks)
+    return _Read(recall, told, took, memory.ranks_entries)
 
 
 async def _ask(

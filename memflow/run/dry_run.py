@@ -1,8 +1,7 @@
-"""A rehearsal: the whole chain played in memory by the scripted chat, to see what a run would ask its models.
+"""A dry run: the pipeline in memory with the scripted chat, to count what a run would request from its models.
 
-It keeps nothing, asks nobody and waits for nothing. Time is imagined: a request takes `latency` seconds, and
-a model answers `concurrency` of them at once, so that requests that wait for each other take their time. What
-it cannot know is how long a real model's answers are: here they are as long as the scripted chat's.
+Nothing is stored, requested or awaited. Time is simulated: a request takes `latency` seconds, and a model answers
+`concurrency` requests at once. Answers are as long as those of the scripted chat; real ones are not known.
 """
 
 import asyncio
@@ -11,48 +10,45 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from memflow.benchmarks.api import Annotators, Benchmark, States
+from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import Tools
-from memflow.memories.own import Own
+from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import find
+from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Turn
-from memflow.run.answer import answer_all
-from memflow.run.evolution import Environment, live
-from memflow.run.play import Played
-from memflow.run.transcripts import entries_of, held_at, pasts_of, said_of
+from memflow.pipeline import WRITERS, Scope, Step, partition_key, steps_of
+from memflow.run.context import StepContext
 from memflow.tokens import estimate
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Part:
-    """A model, as far as a plan has to know it."""
+class ModelProfile:
+    """The properties of a model that a dry run needs."""
 
     sampling: Sampling = field(default_factory=Sampling)
     concurrency: int = 64
     fingerprint: str = ""
-    """Its own; models of one fingerprint are one. Where there is none, every name is a model."""
+    """Models of one fingerprint share their answers. Without one, every name is a model."""
     scripted: bool = True
 
 
 @dataclass(frozen=True)
-class Cast:
-    """Who plays: the models by name, the model of each role, and the model that answers for an assistant."""
+class ModelAssignment:
+    """The models by name, the model of each role, and the model that answers for an assistant."""
 
-    parts: Mapping[str, Part]
+    profiles: Mapping[str, ModelProfile]
     roles: Mapping[str, str]
     answering: Callable[[str], str]
 
 
 @dataclass
-class Tally:
-    """What a stage asks of one model in one role. `most_tokens` is what its answers' limits sum up to."""
+class RequestCount:
+    """The requests of a step to one model in one role. `most_tokens` is the sum of the bounds on their answers."""
 
     role: str
     model: str
@@ -63,189 +59,152 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Act:
-    """One stage of one partition: what it asks, and how many seconds it takes."""
+class StepForecast:
+    """One step on one partition: its requests, and how many seconds it takes."""
 
+    step: str
     stage: str
     domain: str
     assistant: str
     seconds: float
-    tallies: tuple[Tally, ...]
+    counts: tuple[RequestCount, ...]
 
 
-@dataclass(frozen=True)
-class Users:
-    """What a domain holds before any memory is measured on it."""
+class DryRun:
+    """Runs steps and counts requests. Identical requests count once, as the ledger answers the others.
 
-    domain: Domain
-    states: States
-    turns: list[Turn]
-    probes: list[Probe]
-    feedback: list[FeedbackRound]
-    keys: list[GoldLabel] = field(default_factory=list)
-
-
-class Rehearsal:
-    """Plays and counts. Identical requests to a model count once, since the ledger has them answered once."""
+    `load` returns the rows of a table and partition that are not in memory: those of partitions that are up to date.
+    """
 
     def __init__(
         self,
-        cast: Cast,
+        models: ModelAssignment,
         handlers: Mapping[str, Handler],
         *,
-        own: Mapping[str, Own] | None = None,
+        own: Mapping[str, UserMemory] | None = None,
         latency: float = 1.0,
+        load: Callable[[str, str], list[Any]] = lambda table, key: [],
     ) -> None:
-        self.cast = cast
+        self.models = models
         self.own = own
         self.latency = latency
-        self.acts: list[Act] = []
+        self.forecasts: list[StepForecast] = []
         self.scripted = {
-            name: ScriptedChat(handlers, name=part.fingerprint or name) for name, part in cast.parts.items()
+            name: ScriptedChat(handlers, name=profile.fingerprint or name)
+            for name, profile in models.profiles.items()
         }
-        self.kept: dict[str, Completion] = {}
+        self.completions: dict[str, Completion] = {}
+        self._load = load
+        self._tables: dict[tuple[str, str], list[Any]] = {}
 
-    def build(self, benchmark: Benchmark, domain: Domain, records: Sequence[Record]) -> Users:
-        """Play the left half of the walk: states, utterances, keys, probes and feedback of a domain."""
+    def add(self, table: str, key: str, rows: Sequence[Any]) -> None:
+        """Provide the rows of a table and partition: the records of a domain's data sets, under its name."""
+        self._tables[table, key] = list(rows)
 
-        async def states(on: _Stage) -> States:
-            return await benchmark.states(domain, records, on.role("simulator"))
+    def rows(self, table: str, domain: str, assistant: str = "") -> list[Any]:
+        """Return the rows of a table for a domain, or for a domain and an assistant."""
+        key = partition_key(domain, assistant if WRITERS[table].scope == "domain x assistant" else "")
+        if (table, key) not in self._tables:
+            self._tables[table, key] = self._load(table, key)
+        return self._tables[table, key]
 
-        async def turns(on: _Stage) -> list[Turn]:
-            return await benchmark.turns(domain, records, made, on.role("simulator"))
+    def run(self, scope: Scope, domain: Domain, assistant: str = "") -> None:
+        """Run the steps of a scope that call models in this domain."""
+        benchmark = registry.benchmark(domain.benchmark)
+        for step in steps_of(scope):
+            judged = any(benchmark.judge_prompts(domain, table) for table in step.writes)
+            if step.models and ("judge" not in step.models or judged):
+                self._run(step, domain, assistant)
 
-        async def questions(on: _Stage) -> tuple[list[GoldLabel], list[Probe]]:
-            annotated = benchmark.annotation_prompts(domain)
-            annotators = Annotators(on.role("annotator"), on.role("verifier")) if annotated else None
-            keys = await benchmark.keys(domain, records, said, annotators)
-            probes = await benchmark.probes(domain, records, made, said, on.role("simulator"), keys)
-            return keys, probes
-
-        async def feedback(on: _Stage) -> list[FeedbackRound]:
-            backbone = on.role("backbone")
-            tools = Tools(backbone, HashingEmbedder())
-            return await benchmark.feedback(domain, said, asked, backbone, on.role("simulator"), tools)
-
-        made = self._play("state", domain, "", states)
-        said = self._play("utterance", domain, "", turns)
-        keys, asked = self._play("question", domain, "", questions)
-        return Users(domain, made, said, asked, self._play("feedback", domain, "", feedback), keys)
-
-    def measure(self, benchmark: Benchmark, users: Users, assistant: str) -> list[Reply]:
-        """Play the right half for one assistant: its episodes, every probe asked of it, and what is judged of it."""
-        domain = users.domain
-        recipe = find(assistant.partition("@")[0], self.own)
-        probes = [probe for probe in users.probes if probe.split == "test"]
-
-        async def memory(on: _Stage) -> list[Played]:
-            simulator, answering, tools = on.role("simulator"), on.answering(assistant), on.tools(assistant)
-            episodes = benchmark.episodes(
-                domain, users.states, users.turns, users.feedback, simulator, users.probes
-            )
-            world = Environment(benchmark, domain, assistant, answering, tools.chat, users.turns, probes)
-            replier = benchmark.replier(domain, answering)
-            return await live(world, recipe, episodes, recipe.remember(tools), replier)
-
-        async def answer(on: _Stage) -> list[Reply]:
-            remember = recipe.remember(on.tools(assistant))
-            return await answer_all(
-                benchmark, domain, assistant, probes, pasts, remember, on.answering(assistant)
-            )
-
-        played = self._play("memory", domain, assistant, memory) if recipe.system.plays else []
-        said, entries = said_of(domain.name, assistant, played), entries_of(domain.name, assistant, played)
-        pasts = pasts_of(entries, said, probes)
-        replies = self._play("answer", domain, assistant, answer)
-        if benchmark.judge_prompts(domain, "score.verdicts"):
-            self._play(
-                "score",
-                domain,
-                assistant,
-                lambda on: benchmark.verdicts(domain, probes, replies, MetricBackends(on.role("judge"))),
-            )
-        claims = (
-            benchmark.claims(domain, assistant, users.states, users.turns) if recipe.system.recalls else []
+    def _run(self, step: Step, domain: Domain, assistant: str) -> None:
+        models = _CountingModels(self)
+        benchmark = registry.benchmark(domain.benchmark)
+        memory = find(assistant.partition("@")[0], self.own) if assistant else None
+        context = StepContext(
+            models,
+            lambda table, vectors: self.rows(table, domain.name, assistant),
+            step.inputs_of(benchmark, domain, memory),
+            benchmark=benchmark,
+            domain=domain,
+            assistant=assistant,
+            memory=memory,
+            metric_backends=MetricBackends,
         )
-        held = held_at(pasts_of(entries, said, claims), claims, recipe.system.memory.bookkeeping)
-        if claims:
-            self._play(
-                "score",
-                domain,
-                assistant,
-                lambda on: benchmark.judge_claims(domain, claims, held, on.role("judge")),
-            )
-        return replies
-
-    def _play(
-        self, stage: str, domain: Domain, assistant: str, work: Callable[["_Stage"], Coroutine[Any, Any, T]]
-    ) -> T:
-        on = _Stage(self)
-        result, seconds = _imagined(work(on))
-        tallies = tuple(tally for tally in on.tallies.values() if tally.calls)
-        self.acts.append(Act(stage, domain.name, assistant, seconds, tallies))
-        return result
+        tables, seconds = run_simulated(step.function(context))
+        for table, rows in tables.items():
+            self.add(table, partition_key(domain.name, assistant), rows)
+        counts = tuple(count for count in models.counts.values() if count.calls)
+        self.forecasts.append(StepForecast(step.name, step.stage, domain.name, assistant, seconds, counts))
 
 
-class _Stage:
-    """The chats of one stage, each with its tally; roles of one model share its concurrency."""
+class _CountingModels:
+    """The models of one step. Roles of one model share its concurrency."""
 
-    def __init__(self, rehearsal: Rehearsal) -> None:
-        self.rehearsal = rehearsal
-        self.tallies: dict[tuple[str, str], Tally] = {}
+    def __init__(self, dry_run: DryRun) -> None:
+        self.dry_run = dry_run
+        self.counts: dict[tuple[str, str], RequestCount] = {}
         self._limits: dict[str, asyncio.Semaphore] = {}
 
-    def role(self, role: str) -> Chat:
-        return self._counting(role, self.rehearsal.cast.roles[role])
+    async def role(self, role: str) -> Chat:
+        return self.chat(role, self.dry_run.models.roles[role])
 
-    def answering(self, assistant: str) -> Chat:
-        return self._counting("assistant", self.rehearsal.cast.answering(assistant))
+    async def answering(self, assistant: str) -> Chat:
+        return self.chat("assistant", self.dry_run.models.answering(assistant))
 
-    def tools(self, assistant: str) -> Tools:
-        return Tools(self._counting("memory", self.rehearsal.cast.answering(assistant)), HashingEmbedder())
+    async def tools(self, assistant: str) -> Tools:
+        chat = self.chat("memory", self.dry_run.models.answering(assistant))
+        return Tools(chat, await self.embedder())
 
-    def _counting(self, role: str, model: str) -> Chat:
-        tally = self.tallies.setdefault((role, model), Tally(role, model))
-        part = self.rehearsal.cast.parts[model]
-        limit = self._limits.setdefault(model, asyncio.Semaphore(part.concurrency))
-        return _CountingChat(self.rehearsal, self.rehearsal.scripted[model], part, tally, limit)
+    async def embedder(self) -> Embedder:
+        return HashingEmbedder()
+
+    def expect(self, total: int) -> Callable[[], None]:
+        return lambda: None
+
+    def chat(self, role: str, model: str) -> Chat:
+        """Return a model's chat, which counts requests under a role."""
+        count = self.counts.setdefault((role, model), RequestCount(role, model))
+        profile = self.dry_run.models.profiles[model]
+        limit = self._limits.setdefault(model, asyncio.Semaphore(profile.concurrency))
+        return _CountingChat(self.dry_run, self.dry_run.scripted[model], profile, count, limit)
 
 
 class _CountingChat:
-    """Answers as the scripted chat does, and is taken for the model that it stands for."""
+    """Answers as the scripted chat does, with the properties of the model that it stands for."""
 
     def __init__(
         self,
-        rehearsal: Rehearsal,
+        dry_run: DryRun,
         inner: ScriptedChat,
-        part: Part,
-        tally: Tally,
+        profile: ModelProfile,
+        count: RequestCount,
         limit: asyncio.Semaphore,
     ) -> None:
-        self.rehearsal = rehearsal
+        self.dry_run = dry_run
         self.inner = inner
-        self.sampling = part.sampling
-        self.scripted = part.scripted
-        self.tally = tally
+        self.sampling = profile.sampling
+        self.scripted = profile.scripted
+        self.count = count
         self.limit = limit
         self.fingerprint = inner.fingerprint
 
     async def complete(self, request: ChatRequest) -> Completion:
-        kept = self.rehearsal.kept
+        completions = self.dry_run.completions
         key = request.digest(self.fingerprint)
-        if key in kept:
-            return kept[key]
-        completion = kept[key] = replace(await self.inner.complete(request), digest=key)
-        self.tally.calls += 1
-        self.tally.prompt_tokens += sum(estimate(message.content) for message in request.messages)
-        self.tally.completion_tokens += estimate(completion.text)
-        self.tally.most_tokens += request.sampling.max_tokens
+        if key in completions:
+            return completions[key]
+        completion = completions[key] = replace(await self.inner.complete(request), digest=key)
+        self.count.calls += 1
+        self.count.prompt_tokens += sum(estimate(message.content) for message in request.messages)
+        self.count.completion_tokens += estimate(completion.text)
+        self.count.most_tokens += request.sampling.max_tokens
         async with self.limit:
-            await asyncio.sleep(self.rehearsal.latency)
+            await asyncio.sleep(self.dry_run.latency)
         return completion
 
 
-class _ImaginedClock(selectors.DefaultSelector):
-    """Where a loop would wait until something is due, time jumps to it."""
+class _SimulatedClock(selectors.DefaultSelector):
+    """Advances the time where a loop would wait."""
 
     now = 0.0
 
@@ -256,8 +215,8 @@ class _ImaginedClock(selectors.DefaultSelector):
         return super().select(timeout)
 
 
-class _ImaginedLoop(asyncio.SelectorEventLoop):
-    def __init__(self, clock: _ImaginedClock) -> None:
+class _SimulatedLoop(asyncio.SelectorEventLoop):
+    def __init__(self, clock: _SimulatedClock) -> None:
         self._clock = clock
         super().__init__(clock)
 
@@ -265,8 +224,8 @@ class _ImaginedLoop(asyncio.SelectorEventLoop):
         return self._clock.now
 
 
-def _imagined(work: Coroutine[Any, Any, T]) -> tuple[T, float]:
-    """What comes of `work`, and the seconds it would have taken."""
-    clock = _ImaginedClock()
-    with asyncio.Runner(loop_factory=lambda: _ImaginedLoop(clock)) as runner:
+def run_simulated(work: Coroutine[Any, Any, T]) -> tuple[T, float]:
+    """Return the result of `work`, and the simulated seconds that it took."""
+    clock = _SimulatedClock()
+    with asyncio.Runner(loop_factory=lambda: _SimulatedLoop(clock)) as runner:
         return runner.run(work), clock.now

@@ -21,7 +21,7 @@ from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput, BadSettings
 from memflow.memories.entries import EntryStore
-from memflow.memories.evolving import Evolving, Step, listed
+from memflow.memories.evolving import EvolvingMemory, PolicyStep, numbered_list
 from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
@@ -55,7 +55,7 @@ class Environment:
 
 def evolves(recipe: MemoryConfig, benchmark: Benchmark) -> bool:
     """Whether a memory evolves on a benchmark: it can, and the benchmark gives feedback."""
-    return benchmark.provides_feedback and issubclass(recipe.system.memory, Evolving)
+    return benchmark.provides_feedback and issubclass(recipe.system.memory, EvolvingMemory)
 
 
 def events(recipe: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
@@ -99,7 +99,7 @@ class _Evolution:
     replier: Replier | None
     lived: Callable[[], None]
     clock: Clock | None = None
-    steps: list[Step] = field(default_factory=list)
+    steps: list[PolicyStep] = field(default_factory=list)
 
     async def run(self, episode: Episode) -> Played:
         if self.recipe.values["cadence"] == "period":
@@ -116,7 +116,7 @@ class _Evolution:
     async def _play(self, episode: Episode) -> Played:
         memory = _evolving(self.remember(EntryStore()))
         if not self.steps:
-            self.steps.append(Step(memory.first))
+            self.steps.append(PolicyStep(memory.first))
         memory.follow(self.steps)
         return await play(episode, memory, self.replier, self.lived, self.clock)
 
@@ -150,7 +150,7 @@ class _Evolution:
         )
         return list(zip(probes, replies, strict=True))
 
-    async def _step(self, policy: tuple[str, ...], heard: Sequence[tuple[Probe, Reply]]) -> Step | None:
+    async def _step(self, policy: tuple[str, ...], heard: Sequence[tuple[Probe, Reply]]) -> PolicyStep | None:
         """The step after `policy`; None where nothing was asked, so that there is nothing to learn from."""
         if not heard:
             return None
@@ -164,8 +164,8 @@ class _Evolution:
         if place.evolver is None:
             raise BadSettings(f"the memory {self.recipe.name} needs a chat model, and was given none")
         prompt = self.recipe.system.memory.prompt("evolve")
-        answer = await ask(place.evolver, prompt, {"kinds": listed(policy), "feedback": told})
-        step = Step(
+        answer = await ask(place.evolver, prompt, {"kinds": numbered_list(policy), "feedback": told})
+        step = PolicyStep(
             kinds=policy,
             checkpoint=max(probe.checkpoint for probe in probes),
             asked=len(probes),
@@ -190,7 +190,7 @@ def checked(episode: Episode, between: Callable[[str, int], Reached], before: in
     return replace(episode, events=tuple(found))
 
 
-def _evolving(memory: Memory) -> Evolving:
-    if not isinstance(memory, Evolving):
+def _evolving(memory: Memory) -> EvolvingMemory:
+    if not isinstance(memory, EvolvingMemory):
         raise BadInput(f"{type(memory).__name__} has no policy that could evolve")
     return memory

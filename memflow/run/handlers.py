@@ -9,9 +9,9 @@ from memflow.annotation import scripted as annotation
 from memflow.benchmarks import registry as benchmarks
 from memflow.chat.scripted import Handler
 from memflow.memories import registry as memories
-from memflow.memories.own import Own
+from memflow.memories.user_memories import UserMemory
 
 
-def handlers(own: Mapping[str, Own] | None = None) -> dict[str, Handler]:
+def handlers(own: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
     """By prompt name. `own` are the memories of a user's own."""
     return {**memories.handlers(own), **benchmarks.handlers(), **annotation.HANDLERS}

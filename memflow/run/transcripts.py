@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from memflow.memories.entries import Item
-from memflow.memories.evolving import step_of
+from memflow.memories.evolving import policy_step
 from memflow.records import Claim, Entry, Policy, Probe, TranscriptMessage
 from memflow.run.answer import Past
 from memflow.run.play import Played
@@ -74,7 +74,7 @@ def policies_of(
     """The steps by which the policies of played memories evolved; `values` are the memory's parameters."""
     found = []
     for episode in played:
-        kept = [(item, step_of(item)) for item in sorted(episode.store, key=lambda item: item.order)]
+        kept = [(item, policy_step(item)) for item in sorted(episode.store, key=lambda item: item.order)]
         steps = [(item, step) for item, step in kept if step is not None]
         found += [
             Policy(

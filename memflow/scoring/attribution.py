@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from memflow.errors import BadInput
 from memflow.memories.entries import Item
-from memflow.memories.system import System
-from memflow.metrics.diagnosis import by_evidence
+from memflow.memories.systems import System
+from memflow.metrics.diagnosis import attribute_by_evidence
 from memflow.metrics.ranges import share
 from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
 from memflow.run.answer import Past
@@ -38,7 +38,7 @@ def attribute(
 
     State probes are AMemGym's means of diagnosis, and are not diagnosed themselves.
     """
-    telling = [entry for entry in entries if entry.kind not in system.silent]
+    telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
     life = _Life(system, pasts_of(entries, said, probes), _given(said), _sources(telling))
     replied = {reply.probe_id: reply for reply in replies}
     judged = {(row.probe_id, row.metric): row for row in verdicts if row.variant == "standard"}
@@ -82,7 +82,7 @@ class _Life:
         """The entries that came from each message."""
         found: dict[str, list[Item]] = {}
         for item in past.items:
-            if item.kind not in self.system.silent:
+            if item.kind not in self.system.kinds_without_evidence:
                 for source in item.sources:
                     found.setdefault(source, []).append(item)
         return found
@@ -100,7 +100,7 @@ def _diagnosed(
         category=probe.category,
         evidence=0,
     )
-    if not life.system.recalls:
+    if not life.system.recalls_entries:
         return replace(row, reason=f"{life.system.name} recalls nothing: there is no evidence to follow")
     try:
         evidence = life.evidence(probe)
@@ -118,14 +118,14 @@ def _diagnosed(
         row,
         stored=len(held),
         recalled=len(recalled),
-        recalled_at_10=len(evidence & frozenset().union(*best)) if life.system.ranks else None,
+        recalled_at_10=len(evidence & frozenset().union(*best)) if life.system.ranks_entries else None,
         entries=len(sources),
         relevant=sum(not evidence.isdisjoint(each) for each in sources),
     )
     if verdict.value is None:
         return replace(row, reason=verdict.reason)
     loss = 1 - share(verdict.metric, verdict.value)
-    shares = by_evidence(evidence, held, recalled, loss)
+    shares = attribute_by_evidence(evidence, held, recalled, loss)
     return replace(row, loss=loss, write=shares.write, read=shares.read, utilization=shares.utilization)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memflow.metrics.intervals import Interval, student
+from memflow.metrics.intervals import Interval, student_t
 from memflow.records import Verdict
 
 
@@ -124,7 +124,7 @@ def interval(groups: Sequence[Group], together: frozenset[str]) -> Interval:
     error, draws = _error([group for group in groups if group.scored], together, whole.mean)
     if draws < 2:
         return Interval(whole.mean, None, None)
-    reach = student(draws - 1) * error
+    reach = student_t(draws - 1) * error
     return Interval(whole.mean, max(whole.low, whole.mean - reach), min(whole.high, whole.mean + reach))
 
 
@@ -140,7 +140,7 @@ def mean_of_means(parts: Sequence[Sequence[Group]], together: frozenset[str]) ->
     if any(draws < 2 for _, draws in errors):
         return Interval(value, None, None)
     error = math.sqrt(math.fsum(error * error for error, _ in errors)) / len(known)
-    reach = student(sum(draws - 1 for _, draws in errors)) * error
+    reach = student_t(sum(draws - 1 for _, draws in errors)) * error
     return Interval(value, value - reach, value + reach)
 
 

@@ -1,4 +1,4 @@
-"""Bad input through the walk: a clear error for the domain it belongs to, and nothing else is lost."""
+"""Bad input through the pipeline: a clear error for the domain it belongs to, and nothing else is lost."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memflow.cli.pipeline import Leg, Order, Outcome, walk
+from memflow.cli.pipeline import Outcome, PlannedRun, RunRequest, run_pipeline
 from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
 from memflow.errors import MissingData
@@ -30,10 +30,10 @@ Users = list[dict[str, Any]]
 class Silent:
     """A watcher that tells nobody."""
 
-    def begin(self, legs: int) -> None: ...
-    def leg(self, leg: Leg) -> None: ...
+    def begin(self, runs: int) -> None: ...
+    def start_run(self, run: PlannedRun) -> None: ...
     def step(self, name: str, done: int, total: int) -> None: ...
-    def end_leg(self, leg: Leg, what: str) -> None: ...
+    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def measured_once(folder: Path, domain: str, assistants: tuple[str, ...], **over
         for name in [name for name in os.environ if name.startswith("MEMFLOW_")]:
             patch.delenv(name)
         settings = load(over={"home": folder / "home", **over})
-        assert walk(settings, Order((domain,), assistants, limit=1), Silent()).failed == []
+        assert run_pipeline(settings, RunRequest((domain,), assistants, limit=1), Silent()).failed == []
     return settings.home
 
 
@@ -87,7 +87,7 @@ def settings_of(data: Path, **over: Any) -> Settings:
 
 
 def measured(settings: Settings, *domains: str, assistants: tuple[str, ...] = ASSISTANTS) -> Outcome:
-    return walk(settings, Order(domains, assistants, limit=1), Silent())
+    return run_pipeline(settings, RunRequest(domains, assistants, limit=1), Silent())
 
 
 def told(settings: Settings, outcome: Outcome, *domains: str) -> str:
@@ -156,18 +156,18 @@ def test_a_bad_file_costs_its_own_domain_alone(data: Path, break_it: Callable[[P
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
     # What, which, and what to do; once, and not again for everything that would have been made from it.
-    [(leg, reason)] = outcome.failed
-    assert (leg.job, leg.partition) == ("read_datasets", "amemgym_v1_base")
+    [(run, reason)] = outcome.failed
+    assert (run.job, run.partition) == ("ingest_datasets", "amemgym_v1_base")
     assert re.search(BROKEN[break_it], reason), reason
     assert f"amemgym_v1_base: {FILE}: " in reason
     assert "Get the file again: Download v1.base/data.json" in reason
-    assert [leg.job for leg in outcome.skipped] == ["build_users", *["measure_memories"] * len(ASSISTANTS)]
+    assert [run.job for run in outcome.skipped] == ["generate_domain", *["evaluate_memory"] * len(ASSISTANTS)]
     assert {(figure.domain, figure.assistant) for figure in outcome.figures} == {
         (GOOD, assistant) for assistant in ASSISTANTS
     }
     text = told(settings, outcome, BAD, GOOD)
     assert reason in text
-    assert "3 were left out, since what they are made from failed." in text
+    assert "3 skipped, because their inputs failed." in text
 
 
 def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) -> None:
@@ -176,12 +176,12 @@ def test_a_broken_invariant_costs_its_own_domain_alone_and_is_named(data: Path) 
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
     # The other domain is measured in this very run, after the failure.
-    assert [leg.partition for leg in outcome.ran if leg.job == "measure_memories"] == [
+    assert [run.partition for run in outcome.ran if run.job == "evaluate_memory"] == [
         f"{assistant}|{GOOD}" for assistant in ASSISTANTS
     ]
-    [(leg, reason)] = outcome.failed
-    assert (leg.job, leg.partition) == ("build_users", BAD)
-    assert "question/probes: one option is for the present state: not so of 1 of 4 rows" in reason
+    [(run, reason)] = outcome.failed
+    assert (run.job, run.partition) == ("generate_domain", BAD)
+    assert "question/probes: one option is for the present state: violated by 1 of 4 rows" in reason
     assert "probe_id=00000000-0000-4000-8000-000000000000/p0/q0" in reason
     assert {figure.domain for figure in outcome.figures} == {GOOD}
 
@@ -191,8 +191,8 @@ def test_a_missing_file_costs_its_own_domain_alone(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
-    [(leg, reason)] = outcome.failed
-    assert leg.partition == BAD
+    [(run, reason)] = outcome.failed
+    assert run.partition == BAD
     assert "none of its data sets is there. Download v1.base/data.json" in reason
     assert "MEMFLOW_DATA" in reason
     assert {figure.domain for figure in outcome.figures} == {GOOD}
@@ -212,7 +212,7 @@ def test_a_file_that_was_mended_is_read_by_the_next_run(data: Path) -> None:
     truncated(data / FILE, [])
     settings = settings_of(data)
     first = measured(settings, BAD, assistants=("none",))
-    assert [leg.job for leg, _ in first.failed] == ["read_datasets"]
+    assert [run.job for run, _ in first.failed] == ["ingest_datasets"]
     (data / FILE).write_bytes(whole)
     outcome = measured(settings, BAD, assistants=("none",))
     assert outcome.failed == outcome.skipped == []
@@ -238,21 +238,21 @@ def unused_port() -> int:
 def test_an_endpoint_that_is_not_there_is_said_at_once(data: Path) -> None:
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=600.0))
-    order = Order((BAD,), ("none@there", "none"), limit=1)
+    order = RunRequest((BAD,), ("none@there", "none"), limit=1)
     started = time.monotonic()
-    outcome = walk(settings, order, Silent())
+    outcome = run_pipeline(settings, order, Silent())
     took = time.monotonic() - started
-    [(leg, reason)] = outcome.failed
-    assert leg.partition == f"none@there|{BAD}"
+    [(run, reason)] = outcome.failed
+    assert run.partition == f"none@there|{BAD}"
     assert f"nobody answers at http://127.0.0.1:{port}/v1" in reason
     assert "start the server there, or mend the model's url in memflow.toml, and run again" in reason
     assert took < 300, "the patience is for servers that have been there"
     # The other assistant's figures land, and once there is a server, the run that failed is made.
     assert {figure.assistant for figure in outcome.figures} == {"none"}
     with stub_process(port=port):
-        again = walk(settings, order, Silent())
+        again = run_pipeline(settings, order, Silent())
     assert again.failed == []
-    assert [leg.partition for leg in again.ran] == [f"none@there|{BAD}", None]
+    assert [run.partition for run in again.ran] == [f"none@there|{BAD}", None]
     assert {figure.assistant for figure in again.figures} == {"none", "none@there"}
 
 
@@ -261,16 +261,16 @@ def test_what_got_no_answer_is_asked_for_again(data: Path) -> None:
     """A server that fails for good costs rows with a reason, and these only until it is well."""
     port = unused_port()
     settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=0.5))
-    order = Order((BAD,), ("none@there",), limit=1)
+    order = RunRequest((BAD,), ("none@there",), limit=1)
     with stub_process(port=port, fail=1.0):
-        lost = walk(settings, order, Silent())
+        lost = run_pipeline(settings, order, Silent())
     assert lost.failed == []
     accuracy = overall(lost.figures, "none@there")
     assert (accuracy.value, accuracy.coverage) == (None, 0.0)
     assert "probes have a verdict" in (accuracy.reason or "")
     with stub_process(port=port):
-        found = walk(settings, order, Silent())
+        found = run_pipeline(settings, order, Silent())
     accuracy = overall(found.figures, "none@there")
     assert accuracy.value is not None
     assert accuracy.coverage == 1
-    assert [leg.job for leg in walk(settings, order, Silent()).ran] == []
+    assert [run.job for run in run_pipeline(settings, order, Silent()).ran] == []

@@ -62,14 +62,14 @@ DAMAGES = {
 
 
 def build(home: Path, damage: Damage) -> dg.ExecuteInProcessResult:
-    """The job build_users on a lake that damages the probes."""
+    """The job generate_domain on a lake that damages the probes."""
     settings = Settings(home=home)
     resources = build_resources(settings)
     try:
         with dg.DagsterInstance.ephemeral() as instance:
             for job, partition, lake in (
-                ("read_datasets", "memorybench_sample", resources["lake"]),
-                ("build_users", DOMAIN, Damaged(home / "lake", damage)),
+                ("ingest_datasets", "memorybench_sample", resources["lake"]),
+                ("generate_domain", DOMAIN, Damaged(home / "lake", damage)),
             ):
                 definitions = build_defs(settings, {**resources, "lake": lake})
                 result = definitions.resolve_job_def(job).execute_in_process(
@@ -136,8 +136,8 @@ def two_golds(user: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("damage", "check", "table"),
     [
-        (state_is_not_exposed, "what_changes_is_told_in_its_period", "utterance.turns"),
-        (two_golds, "one_option_is_for_the_present_state", "question.probes"),
+        (state_is_not_exposed, "changes_exposed_in_their_period", "utterance.turns"),
+        (two_golds, "gold_is_the_only_option_for_the_state", "question.probes"),
     ],
     ids=lambda each: getattr(each, "__name__", each),
 )
@@ -155,14 +155,14 @@ def test_a_damaged_published_file_is_stopped_where_the_invariant_is(
     settings = Settings(home=tmp_path / "home", data=tmp_path / "data")
     definitions = build_defs(settings)
     with dg.DagsterInstance.ephemeral() as instance:
-        for job, partition in (("read_datasets", "amemgym_v1_base"), ("build_users", "amemgym_base")):
+        for job, partition in (("ingest_datasets", "amemgym_v1_base"), ("generate_domain", "amemgym_base")):
             result = definitions.resolve_job_def(job).execute_in_process(
                 partition_key=partition,
                 instance=instance,
                 run_config={"loggers": QUIET},
                 raise_on_error=False,
             )
-            assert result.success == (job == "read_datasets")
+            assert result.success == (job == "ingest_datasets")
     found, rule = failed(result)[check]
     assert found == table.replace(".", "/")
     assert users[1]["id"] in rule["offending"]
@@ -188,7 +188,7 @@ def test_a_check_that_is_executed_without_a_partition_covers_all(tmp_path: Path)
     build(tmp_path, list)
     lake: Lake = resources["lake"]
     rows = lake.read("question.probes", DOMAIN)
-    lake.write("question.probes", DOMAIN, unknown_kind(rows), recipe="test")
+    lake.write("question.probes", DOMAIN, unknown_kind(rows), fingerprint="test")
     key = dg.AssetCheckKey(KEYS["question.probes"], BLOCKING)
     try:
         with dg.DagsterInstance.ephemeral() as instance:
@@ -224,7 +224,7 @@ def test_an_asset_that_is_materialized_alone_has_its_own_checks_alone(tmp_path: 
     try:
         with dg.DagsterInstance.ephemeral() as instance:
             build(tmp_path, list)
-            job = build_defs(settings, resources).resolve_job_def("measure_memories")
+            job = build_defs(settings, resources).resolve_job_def("evaluate_memory")
             for each in (job, job.get_subset(asset_selection={key})):
                 result = each.execute_in_process(partition_key=pair(DOMAIN, "none"), instance=instance)
     finally:
@@ -241,7 +241,7 @@ def test_great_expectations_blocks_what_enters_damaged(tmp_path: Path) -> None:
     damage.table = "raw.records"
     try:
         with dg.DagsterInstance.ephemeral() as instance:
-            job = build_defs(settings, {**resources, "lake": damage}).resolve_job_def("read_datasets")
+            job = build_defs(settings, {**resources, "lake": damage}).resolve_job_def("ingest_datasets")
             result = job.execute_in_process(
                 partition_key="memorybench_sample", instance=instance, raise_on_error=False
             )

@@ -1,10 +1,13 @@
-"""Fingerprints: what stands behind a partition's rows, who judges, and whose playing depends on the probes."""
+"""Fingerprints: which inputs, models, probes and code make which partitions stale."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from assets.fingerprints import MEMORY, Fingerprints
+from assets.fingerprints import Fingerprints
+from memflow.pipeline import STEPS, WRITERS, tables_of
+from resources import source_code
 from resources.lake import Lake
 from resources.library import Library
 from resources.settings import Model, Settings, load
@@ -17,32 +20,16 @@ model = "strict"
 [roles]
 judge = "{judge}"
 """
+MEMORY = tuple(WRITERS["memory.indexes"].writes)
 
 
 @pytest.fixture
-def recipes(tmp_path: Path) -> Fingerprints:
-    """Of settings in which no model is scripted."""
+def fingerprints(tmp_path: Path) -> Fingerprints:
+    """Return fingerprints of settings without a scripted model."""
     model = Model(model="m", url="http://127.0.0.1:9/v1")
     roles = dict.fromkeys(("simulator", "judge", "backbone", "assistant"), "large")
     settings = Settings(home=tmp_path, models={"large": model}, roles=roles)
     return Fingerprints(settings, Lake(settings.lake_root), Library(None, settings.datasets))
-
-
-@pytest.mark.parametrize(("meta", "scripted"), [({}, "no"), ({"scripted": "yes"}, "yes")])
-def test_who_rests_on_a_scripted_dialogue_says_so_whoever_answers(recipes, meta, scripted) -> None:
-    recipes.lake.write("raw.records", RUN, [], recipe="test", meta=meta)
-    on, off = (recipes.settings.domain(name) for name in ("amemgym_base", "amemgym_base_offpolicy"))
-    assert recipes.behind(off, "full")["scripted"] == scripted
-    assert recipes.behind(on, "full")["scripted"] == "no"
-
-
-def test_off_policy_no_simulator_stands_behind_the_dialogues(recipes) -> None:
-    on, off = (recipes.settings.domain(name) for name in ("amemgym_base", "amemgym_base_offpolicy"))
-    assert recipes.simulator("memory", on) is not None and recipes.simulator("memory", off) is None
-    played_by = recipes.played_by(off, "full")
-    assert played_by["simulator"] == "the data set" and played_by["model"] == "large"
-    assert played_by["fingerprint"] == recipes.settings.models["large"].fingerprint()
-    assert recipes.played_by(on, "full")["simulator"] == recipes.simulator("memory", on)
 
 
 def judged_by(folder: Path, judge: str = "scripted") -> Fingerprints:
@@ -52,52 +39,63 @@ def judged_by(folder: Path, judge: str = "scripted") -> Fingerprints:
     return Fingerprints(settings, Lake(settings.lake_root), Library(None))
 
 
-def test_the_judge_is_seen_where_it_is_asked_and_makes_claims_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("meta", "scripted"), [({}, "no"), ({"scripted": "yes"}, "yes")])
+def test_scripted_data_set_marks_every_assistant_as_scripted(fingerprints, meta, scripted) -> None:
+    fingerprints.lake.write("raw.records", RUN, [], fingerprint="test", meta=meta)
+    on, off = (fingerprints.settings.domain(name) for name in ("amemgym_base", "amemgym_base_offpolicy"))
+    assert fingerprints.behind(off, "full")["scripted"] == scripted
+    assert fingerprints.behind(on, "full")["scripted"] == "no"
+
+
+def test_off_policy_domain_has_no_simulator(fingerprints) -> None:
+    on, off = (fingerprints.settings.domain(name) for name in ("amemgym_base", "amemgym_base_offpolicy"))
+    assert fingerprints.simulator("memory", on) is not None and fingerprints.simulator("memory", off) is None
+    of_off, of_on = (fingerprints.provenance(WRITERS["memory.indexes"], each, "full") for each in (off, on))
+    assert of_off["simulator"] == "the data set" and of_off["model"] == "large"
+    assert of_off["fingerprint"] == fingerprints.settings.models["large"].fingerprint()
+    assert of_on["simulator"] == fingerprints.simulator("memory", on)
+
+
+def test_judge_changes_only_tables_that_it_judges(tmp_path: Path) -> None:
     scripted, strict = judged_by(tmp_path), judged_by(tmp_path, "strict")
-    assert scripted.judge("memorybench_demo", "score.claims") is None
-    assert scripted.judge("amemgym_demo", "score.verdicts") is None
-    assert scripted.judge("memorybench_demo") not in (None, strict.judge("memorybench_demo"))
-    assert scripted.judge("amemgym_demo") not in (None, strict.judge("amemgym_demo"))
-    assert scripted.judging("amemgym_demo")["scripted"] == "yes"
-    assert strict.judging("amemgym_demo")["scripted"] == "no"
-
-    def changed(table: str) -> bool:
-        return scripted.assistant(table, "amemgym_demo", "full") != strict.assistant(
-            table, "amemgym_demo", "full"
-        )
-
-    assert changed("score.claims")
-    assert not changed("score.verdicts") and not changed("memory.indexes")
-
-
-def test_only_a_memory_that_evolves_is_played_anew_for_other_probes(tmp_path: Path) -> None:
-    made = judged_by(tmp_path)
-    assistants = ("awi", "awi_complete", "full")
-    before = {
-        (table, name): made.assistant(table, "amemgym_demo", name) for table in MEMORY for name in assistants
+    demo, feedback = (scripted.settings.domain(name) for name in ("amemgym_demo", "memorybench_demo"))
+    assert scripted.judge(feedback, "score.claims") is None
+    assert scripted.judge(demo, "score.verdicts") is None
+    assert scripted.judge(feedback) not in (None, strict.judge(feedback))
+    claims = WRITERS["score.claims"]
+    assert [each.provenance(claims, demo, "full")["scripted"] for each in (scripted, strict)] == ["yes", "no"]
+    changed = {
+        table
+        for table in tables_of("domain x assistant")
+        if scripted.table(table, demo, "full") != strict.table(table, demo, "full")
     }
-    made.lake.write("question.probes", "amemgym_demo", [], recipe="others")
-    after = {key: made.assistant(key[0], "amemgym_demo", key[1]) for key in before}
-    assert {name for (_, name), digest in before.items() if after[_, name] != digest} == {"awi_complete"}
-    assert not made.plays_probes(made.settings.domain("memorybench_demo"), "awi_complete")
+    assert changed == {"score.claims"}
 
 
-def test_where_training_cases_are_asked_while_playing_every_assistant_is_played_anew_for_others(
-    tmp_path: Path,
-) -> None:
-    made = judged_by(tmp_path)
-    domains = ("memorybench_demo_onpolicy", "memorybench_demo_same", "memorybench_demo_stepwise")
-    assert [made.plays_probes(made.settings.domain(name), "full") for name in domains] == [True, True, False]
-    before = {(table, name): made.assistant(table, name, "full") for table in MEMORY for name in domains}
-    for name in domains:
-        made.lake.write("question.probes", name, [], recipe="others")
-    changed = {key for key, digest in before.items() if made.assistant(*key, "full") != digest}
-    assert changed == {(table, name) for table in MEMORY for name in domains[:2]}
-    assert made.simulator("memory", made.settings.domain(domains[0])) is not None
-    assert made.simulator("feedback", made.settings.domain(domains[0])) is None
+@pytest.mark.parametrize(
+    ("domain", "stale"),
+    [
+        ("amemgym_demo", {"awi_complete"}),  # the only memory that evolves
+        ("memorybench_demo_onpolicy", {"awi", "awi_complete", "full"}),
+        ("memorybench_demo_same", {"awi", "awi_complete", "full"}),
+        ("memorybench_demo_stepwise", set()),
+    ],
+)
+def test_probes_make_stale_what_is_played_with_them(tmp_path: Path, domain, stale) -> None:
+    fingerprints = judged_by(tmp_path)
+    before = {
+        (table, name): fingerprints.table(table, domain, name)
+        for table in MEMORY
+        for name in ("awi", "awi_complete", "full")
+    }
+    fingerprints.lake.write("question.probes", domain, [], fingerprint="others")
+    changed = {
+        name for (table, name), value in before.items() if fingerprints.table(table, domain, name) != value
+    }
+    assert changed == stale
 
 
-def test_an_instrument_makes_verdicts_anew_where_it_is_used(tmp_path: Path) -> None:
+def test_metric_backend_makes_stale_the_verdicts_that_use_it(tmp_path: Path) -> None:
     bare = judged_by(tmp_path)
     dictionary = tmp_path / "cmudict.dict"
     dictionary.write_text("syllable S IH1 L AH0 B AH0 L\n", encoding="utf-8")
@@ -107,20 +105,94 @@ def test_an_instrument_makes_verdicts_anew_where_it_is_used(tmp_path: Path) -> N
         return Fingerprints(settings, bare.lake, bare.library)
 
     def changed(table: str, domain: str) -> bool:
-        return bare.assistant(table, domain, "full") != equipped().assistant(table, domain, "full")
+        return bare.table(table, domain, "full") != equipped().table(table, domain, "full")
 
     assert changed("score.verdicts", "memorybench_academic")
     assert not changed("answer.replies", "memorybench_academic")
-    assert not changed("score.verdicts", "memorybench_legal") and not changed(
-        "score.verdicts", "amemgym_demo"
-    )
-    before = equipped().instruments(settings.domain("memorybench_academic"))
+    assert not changed("score.verdicts", "memorybench_legal")
+    before = equipped().metric_backends(settings.domain("memorybench_academic"))
     dictionary.write_text("syllable S IH1 L AH0 B AH0 L\ncat K AE1 T\n", encoding="utf-8")
-    assert equipped().instruments(settings.domain("memorybench_academic")) != before
+    assert equipped().metric_backends(settings.domain("memorybench_academic")) != before
 
 
-def test_the_leaderboard_follows_the_questions_that_it_is_made_by(recipes, monkeypatch) -> None:
-    before = recipes.leaderboard()
-    assert recipes.leaderboard() == before
-    monkeypatch.setattr("assets.fingerprints.questions", lambda: "others")
-    assert recipes.leaderboard() != before
+def test_leaderboard_depends_on_the_queries(fingerprints, monkeypatch) -> None:
+    before = fingerprints.table("score.leaderboard")
+    assert fingerprints.table("score.leaderboard") == before
+    monkeypatch.setattr("assets.fingerprints.queries", lambda: "others")
+    assert fingerprints.table("score.leaderboard") != before
+
+
+PARTITIONS = [
+    ("amemgym_demo", "full"),
+    ("amemgym_demo", "mem0"),
+    ("amemgym_demo", "awe_2_4_30"),
+    ("membench_observation", "full"),
+    ("comem_amemgym", "full"),
+    ("memorybench_demo", "full"),
+]
+
+
+def edited(folder: Path, monkeypatch, path: str, old: str, new: str) -> set[str]:
+    """Return which tables of PARTITIONS become stale when a file of a copy of memflow is edited."""
+    copy = folder / "memflow"
+    if not copy.exists():
+        shutil.copytree(source_code.MEMFLOW, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(source_code, "MEMFLOW", copy)
+
+    def today() -> dict[str, str]:
+        found = judged_by(folder)
+        return {
+            f"{domain}/{assistant} {table}": found.table(table, domain, assistant)
+            for domain, assistant in PARTITIONS
+            for table in ("state.profiles", "memory.indexes", "answer.replies")
+        }
+
+    before, file = today(), copy / path
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return {name for name, value in today().items() if before[name] != value}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "stale"),
+    [
+        ("benchmarks/amemgym/load.py", '"""', '"""Edited. ', ()),
+        ("benchmarks/amemgym/load.py", "\nfrom ", "\n# a comment\nfrom ", ()),
+        ("benchmarks/membench/load.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("membench",)),
+        ("benchmarks/amemgym/load.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("amemgym", "comem")),
+        ("memories/mem0/memory.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0",)),
+        ("memories/mem0/facts.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0", "/awe")),
+        ("memories/full.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/full",)),
+        ("run/answer.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/",)),
+    ],
+)
+def test_edit_makes_stale_what_uses_the_code(tmp_path: Path, monkeypatch, path, old, new, stale) -> None:
+    found = edited(tmp_path, monkeypatch, path, old, new)
+    assert all(any(name in each for name in stale) for each in found)
+    for name in stale:
+        assert any(name in each for each in found), name
+
+
+def test_prompt_makes_its_benchmark_stale(tmp_path: Path, monkeypatch) -> None:
+    prompt = next((source_code.MEMFLOW / "benchmarks/amemgym/prompts").glob("*.md"))
+    path = str(prompt.relative_to(source_code.MEMFLOW))
+    found = edited(tmp_path, monkeypatch, path, prompt.read_text(encoding="utf-8")[-20:], "edited")
+    assert found and all("amemgym" in each for each in found)
+
+
+def test_code_outside_memflow_is_covered(tmp_path: Path, monkeypatch) -> None:
+    module = tmp_path / "my_memory_module.py"
+    module.write_text("from memflow.memories.rag import Rag\nVALUE = 1\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    __import__("my_memory_module")
+    code = source_code.SourceCode(plugins={"memflow.memories.rag"})
+    assert {"my_memory_module", "memflow.memories.rag"} <= set(code.closure(["my_memory_module"]))
+
+
+def test_closure_of_every_step_is_inside_memflow() -> None:
+    code = source_code.SourceCode()
+    for step in STEPS:
+        found = code.closure([step.function.__module__])
+        assert not [name for name in found if name.startswith(("memflow.cli", "memflow.annotation"))]
+        assert "memflow.benchmarks.api" in found

@@ -44,7 +44,7 @@ def test_an_asset_shows_its_columns_metadata_and_checks(page) -> None:
 
 def test_a_backfill_of_two_domains(page, ui: Served) -> None:
     before = ui.backfills()
-    page.open("/locations/memflow/jobs/build_users")
+    page.open("/locations/memflow/jobs/generate_domain")
     page.press("Materialize all")
     page.find("//*[text()='Select a partition or create one']").click()
     for name in DOMAINS:
@@ -65,7 +65,7 @@ def test_a_backfill_of_two_domains(page, ui: Served) -> None:
 
 def test_the_log_of_a_run_in_progress_moves_on_the_open_page(page, ui: Served) -> None:
     partition = f"{SLOW}|{DOMAINS[0]}"
-    backfill = ui.backfill("measure_memories", [partition])
+    backfill = ui.backfill("evaluate_memory", [partition])
 
     def find_run() -> dict[str, str] | None:
         return next((run for run in ui.runs() if run["tags"].get("dagster/backfill") == backfill), None)

@@ -13,7 +13,7 @@ import pytest
 from served import wait
 
 from assets.jobs import OBSERVE
-from memflow.cli.pipeline import Leg, Order, walk
+from memflow.cli.pipeline import PlannedRun, RunRequest, run_pipeline
 from resources.lake import Lake
 from resources.settings import load
 
@@ -47,12 +47,12 @@ def every(partitions: list[str], assets: set[str]) -> set[tuple[str, str]]:
 
 
 class Silent:
-    """Watches a walk, and says nothing."""
+    """A watcher that prints nothing."""
 
-    def begin(self, legs: int) -> None: ...
-    def leg(self, leg: Leg) -> None: ...
+    def begin(self, runs: int) -> None: ...
+    def start_run(self, run: PlannedRun) -> None: ...
     def step(self, name: str, done: int, total: int) -> None: ...
-    def end_leg(self, leg: Leg, what: str) -> None: ...
+    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 class Deployment:
@@ -76,7 +76,7 @@ class Deployment:
     def make(self) -> None:
         """Everything in MADE, as `memflow run` makes it."""
         for domain, assistants in MADE.items():
-            outcome = walk(load(self.file), Order([domain], assistants), Silent())
+            outcome = run_pipeline(load(self.file), RunRequest([domain], assistants), Silent())
             assert not outcome.failed, outcome.failed
 
     def contents(self) -> dict[tuple[str, str], str]:

@@ -11,25 +11,22 @@ from functools import cache
 from itertools import groupby
 
 import pytest
-from remembering import case
+from generated import Generated, generate
+from memory_helpers import case
 
 from memflow.benchmarks.api import Benchmark
-from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.registry import benchmark
-from memflow.chat.requests import Sampling
+from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Memory, Recall, Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.memories.systems import SYSTEMS
 from memflow.records import Probe
 from memflow.run.answer import answer_all
-from memflow.run.dry_run import Cast, Part, Rehearsal, Users
 from memflow.run.handlers import handlers
 from memflow.run.play import Episode, Played, play
 from memflow.run.transcripts import entries_of, pasts_of, said_of
-from resources.library import Library
 
 DEMOS = ("amemgym_demo", "memorybench_demo")
 CHAT = ScriptedChat(handlers())
@@ -45,28 +42,19 @@ class Lived:
 
 
 @cache
-def users(name: str) -> tuple[Benchmark, Users]:
+def users(name: str) -> tuple[Benchmark, Generated]:
     """A demo domain up to its probes, as the scripted chat makes it."""
-    cast = Cast(
-        {"scripted": Part(Sampling())},
-        dict.fromkeys(("simulator", "backbone"), "scripted"),
-        lambda _: "scripted",
-    )
-    domain = find(name)
-    domain = domain.limited(1) if domain.benchmark == "amemgym" else domain
-    bench, library = benchmark(domain.benchmark), Library(None)
-    found, _ = library.of(domain)
-    records = [row for each in found for row in bench.records(each, library.paths(each))]
-    return bench, Rehearsal(cast, handlers()).build(bench, domain, records)
+    made = generate(name, 1 if name == "amemgym_demo" else 0)
+    return made.benchmark, made
 
 
 def query(bench: Benchmark, domain: Domain, probe: Probe) -> str:
     return bench.question(domain, probe, Recall(), None).query
 
 
-async def live(bench: Benchmark, made: Users, probes: Sequence[Probe], name: str) -> Lived:
+async def live(bench: Benchmark, made: Generated, probes: Sequence[Probe], name: str) -> Lived:
     """Play the episodes checkpoint by checkpoint, and read the living memory at each."""
-    new, lived = remember(name, TOOLS), Lived([], {})
+    new, lived = memory_factory(name, TOOLS), Lived([], {})
     replier = bench.replier(made.domain, CHAT)
     stores: dict[str, EntryStore] = {}
     for episode in bench.episodes(made.domain, made.states, made.turns, made.feedback, CHAT):
@@ -84,12 +72,14 @@ async def live(bench: Benchmark, made: Users, probes: Sequence[Probe], name: str
 
 
 @pytest.mark.parametrize("demo", DEMOS)
-@pytest.mark.parametrize("name", [case(system, name) for name, system in SYSTEMS.items() if system.plays])
+@pytest.mark.parametrize(
+    "name", [case(system, name) for name, system in SYSTEMS.items() if system.needs_playing]
+)
 def test_what_is_restored_from_the_tables_answers_as_what_lived(name: str, demo: str) -> None:
     asyncio.run(_restored(name, demo, *users(demo)))
 
 
-async def _restored(name: str, demo: str, bench: Benchmark, made: Users) -> None:
+async def _restored(name: str, demo: str, bench: Benchmark, made: Generated) -> None:
     probes = [probe for probe in made.probes if probe.split == "test"]
     lived = await live(bench, made, probes, name)
     entries, said = entries_of(demo, name, lived.played), said_of(demo, name, lived.played)
@@ -97,7 +87,7 @@ async def _restored(name: str, demo: str, bench: Benchmark, made: Users) -> None
     assert not [entry for entry in entries if entry.kind == FAILURE]
     assert len(lived.recalls) == len(probes)
 
-    pasts, new = pasts_of(entries, said, probes), remember(name, TOOLS)
+    pasts, new = pasts_of(entries, said, probes), memory_factory(name, TOOLS)
     for probe in probes:
         memory = new(pasts[probe.episode_id].at(probe.checkpoint))
         assert await memory.read(query(bench, made.domain, probe)) == lived.recalls[probe.probe_id]
@@ -110,10 +100,12 @@ async def _restored(name: str, demo: str, bench: Benchmark, made: Users) -> None
             [item.entry_id for item in recall.entries],
             recall.injected_tokens,
         )
-        assert reply.ranked == [item.entry_id for item in recall.ranked[:10] if SYSTEMS[name].ranks]
+        assert reply.ranked == [item.entry_id for item in recall.ranked[:10] if SYSTEMS[name].ranks_entries]
 
 
-@pytest.mark.parametrize("name", [case(system, name) for name, system in SYSTEMS.items() if system.recalls])
+@pytest.mark.parametrize(
+    "name", [case(system, name) for name, system in SYSTEMS.items() if system.recalls_entries]
+)
 def test_every_system_recalls_something_that_leads_to_messages(name: str) -> None:
     """Provenance: of everything recalled on a demo, all names messages that were said."""
     bench, made = users("amemgym_demo")
@@ -123,4 +115,4 @@ def test_every_system_recalls_something_that_leads_to_messages(name: str) -> Non
     found = [item for recall in lived.recalls.values() for item in recall.entries]
     assert found
     assert all(item.sources and said.issuperset(item.sources) for item in found)
-    assert not {item.kind for item in found} & SYSTEMS[name].memory.bookkeeping
+    assert not {item.kind for item in found} & SYSTEMS[name].memory.bookkeeping_kinds

@@ -25,7 +25,7 @@ def lake(tmp_path: Path) -> Lake:
             "score.attributions",
         )
         partition = "all" if table == "score.leaderboard" else "d/full" if of_assistant else "d"
-        lake.write(table, partition, rows, recipe="")
+        lake.write(table, partition, rows, fingerprint="")
     return lake
 
 

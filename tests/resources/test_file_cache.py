@@ -219,7 +219,7 @@ def test_cached_value_is_the_content_of_the_file(tmp_path, changes) -> None:
 @pytest.fixture
 def lake(tmp_path) -> Lake:
     lake = Lake(tmp_path / "lake")
-    lake.write("question.keys", "d", [], recipe="r1", meta={"run": "é"})
+    lake.write("question.keys", "d", [], fingerprint="r1", meta={"run": "é"})
     age(Path(lake.path("question.keys", "d")))
     return lake
 
@@ -232,10 +232,12 @@ def test_facts_are_read_from_a_file_once(lake, monkeypatch) -> None:
 
 
 def test_facts_of_a_rewritten_partition_are_new(lake) -> None:
-    assert lake.facts("question.keys", "d").recipe == "r1"
-    lake.write("question.keys", "d", [], recipe="r2")
+    assert lake.facts("question.keys", "d").fingerprint == "r1"
+    lake.write("question.keys", "d", [], fingerprint="r2")
     assert (
-        lake.facts("question.keys", "d").recipe == "r2" == Lake(lake.root).facts("question.keys", "d").recipe
+        lake.facts("question.keys", "d").fingerprint
+        == "r2"
+        == Lake(lake.root).facts("question.keys", "d").fingerprint
     )
 
 
@@ -258,12 +260,12 @@ def test_truncated_partition_is_noticed(lake, size) -> None:
 def test_partition_overwritten_by_hand_with_old_times_is_noticed(lake) -> None:
     path = Path(lake.path("question.keys", "d"))
     other = Lake(path.parents[2] / "other")
-    other.write("question.keys", "d", [], recipe="r3", meta={"run": "é"})
+    other.write("question.keys", "d", [], fingerprint="r3", meta={"run": "é"})
     lake.facts("question.keys", "d")
     copy = Path(other.path("question.keys", "d"))
     age(copy, 3)
     shutil.copy2(copy, path)
-    assert lake.facts("question.keys", "d").recipe == "r3"
+    assert lake.facts("question.keys", "d").fingerprint == "r3"
 
 
 def test_corrupt_cache_of_facts_is_rebuilt(lake) -> None:
@@ -278,7 +280,7 @@ def test_facts_in_a_read_only_lake_are_read_each_time(lake, monkeypatch) -> None
         raise PermissionError("read-only")
 
     monkeypatch.setattr(file_cache.os, "open", refuse)
-    assert Lake(lake.root).facts("question.keys", "d").recipe == "r1"
+    assert Lake(lake.root).facts("question.keys", "d").fingerprint == "r1"
     assert not (Path(lake.root) / CACHE).exists()
 
 

@@ -45,12 +45,12 @@ def lake(tmp_path):
 @pytest.mark.parametrize("table", TABLES)
 def test_what_is_written_is_read(lake, table):
     rows = [row_of(table, nulls=False), row_of(table, nulls=True)]
-    lake.write(table, "d", rows, recipe="r")
+    lake.write(table, "d", rows, fingerprint="r")
     assert lake.read(table, "d") == rows
 
 
 def test_a_table_may_be_empty(lake):
-    facts = lake.write("score.verdicts", "d/none", [], recipe="r")
+    facts = lake.write("score.verdicts", "d/none", [], fingerprint="r")
     assert lake.read("score.verdicts", "d/none") == []
     assert lake.facts("score.verdicts", "d/none") == facts
     assert facts.rows == 0
@@ -59,9 +59,13 @@ def test_a_table_may_be_empty(lake):
 
 def test_facts_are_told_without_the_rows(lake):
     rows = [verdict(1, 1.0), verdict(2, None)]
-    lake.write("score.verdicts", "d/full", rows, recipe="made from x", meta={"licence": "CC BY é"})
+    lake.write("score.verdicts", "d/full", rows, fingerprint="made from x", meta={"licence": "CC BY é"})
     facts = lake.facts("score.verdicts", "d/full")
-    assert (facts.digest, facts.recipe, facts.rows) == (digest_rows(rows, ignore=MEASURED), "made from x", 2)
+    assert (facts.digest, facts.fingerprint, facts.rows) == (
+        digest_rows(rows, ignore=MEASURED),
+        "made from x",
+        2,
+    )
     assert facts.meta == {"licence": "CC BY é"}
     assert lake.facts("score.verdicts", "d/other") is None
 
@@ -72,7 +76,9 @@ def test_what_measures_a_run_is_no_part_of_the_digest(lake):
         fast, latency_s=9.0, completion="another", prompt_tokens=1, own_s=3.0, models_s=4.0, model_calls=5
     )
     said = replace(fast, parsed="something else")
-    digests = [lake.write("answer.replies", "d/a", [row], recipe="").digest for row in (fast, slow, said)]
+    digests = [
+        lake.write("answer.replies", "d/a", [row], fingerprint="").digest for row in (fast, slow, said)
+    ]
     assert digests[0] == digests[1] != digests[2]
 
 
@@ -81,14 +87,14 @@ def test_figures_that_measure_a_run_are_no_part_of_the_digest(lake):
         row_of("score.leaderboard", nulls=False, metric=name) for name in ("accuracy", "write_time")
     )
     boards = [[accuracy, time], [accuracy, replace(time, value=0.9)], [replace(accuracy, value=0.9), time]]
-    facts = [lake.write("score.leaderboard", "all", board, recipe="") for board in boards]
+    facts = [lake.write("score.leaderboard", "all", board, fingerprint="") for board in boards]
     assert facts[0].digest == facts[1].digest != facts[2].digest
     assert facts[0].rows == 2
 
 
 def test_a_partition_is_replaced_whole(lake):
-    lake.write("memory.indexes", "d/a", [entry(n) for n in range(5)], recipe="")
-    lake.write("memory.indexes", "d/a", [entry(9)], recipe="")
+    lake.write("memory.indexes", "d/a", [entry(n) for n in range(5)], fingerprint="")
+    lake.write("memory.indexes", "d/a", [entry(9)], fingerprint="")
     assert [row.entry_id for row in lake.read("memory.indexes", "d/a")] == ["e9"]
 
 
@@ -97,7 +103,7 @@ def test_a_partition_is_replaced_whole(lake):
     ["amemgym_demo", "amemgym_demo/rag_2_4_30@qwen", "a,b/c%2Fd", "../../etc", "ü 中", ".hidden", "a*[b]?"],
 )
 def test_names_of_partitions_are_safe_and_come_back(lake, name):
-    lake.write("score.verdicts", name, [], recipe="")
+    lake.write("score.verdicts", name, [], fingerprint="")
     assert lake.partitions("score.verdicts") == [name]
     assert Path(lake.path("score.verdicts", name)).parent == Path(lake.folder("score.verdicts"))
     assert lake.facts("score.verdicts", name) is not None
@@ -105,7 +111,9 @@ def test_names_of_partitions_are_safe_and_come_back(lake, name):
 
 def test_partitions_are_sorted_and_read_in_the_order_asked(lake):
     for name in ("b", "a", "c"):
-        lake.write("score.verdicts", name, [row_of("score.verdicts", nulls=True, domain=name)], recipe="")
+        lake.write(
+            "score.verdicts", name, [row_of("score.verdicts", nulls=True, domain=name)], fingerprint=""
+        )
     assert lake.partitions("score.verdicts") == ["a", "b", "c"]
     assert [row.domain for row in lake.read_all("score.verdicts", ["c", "a"])] == ["c", "a"]
     assert lake.partitions("question.probes") == []
@@ -128,7 +136,7 @@ def test_partitions_are_sorted_and_read_in_the_order_asked(lake):
 def test_a_value_of_the_wrong_type_is_named(lake, column, value, told):
     rows = [verdict(1, 1.0), replace(verdict(2, 1.0), **{column: value})]
     with pytest.raises(BadInput) as wrong:
-        lake.write("score.verdicts", "d/a", rows, recipe="")
+        lake.write("score.verdicts", "d/a", rows, fingerprint="")
     assert f"score.verdicts.{column} of row 1" in str(wrong.value)
     assert "probe_id='p2'" in str(wrong.value)
     assert told in str(wrong.value)
@@ -138,20 +146,22 @@ def test_a_value_of_the_wrong_type_is_named(lake, column, value, told):
 def test_a_list_holds_one_type(lake):
     row = Variable(domain="d", user_id="u", variable="v", choices=["a", 1], questions=[])
     with pytest.raises(BadInput, match=r"state\.variables\.choices of row 0 .* list\[str\]"):
-        lake.write("state.variables", "d", [row], recipe="")
+        lake.write("state.variables", "d", [row], fingerprint="")
 
 
 def test_a_whole_number_among_floats_is_a_float(lake):
-    whole, exact = (lake.write("score.verdicts", "d/a", [verdict(1, value)], recipe="") for value in (1, 1.0))
+    whole, exact = (
+        lake.write("score.verdicts", "d/a", [verdict(1, value)], fingerprint="") for value in (1, 1.0)
+    )
     assert whole.digest == exact.digest
     assert isinstance(lake.read("score.verdicts", "d/a")[0].value, float)
 
 
 def test_a_row_of_another_table_is_refused(lake):
     with pytest.raises(BadInput, match=r"row 0 of score\.verdicts is a Entry, not a Verdict"):
-        lake.write("score.verdicts", "d/a", [entry(1)], recipe="")
+        lake.write("score.verdicts", "d/a", [entry(1)], fingerprint="")
     with pytest.raises(BadInput, match=r"there is no table 'score\.verdict'"):
-        lake.write("score.verdict", "d/a", [], recipe="")
+        lake.write("score.verdict", "d/a", [], fingerprint="")
 
 
 def test_what_is_missing_names_the_asset_to_materialize(lake):
@@ -162,7 +172,7 @@ def test_what_is_missing_names_the_asset_to_materialize(lake):
 
 
 def test_a_truncated_file_is_named(lake):
-    lake.write("score.verdicts", "d/a", [verdict(n, 0.5) for n in range(50)], recipe="")
+    lake.write("score.verdicts", "d/a", [verdict(n, 0.5) for n in range(50)], fingerprint="")
     path = Path(lake.path("score.verdicts", "d/a"))
     path.write_bytes(path.read_bytes()[:-20])
     for look in (lake.read, lake.facts):
@@ -171,7 +181,7 @@ def test_a_truncated_file_is_named(lake):
 
 
 def test_a_foreign_file_is_named(lake):
-    lake.write("score.verdicts", "d/a", [], recipe="")
+    lake.write("score.verdicts", "d/a", [], fingerprint="")
     pq.write_table(pa.table({"x": [1]}), lake.path("score.verdicts", "d/a"))
     with pytest.raises(BadInput, match=r"holds x where score\.verdicts has domain"):
         lake.read("score.verdicts", "d/a")
@@ -180,29 +190,29 @@ def test_a_foreign_file_is_named(lake):
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_litter(lake, monkeypatch):
-    lake.write("score.verdicts", "d/a", [verdict(1, 1.0)], recipe="old")
+    lake.write("score.verdicts", "d/a", [verdict(1, 1.0)], fingerprint="old")
 
     def full(descriptor):
         raise OSError("no space left on device")
 
     monkeypatch.setattr("resources.lake.os.fsync", full)
     with pytest.raises(OSError, match="no space left"):
-        lake.write("score.verdicts", "d/a", [verdict(2, 1.0)], recipe="new")
-    assert lake.facts("score.verdicts", "d/a").recipe == "old"
+        lake.write("score.verdicts", "d/a", [verdict(2, 1.0)], fingerprint="new")
+    assert lake.facts("score.verdicts", "d/a").fingerprint == "old"
     assert [path.name for path in Path(lake.folder("score.verdicts")).iterdir()] == ["d,a.parquet"]
 
 
 def test_litter_of_a_killed_writer_is_no_partition(lake):
-    lake.write("score.verdicts", "d/a", [], recipe="")
+    lake.write("score.verdicts", "d/a", [], fingerprint="")
     (Path(lake.folder("score.verdicts")) / ".d,b.0123.writing").write_bytes(b"half")
     assert lake.partitions("score.verdicts") == ["d/a"]
 
 
 def test_a_snapshot_stays_as_it_was_and_goes_away(lake):
-    lake.write("score.verdicts", "d/a", [verdict(1, 1.0)], recipe="old")
+    lake.write("score.verdicts", "d/a", [verdict(1, 1.0)], fingerprint="old")
     with lake.snapshot() as still:
-        lake.write("score.verdicts", "d/a", [verdict(2, 0.5)], recipe="new")
-        lake.write("score.verdicts", "d/b", [], recipe="new")
+        lake.write("score.verdicts", "d/a", [verdict(2, 0.5)], fingerprint="new")
+        lake.write("score.verdicts", "d/b", [], fingerprint="new")
         assert still.read("score.verdicts", "d/a") == [verdict(1, 1.0)]
         assert still.partitions("score.verdicts") == ["d/a"]
     assert lake.read("score.verdicts", "d/a") == [verdict(2, 0.5)]
@@ -223,7 +233,7 @@ def test_a_disk_that_cannot_link_gives_the_lake_itself(lake, monkeypatch):
     def cannot(self, target):
         raise PermissionError("operation not permitted")
 
-    lake.write("score.verdicts", "d/a", [], recipe="")
+    lake.write("score.verdicts", "d/a", [], fingerprint="")
     monkeypatch.setattr(Path, "hardlink_to", cannot)
     with lake.snapshot() as still:
         assert still is lake
@@ -231,7 +241,7 @@ def test_a_disk_that_cannot_link_gives_the_lake_itself(lake, monkeypatch):
 
 
 def test_a_root_may_be_an_address(tmp_path):
-    Lake(f"file://{tmp_path}/lake").write("score.verdicts", "d/a", [verdict(1, 1.0)], recipe="")
+    Lake(f"file://{tmp_path}/lake").write("score.verdicts", "d/a", [verdict(1, 1.0)], fingerprint="")
     assert Lake(tmp_path / "lake").read("score.verdicts", "d/a") == [verdict(1, 1.0)]
 
 
@@ -245,15 +255,15 @@ def test_an_object_store_keeps_the_same(store, tmp_path):
     assert lake.partitions("memory.indexes") == []
     assert lake.facts("memory.indexes", "d/a") is None
     rows = [entry(1, vector=[0.5, 0.25]), entry(2)]
-    lake.write("memory.indexes", "d/a", rows, recipe="old")
-    facts = lake.write("memory.indexes", "d/a", rows[:1], recipe="new")
+    lake.write("memory.indexes", "d/a", rows, fingerprint="old")
+    facts = lake.write("memory.indexes", "d/a", rows[:1], fingerprint="new")
     assert lake.read("memory.indexes", "d/a") == rows[:1]
     assert lake.facts("memory.indexes", "d/a") == facts
     assert lake.partitions("memory.indexes") == ["d/a"]
 
 
 def test_the_types_of_rows_are_those_that_come_back(lake):
-    lake.write("answer.replies", "d/a", [row_of("answer.replies", nulls=True)], recipe="")
+    lake.write("answer.replies", "d/a", [row_of("answer.replies", nulls=True)], fingerprint="")
     [reply] = lake.read("answer.replies", "d/a")
     assert isinstance(reply, Reply)
     assert not isinstance(reply, (Entry, Verdict))
@@ -261,24 +271,24 @@ def test_the_types_of_rows_are_those_that_come_back(lake):
 
 def test_vectors_are_left_out_where_nobody_looks_at_them(lake) -> None:
     rows = [entry(0, vector=[0.5, 0.25]), entry(1)]
-    lake.write("memory.indexes", "d/a", rows, recipe="r")
+    lake.write("memory.indexes", "d/a", rows, fingerprint="r")
     assert lake.read("memory.indexes", "d/a") == rows
     assert lake.read("memory.indexes", "d/a", vectors=False) == [replace(row, vector=None) for row in rows]
     assert "vector" not in lake.arrow("memory.indexes", "d/a", vectors=False).column_names
 
 
 def test_a_vector_may_hold_whole_numbers_and_nothing_that_is_no_number(lake) -> None:
-    lake.write("memory.indexes", "d/a", [entry(0, vector=[1, 0.5])], recipe="r")
+    lake.write("memory.indexes", "d/a", [entry(0, vector=[1, 0.5])], fingerprint="r")
     assert lake.read("memory.indexes", "d/a") == [entry(0, vector=[1.0, 0.5])]
     for wrong in ([float("nan")], [1.0, float("inf")], [True], ["1"], [1, float("nan")]):
         with pytest.raises(BadInput, match="vector of row 0"):
-            lake.write("memory.indexes", "d/a", [entry(0, vector=wrong)], recipe="r")
+            lake.write("memory.indexes", "d/a", [entry(0, vector=wrong)], fingerprint="r")
 
 
 def test_rows_are_read_from_memory_while_the_file_is_unchanged(tmp_path):
     lake = Lake(tmp_path)
     for table, rows in valid_rows().items():
-        lake.write(table, "d", rows, recipe="")
+        lake.write(table, "d", rows, fingerprint="")
         kept, read = lake.read(table, "d"), Lake(tmp_path).read(table, "d")
         assert kept == read == rows
         assert lake.read(table, "d") is not kept
@@ -288,9 +298,9 @@ def test_rows_are_read_from_memory_while_the_file_is_unchanged(tmp_path):
 def test_rows_of_a_file_that_another_process_replaced_are_read_again(tmp_path):
     lake, other = Lake(tmp_path), Lake(tmp_path)
     rows = valid_rows()["question.probes"]
-    lake.write("question.probes", "d", rows, recipe="")
+    lake.write("question.probes", "d", rows, fingerprint="")
     for count in (3, 2):
-        other.write("question.probes", "d", rows[:count], recipe="")
+        other.write("question.probes", "d", rows[:count], fingerprint="")
         assert lake.read("question.probes", "d") == rows[:count]
         assert lake.read("question.probes", "d") == rows[:count]
     Path(lake.path("question.probes", "d")).unlink()
@@ -301,7 +311,7 @@ def test_rows_of_a_file_that_another_process_replaced_are_read_again(tmp_path):
 def test_vectors_are_not_kept_in_memory(tmp_path):
     lake = Lake(tmp_path)
     rows = [replace(each, vector=[0.5, 1.5]) for each in valid_rows()["memory.indexes"]]
-    lake.write("memory.indexes", "d", rows, recipe="")
+    lake.write("memory.indexes", "d", rows, fingerprint="")
     for _ in range(2):  # from the file, then from memory
         assert lake.read("memory.indexes", "d") == rows
         assert all(not each.vector for each in lake.read("memory.indexes", "d", vectors=False))

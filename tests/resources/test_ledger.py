@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from filling import ACCOUNT, Choice, completion, fill, request
+from ledger_rows import ACCOUNT, Choice, completion, fill, request
 
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
@@ -22,7 +22,7 @@ from memflow.errors import BadSettings
 from resources.embedder import Embedded
 from resources.ledger import SqlLedger
 from resources.limits import Prices
-from resources.usage import AccountRow, cost
+from resources.usage import UsageRow, cost
 
 
 @pytest.fixture
@@ -62,26 +62,31 @@ def test_the_accounts_add_up(url: str) -> None:
         ledger.used("a", request("a"), later)
         ledger.failed(request("d"), ACCOUNT, "nobody there")
         ledger.failed(request("d"), judge, "nobody there")
-        rows = ledger.accounts(by=("role", "model"), run="run 1")
+        rows = ledger.usage(by=("role", "model"), run="run 1")
         assert rows == [
-            AccountRow({"role": "assistant", "model": "m"}, 2, 1, 1, 30, 9, 12, 0.75, 20, 6),
-            AccountRow({"role": "judge", "model": "j"}, 1, 0, 1, 10, 3, 4, 0.25, 10, 3),
+            UsageRow({"role": "assistant", "model": "m"}, 2, 1, 1, 30, 9, 12, 0.75, 20, 6),
+            UsageRow({"role": "judge", "model": "j"}, 1, 0, 1, 10, 3, 4, 0.25, 10, 3),
         ]
         assert cost(rows[0], {"m": Prices(prompt=1e6, completion=2e6)}) == 20 + 12
         assert cost(rows[1], {"m": Prices(prompt=1e6)}) == 0
-        (whole,) = ledger.accounts(by=())
-        assert (whole.asked, whole.kept, whole.failed) == (3, 2, 2)
-        (second,) = ledger.accounts(by=("run",), run="run 2")
-        assert (second.asked, second.kept, second.paid_prompt_tokens, second.prompt_tokens) == (0, 1, 0, 10)
+        (whole,) = ledger.usage(by=())
+        assert (whole.requests, whole.cache_hits, whole.failed) == (3, 2, 2)
+        (second,) = ledger.usage(by=("run",), run="run 2")
+        assert (second.requests, second.cache_hits, second.paid_prompt_tokens, second.prompt_tokens) == (
+            0,
+            1,
+            0,
+            10,
+        )
         with pytest.raises(BadSettings, match="not by colour"):
-            ledger.accounts(by=("colour",))
+            ledger.usage(by=("colour",))
 
 
 def test_a_replay_costs_nothing_and_has_the_latency_of_the_first_time(url: str) -> None:
     with SqlLedger(url) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
         ledger.used("a", request("a"), RequestContext(run="run 2", model="m"))
-        (row,) = ledger.accounts(by=("model",), run="run 2")
+        (row,) = ledger.usage(by=("model",), run="run 2")
         assert row.latency_s == 0.25
         assert cost(row, {"m": Prices(prompt=1.0, completion=1.0)}) == 0
 
@@ -97,7 +102,7 @@ def test_what_a_run_needs_is_the_same_for_a_replay(url: str) -> None:
             ledger.used(key, request(key), replay)
         (first,) = ledger.needed(("role",), "run 1")
         (second,) = ledger.needed(("role",), "run 2")
-        assert first == AccountRow({"role": "assistant"}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6) == second
+        assert first == UsageRow({"role": "assistant"}, 2, 0, 0, 20, 6, 8, 0.5, 20, 6) == second
         ledger.failed(request("c"), ACCOUNT, "nobody there")
         assert ledger.needed(("role",), "run 1")[0].failed == 1
         assert ledger.needed(("role",), "run 3") == []
@@ -163,8 +168,8 @@ def test_four_processes_write_at_once_to_a_new_file(url: str) -> None:
     assert [process.exitcode for process in processes] == [0] * 4
     with SqlLedger(url) as ledger:
         assert len(ledger.digests()) == 5 * count
-        (row,) = ledger.accounts(by=("run",))
-        assert (row.asked, row.kept) == (8 * count, 8 * count)
+        (row,) = ledger.usage(by=("run",))
+        assert (row.requests, row.cache_hits) == (8 * count, 8 * count)
 
 
 def test_a_fork_leaves_the_connections_to_its_parent(url: str) -> None:
@@ -178,8 +183,8 @@ def test_a_fork_leaves_the_connections_to_its_parent(url: str) -> None:
             os._exit(0 if ledger.get("a") else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert ledger.get("b") is not None
-        (row,) = ledger.accounts(by=("run",))
-        assert (row.asked, row.kept) == (2, 1)
+        (row,) = ledger.usage(by=("run",))
+        assert (row.requests, row.cache_hits) == (2, 1)
 
 
 WRITER = """
@@ -237,8 +242,8 @@ def test_postgresql_keeps_the_same(postgres_url: str) -> None:
     assert [process.exitcode for process in processes] == [0] * 4
     with SqlLedger(postgres_url) as ledger, SqlLedger(postgres_url) as other:
         assert len(ledger.digests()) == 5 * 20
-        (row,) = ledger.accounts(by=("run",))
-        assert row == AccountRow({"run": "run 1"}, 160, 160, 0, 3200, 960, 1280, 80.0, 1600, 480)
+        (row,) = ledger.usage(by=("run",))
+        assert row == UsageRow({"run": "run 1"}, 160, 160, 0, 3200, 960, 1280, 80.0, 1600, 480)
         assert other.get("k") is None
         ledger.put("k", request("é中"), completion(), ACCOUNT)
         ledger.put("k", request("é中"), completion("no"), ACCOUNT)
@@ -248,4 +253,4 @@ def test_postgresql_keeps_the_same(postgres_url: str) -> None:
         kept = other.vectors(["v"])["v"]
         assert (kept.vector.tolist(), kept.seconds) == ([0, 1, 2], 0.5)
         ledger.failed(request("x"), ACCOUNT, "why")
-        assert ledger.accounts(by=())[0].failed == 1
+        assert ledger.usage(by=())[0].failed == 1

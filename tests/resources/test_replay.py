@@ -9,7 +9,7 @@ import pytest
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Message, Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.run.play import Episode, Event, play_all
 from memflow.run.timing import measured
 from resources.chat import OpenAIChat
@@ -35,7 +35,7 @@ Took = list[tuple[float | None, int | None]]
 async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[float | None]]:
     """Seconds of models and calls of every write and of one read, and the writes' own seconds."""
     async with OpenAIChat(url, "stub", "f") as served, EndpointEmbedder(url, "stub", ledger) as embedder:
-        new = remember(name, Tools(LedgeredChat(served, ledger, ACCOUNT), embedder))
+        new = memory_factory(name, Tools(LedgeredChat(served, ledger, ACCOUNT), embedder))
         played = await play_all(EPISODES, new, None, clock=time.perf_counter)
         memory = new(EntryStore.restored(list(played[0].store), played[0].store.sequence))
         _, watch = await measured(memory.read("which message?"), time.perf_counter)

@@ -62,10 +62,10 @@ def test_the_environment_goes_over_the_file_and_the_command_line_over_both(
 
 
 def test_memories_of_ones_own_have_a_path_or_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memflow.memories.own import Own
+    from memflow.memories.user_memories import UserMemory
     from resources import settings
 
-    offered = {"theirs": Own("a:Theirs", package="a 1"), "mine": Own("a:Mine", package="a 1")}
+    offered = {"theirs": UserMemory("a:Theirs", package="a 1"), "mine": UserMemory("a:Mine", package="a 1")}
     monkeypatch.setattr(settings, "installed", lambda: offered)
     own = load(
         written(
@@ -75,8 +75,8 @@ def test_memories_of_ones_own_have_a_path_or_a_system(monkeypatch: pytest.Monkey
     ).own_memories()
     assert own == {
         "theirs": offered["theirs"],
-        "mine": Own("b:Mine"),
-        "pets": Own(system="awi", parameters={"kinds": ("a", "b"), "ns": 2, "on": True}),
+        "mine": UserMemory("b:Mine"),
+        "pets": UserMemory(system="awi", parameters={"kinds": ("a", "b"), "ns": 2, "on": True}),
     }
     assert own["pets"].parameters["on"] is True
 

@@ -32,7 +32,7 @@ WRITER = textwrap.dedent(
             )
             for n in range(200 + 97 * (time * 7 % 13))
         ]
-        lake.write("score.verdicts", f"d/a{me}", rows, recipe=str(time))
+        lake.write("score.verdicts", f"d/a{me}", rows, fingerprint=str(time))
         if time % 5 == 0:
             warehouse.publish()
     """
@@ -89,7 +89,7 @@ def test_four_processes_write_while_another_reads(tmp_path):
     lake = Lake(root)
     assert lake.partitions("score.verdicts") == [f"d/a{me}" for me in range(WRITERS)]
     for me in range(WRITERS):
-        assert lake.facts("score.verdicts", f"d/a{me}").recipe == str(TIMES)
+        assert lake.facts("score.verdicts", f"d/a{me}").fingerprint == str(TIMES)
         assert len(lake.read("score.verdicts", f"d/a{me}")) == rows_of(TIMES)
     assert not [path.name for path in tmp_path.rglob("*.writing")]
     print(json.dumps({"looks": looks, "published": published, "with_partitions_of_several_versions": mixed}))

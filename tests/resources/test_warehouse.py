@@ -77,25 +77,30 @@ def figure(memory, value, **given):
 
 def fill(lake):
     lake.write(
-        "question.probes", "d", [probe(1), probe(2), probe(3, reason="the model gave no gold")], recipe=""
+        "question.probes",
+        "d",
+        [probe(1), probe(2), probe(3, reason="the model gave no gold")],
+        fingerprint="",
     )
-    lake.write("memory.indexes", "d/full", [entry(1), entry(2), entry(3)], recipe="")
-    lake.write("answer.replies", "d/full", [reply(1, "full"), reply(2, "full", reason="not JSON")], recipe="")
-    lake.write("answer.replies", "d/none", [reply(1, "none", recalled=[])], recipe="")
+    lake.write("memory.indexes", "d/full", [entry(1), entry(2), entry(3)], fingerprint="")
+    lake.write(
+        "answer.replies", "d/full", [reply(1, "full"), reply(2, "full", reason="not JSON")], fingerprint=""
+    )
+    lake.write("answer.replies", "d/none", [reply(1, "none", recalled=[])], fingerprint="")
     lake.write(
         "score.verdicts",
         "d/full",
         [verdict(1, "full", value=1.0), verdict(2, "full", reason="no reply")],
-        recipe="",
+        fingerprint="",
     )
-    lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)], recipe="")
+    lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)], fingerprint="")
     board = [
         figure("none", 0.0),
         figure("full", 1.0),
         figure("x", None),
         figure("full", 0.5, slice="period 0"),
     ]
-    lake.write("score.leaderboard", "all", board, recipe="")
+    lake.write("score.leaderboard", "all", board, fingerprint="")
 
 
 @pytest.fixture(params=["disk", "object store"])
@@ -271,7 +276,7 @@ def test_publishing_does_not_wait_for_readers_nor_for_each_other(filled, tmp_pat
 
 def test_a_key_twice_cannot_be_published_and_the_old_file_stays(filled, lake):
     filled.publish()
-    lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)] * 2, recipe="")
+    lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)] * 2, fingerprint="")
     with pytest.raises(BadInput, match=r"score\.verdicts of d/none cannot be published: .*[Dd]uplicate"):
         filled.publish()
     assert filled.path.exists()

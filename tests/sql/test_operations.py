@@ -43,13 +43,16 @@ def test_operations_are_summed_by_assistant_and_episode(tmp_path) -> None:
         replace(REPLY, probe_id="p2", reason="the probe is quarantined", **failed),
         replace(REPLY, probe_id="p3", episode_id="g"),
     ]
-    lake.write("question.probes", "d", probes, recipe="")
-    lake.write("memory.transcripts", "d/rag", said, recipe="")
-    lake.write("answer.replies", "d/rag", replies, recipe="")
+    lake.write("question.probes", "d", probes, fingerprint="")
+    lake.write("memory.transcripts", "d/rag", said, fingerprint="")
+    lake.write("answer.replies", "d/rag", replies, fingerprint="")
     lake.write(
-        "answer.replies", "d/none", [replace(REPLY, assistant="none", models_s=0.0, own_s=0.0)], recipe=""
+        "answer.replies",
+        "d/none",
+        [replace(REPLY, assistant="none", models_s=0.0, own_s=0.0)],
+        fingerprint="",
     )
-    lake.write("memory.transcripts", "other/rag", [replace(said[1], domain="other")], recipe="")
+    lake.write("memory.transcripts", "other/rag", [replace(said[1], domain="other")], fingerprint="")
     rows = Warehouse(lake, tmp_path / "memflow.duckdb").query("operations", domain="d")
     assert [OperationSums(**row) for row in rows] == [
         OperationSums(assistant="none", episode_id="e", asked=1, reads=1, read_calls=2),

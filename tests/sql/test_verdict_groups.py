@@ -34,8 +34,10 @@ def test_groups_of_the_warehouse_are_groups_of_the_rows(
         for at, (dataset, category, value) in enumerate(values)
     ]  # fmt: skip
     for name in ("m0", "m1"):
-        lake.write("score.verdicts", f"d/{name}", [row for row in rows if row.assistant == name], recipe="")
-    lake.write("score.verdicts", "other/m0", [], recipe="")
+        lake.write(
+            "score.verdicts", f"d/{name}", [row for row in rows if row.assistant == name], fingerprint=""
+        )
+    lake.write("score.verdicts", "other/m0", [], fingerprint="")
     found = [
         Group(**row) for row in Warehouse(lake, folder / "memflow.duckdb").query("verdict_groups", domain="d")
     ]

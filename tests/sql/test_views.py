@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.metrics.continual import complete, summary
+from memflow.metrics.continual import complete_rows, summary
 from memflow.metrics.ranges import _RANGES
 from memflow.records import Probe, Score, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
@@ -53,14 +53,14 @@ def fill(lake: Lake, domain: str, values: dict[str, Array], opens: bool, metric:
         [probe(domain, question, at, opens and not at, metric) for at in range(checkpoints)]
         for question in range(questions)
     ]
-    lake.write("question.probes", domain, [each for row in probes for each in row], recipe="")
+    lake.write("question.probes", domain, [each for row in probes for each in row], fingerprint="")
     for assistant, held in values.items():
         rows = [
             verdict(each, assistant, held[question, at])
             for question, row in enumerate(probes)
             for at, each in enumerate(row)
         ]
-        lake.write("score.verdicts", f"{domain}/{assistant}", rows, recipe="")
+        lake.write("score.verdicts", f"{domain}/{assistant}", rows, fingerprint="")
 
 
 def histories(values: dict[str, Array], assistant: str, opens: bool) -> Array:
@@ -112,12 +112,12 @@ def test_sql_and_python_say_the_same_of_random_histories(
         for assistant in ASSISTANTS:
             correct = histories(values, assistant, opens)
             rows = [row for row in shown if (row["domain"], row["assistant"]) == (domain, assistant)]
-            assert [row["n"] for row in rows] == [complete(correct).sum()] * len(rows)
+            assert [row["n"] for row in rows] == [complete_rows(correct).sum()] * len(rows)
             assert [row["questions"] for row in rows] == [len(correct)] * len(rows)
-            assert {row.complete for row in added if row.assistant == assistant} >= {0} or complete(
+            assert {row.complete for row in added if row.assistant == assistant} >= {0} or complete_rows(
                 correct
             ).any()
-            if complete(correct).any():
+            if complete_rows(correct).any():
                 same_as_python(rows, correct, opens)
                 same_figures([row for row in added if row.assistant == assistant], correct, opens)
 
@@ -134,7 +134,7 @@ def same_as_python(rows: Sequence[dict[str, float]], correct: Array, opens: bool
 def same_figures(rows: Sequence[CheckpointSums], correct: Array, opens: bool) -> None:
     """The sums of the query come to the same, where enough histories are complete for a figure."""
     found = {(each.metric, each.slice): each.value for each in continual_scores(rows, FIGURE, 0, none=True)}
-    if complete(correct).mean() < 0.9:
+    if complete_rows(correct).mean() < 0.9:
         assert set(found.values()) == {None}
         return
     wanted, first = summary(correct), 0 if opens else 1
@@ -185,7 +185,7 @@ def test_what_is_quarantined_is_not_followed_nor_what_is_asked_once(tmp_path: Pa
     probes = lake.read("question.probes", "d")
     once = replace(probes[0], probe_id="once", question_id=None)
     broken = [replace(probes[0], reason="no key"), *probes[1:], once]
-    lake.write("question.probes", "d", broken, recipe="")
+    lake.write("question.probes", "d", broken, fingerprint="")
     warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
     assert {row["questions"] for row in warehouse.query("continual", domain="d")} == {1}
     assert {row["question_id"] for row in warehouse.sql("FROM score.histories")} == {"q0", "q1"}

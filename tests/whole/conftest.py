@@ -1,4 +1,4 @@
-"""Walks for the tests of the whole chain: the same walk as `memflow run`, and what it left in a home."""
+"""Runs of the whole pipeline as `memflow run` does, and the contents of a home."""
 
 import os
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import memflow
-from memflow.cli.pipeline import Leg, Order, Outcome, walk
+from memflow.cli.pipeline import Outcome, PlannedRun, RunRequest, run_pipeline
 from memflow.records import TABLES
 from resources.lake import Lake
 from resources.settings import load
@@ -17,10 +17,10 @@ from resources.settings import load
 class Silent:
     """A watcher that tells nobody."""
 
-    def begin(self, legs: int) -> None: ...
-    def leg(self, leg: Leg) -> None: ...
+    def begin(self, runs: int) -> None: ...
+    def start_run(self, run: PlannedRun) -> None: ...
     def step(self, name: str, done: int, total: int) -> None: ...
-    def end_leg(self, leg: Leg, what: str) -> None: ...
+    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 @pytest.fixture(autouse=True)
@@ -54,8 +54,8 @@ def contents() -> Callable[[Path], dict[str, str]]:
 
 
 @pytest.fixture
-def walked() -> Callable[..., Outcome]:
-    """Walks as `memflow run` does: `walked(home, domains, assistants, limit=1, models={...})`."""
+def run_in() -> Callable[..., Outcome]:
+    """Run as `memflow run` does: `run_in(home, domains, assistants, limit=1, models={...})`."""
 
     def run(
         home: Path,
@@ -63,12 +63,12 @@ def walked() -> Callable[..., Outcome]:
         assistants: tuple[str, ...],
         *,
         limit: int = 0,
-        again: bool = False,
+        force: bool = False,
         **over: Any,
     ) -> Outcome:
         settings = load(over={"home": home, **over})
         named = tuple(dict.fromkeys((*settings.domains, *domains)))
         settings = settings.model_copy(update={"domains": named})
-        return walk(settings, Order(domains, assistants, limit, again), Silent())
+        return run_pipeline(settings, RunRequest(domains, assistants, limit, force), Silent())
 
     return run

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from memflow.cli.pipeline import Order, walk
+from memflow.cli.pipeline import RunRequest, run_pipeline
 from resources.lake import Lake
 from resources.limits import Budget
 from resources.settings import Settings, load
@@ -22,9 +22,9 @@ class Counting:
     def __init__(self) -> None:
         self.steps: list[tuple[int, int]] = []
 
-    def begin(self, legs: int) -> None: ...
-    def leg(self, leg: Any) -> None: ...
-    def end_leg(self, leg: Any, what: str) -> None: ...
+    def begin(self, runs: int) -> None: ...
+    def start_run(self, run: Any) -> None: ...
+    def end_run(self, run: Any, result: str) -> None: ...
 
     def step(self, name: str, done: int, total: int) -> None:
         if name == "question":
@@ -46,22 +46,24 @@ def asked(log: Path) -> list[str]:
 
 def test_a_budget_stops_annotation_and_the_next_run_asks_the_rest(tmp_path: Path) -> None:
     home, log = tmp_path / "home", tmp_path / "asked.jsonl"
-    order, watcher = Order((DOMAIN,), ("none",), limit=3), Counting()
+    order, watcher = RunRequest((DOMAIN,), ("none",), limit=3), Counting()
     with stub_process(latency=0.01, log=log) as url:
         settings = settings_of(home, url)
-        stopped = walk(settings, order, watcher, Budget(calls=100))
-        [(leg, reason)] = [each for each in stopped.failed if each[0].job == "build_users"]
-        assert "the budget of 100 calls is spent" in reason and leg.partition == DOMAIN
+        stopped = run_pipeline(settings, order, watcher, Budget(calls=100))
+        [(run, reason)] = [each for each in stopped.failed if each[0].job == "generate_domain"]
+        assert "the budget of 100 calls is spent" in reason and run.partition == DOMAIN
         assert len(asked(log)) == 100 == in_ledger(home)
         assert watcher.steps[-1][1] == 4 * QUESTIONS
-        outcome = walk(settings, order, watcher)
+        outcome = run_pipeline(settings, order, watcher)
     # Answers drawn at random agree on no question at all four checkpoints: there is nothing to ask.
-    assert {leg.job: reason for leg, reason in outcome.failed}["build_users"].endswith("the table is empty")
+    assert {run.job: reason for run, reason in outcome.failed}["generate_domain"].endswith(
+        "the table is empty"
+    )
     assert max(Counter(asked(log)).values()) == 1 and len(asked(log)) == in_ledger(home)
     assert watcher.steps[-1] == (4 * QUESTIONS, 4 * QUESTIONS)
-    roles = {row["role"]: row for row in outcome.accounts if row["stage"] == "question"}
-    assert sum(row["asked"] for row in roles.values()) == 8 * QUESTIONS - 100
-    assert sum(row["kept"] for row in roles.values()) == 100
+    roles = {row["role"]: row for row in outcome.usage if row["stage"] == "question"}
+    assert sum(row["requests"] for row in roles.values()) == 8 * QUESTIONS - 100
+    assert sum(row["cache_hits"] for row in roles.values()) == 100
     keys = Lake(home / "lake").read("question.keys", DOMAIN)
     assert all(key.dropped.startswith("annotator and verifier disagree at checkpoint") for key in keys)
     assert Counter(key.made_by for key in keys) == {"annotator": 4 * QUESTIONS, "verifier": 4 * QUESTIONS}

@@ -23,7 +23,7 @@ DATASETS = [dataset for name in (*LANDS, DAMAGED) for dataset in find(name).data
 def read(settings: Path, datasets: list[str]) -> dict[str, bool]:
     """Whether each data set could be read."""
     found = load(settings)
-    job = build_defs(found).resolve_job_def("read_datasets")
+    job = build_defs(found).resolve_job_def("ingest_datasets")
     with open_instance(found.home) as opened:
         return {
             name: job.execute_in_process(
@@ -48,7 +48,7 @@ def from_the_command_line(dev: Served, settings: Path, partitions: list[str]) ->
                 "-w",
                 "workspace.yaml",
                 "-j",
-                "build_users",
+                "generate_domain",
             ),
             *("--partitions", ",".join(partitions), "--noprompt"),
         ],
@@ -67,7 +67,7 @@ def from_the_command_line(dev: Served, settings: Path, partitions: list[str]) ->
 
 
 def built(dev: Served) -> list[str]:
-    return [run["runId"] for run in dev.runs() if run["jobName"] == "build_users"]
+    return [run["runId"] for run in dev.runs() if run["jobName"] == "generate_domain"]
 
 
 def test_only_what_failed_is_made_again(
@@ -90,7 +90,7 @@ def test_only_what_failed_is_made_again(
         (failed,) = [
             run["runId"]
             for run in dev.runs()
-            if run["status"] == "FAILURE" and run["jobName"] == "build_users"
+            if run["status"] == "FAILURE" and run["jobName"] == "generate_domain"
         ]
         (reason,) = dev.reasons(failed)
         assert "amemgym_v1_base" in reason, reason

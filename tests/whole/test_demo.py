@@ -18,10 +18,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.fingerprints import BY_ASSISTANT
 from memflow.chat.scripted import LABEL
 from memflow.cli.pipeline import Outcome
 from memflow.cli.selection import DEMO, DEMO_MEMORIES
+from memflow.pipeline import tables_of
 from memflow.records import EFFICIENCY, TABLES
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.comparability import BY_EVIDENCE, RECALL_AT_10
@@ -49,7 +49,7 @@ EMPTY = {
 BOUNDS = ("none", "oracle")
 
 Contents = Callable[[Path], dict[str, str]]
-Walk = Callable[..., Outcome]
+RunPipeline = Callable[..., Outcome]
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ def booked(home: Path) -> dict[str, int]:
         }
 
 
-def legs(outcome: Outcome) -> list[str]:
-    return [f"{leg.job} {leg.partition or ''}".strip() for leg in outcome.ran]
+def run_names(outcome: Outcome) -> list[str]:
+    return [f"{run.job} {run.partition or ''}".strip() for run in outcome.ran]
 
 
 def test_every_run_is_in_the_instance_that_the_ui_shows(demo: Demo) -> None:
@@ -124,10 +124,10 @@ def test_every_run_is_in_the_instance_that_the_ui_shows(demo: Demo) -> None:
         made = opened.instance.get_materialized_partitions(dg.AssetKey(["score", "verdicts"]))
     assert {run.status for run in runs} == {dg.DagsterRunStatus.SUCCESS}
     assert Counter(run.job_name for run in runs) == {
-        "read_datasets": 2,
-        "build_users": 2,
-        "measure_memories": 2 * len(ASSISTANTS),
-        "publish_scores": 1,
+        "ingest_datasets": 2,
+        "generate_domain": 2,
+        "evaluate_memory": 2 * len(ASSISTANTS),
+        "publish_leaderboard": 1,
     }
     # Dagster writes the dimensions of a partition in the order of their names.
     assert made == {f"{assistant}|{domain}" for assistant in ASSISTANTS for domain in DEMO}
@@ -265,10 +265,10 @@ def test_figures_come_with_what_they_rest_on(demo: Demo) -> None:
 
 def test_progress_and_accounts_are_told(demo: Demo) -> None:
     runs = demo.said["runs"]["done"]
-    assert f"[{runs}/{runs}] publish_scores: done" in demo.progress
-    asked = sum(row["asked"] for row in demo.said["accounts"])
+    assert f"[{runs}/{runs}] publish_leaderboard: done" in demo.progress
+    asked = sum(row["requests"] for row in demo.said["usage"])
     assert asked == booked(demo.home)["completions"]
-    assert sum(row["failed"] for row in demo.said["accounts"]) == 0
+    assert sum(row["failed"] for row in demo.said["usage"]) == 0
 
 
 @pytest.mark.pipeline
@@ -301,41 +301,43 @@ def test_a_second_run_asks_nothing_and_makes_nothing(demo: Demo, own_environment
         assert text.count(f"\n{assistant} ") == 2 * len(DEMO), "in the figures, and in those by evidence"
 
 
-def test_what_was_deleted_is_made_again_from_the_ledger(demo: Demo, walked: Walk, contents: Contents) -> None:
+def test_what_was_deleted_is_made_again_from_the_ledger(
+    demo: Demo, run_in: RunPipeline, contents: Contents
+) -> None:
     whole, before, asked = contents(demo.home), times(demo.home), booked(demo.home)["completions"]
     lake = Path(demo.lake.root)
     gone = lake / "memory/indexes" / f"{AMEMGYM},full.parquet"
     gone.unlink()
-    outcome = walked(demo.home, DEMO, ASSISTANTS)
+    outcome = run_in(demo.home, DEMO, ASSISTANTS)
     # Everything downstream of a partition in its run is made with it; what it made is what was there, so the
     # leaderboard, which rests on contents, is left alone.
-    assert legs(outcome) == [f"measure_memories full|{AMEMGYM}"]
+    assert run_names(outcome) == [f"evaluate_memory full|{AMEMGYM}"]
     remade = {name for name, time in times(demo.home).items() if time != before[name]}
-    tables = [table.replace(".", "/") for table in BY_ASSISTANT]
+    tables = [table.replace(".", "/") for table in tables_of("domain x assistant")]
     assert remade == {f"{table}/{AMEMGYM},full.parquet" for table in tables}
     assert contents(demo.home) == whole
     assert booked(demo.home)["completions"] == asked
 
 
 def test_deleting_upstream_makes_nothing_downstream_that_would_be_the_same(
-    demo: Demo, walked: Walk, contents: Contents
+    demo: Demo, run_in: RunPipeline, contents: Contents
 ) -> None:
     whole, asked = contents(demo.home), booked(demo.home)["completions"]
     for name in (f"utterance/turns/{AMEMGYM}.parquet", "score/leaderboard/all.parquet"):
         (Path(demo.lake.root) / name).unlink()
-    outcome = walked(demo.home, DEMO, ASSISTANTS)
-    assert legs(outcome) == [f"build_users {AMEMGYM}", "publish_scores"]
+    outcome = run_in(demo.home, DEMO, ASSISTANTS)
+    assert run_names(outcome) == [f"generate_domain {AMEMGYM}", "publish_leaderboard"]
     assert contents(demo.home) == whole
     assert booked(demo.home)["completions"] == asked
 
 
 @pytest.mark.pipeline
-def test_raising_the_limit_asks_only_for_what_is_new(walked: Walk, tmp_path: Path) -> None:
+def test_raising_the_limit_asks_only_for_what_is_new(run_in: RunPipeline, tmp_path: Path) -> None:
     home = tmp_path / "home"
     order = ((AMEMGYM,), ("none", "bm25_message"))
-    small = walked(home, *order, limit=1)
+    small = run_in(home, *order, limit=1)
     first = booked(home)["completions"]
-    more = walked(home, *order, limit=2)
+    more = run_in(home, *order, limit=2)
     assert [outcome.failed for outcome in (small, more)] == [[], []]
     users = {
         figure.n_episodes for figure in more.figures if figure.slice == "all" and figure.metric == "accuracy"
@@ -346,15 +348,15 @@ def test_raising_the_limit_asks_only_for_what_is_new(walked: Walk, tmp_path: Pat
             "select count(*), count(distinct digest) from uses where not kept"
         )
     assert asked == distinct == booked(home)["completions"]
-    assert sum(row["asked"] for row in more.accounts) == asked - first
-    assert sum(row["kept"] for row in more.accounts) >= first
+    assert sum(row["requests"] for row in more.usage) == asked - first
+    assert sum(row["cache_hits"] for row in more.usage) >= first
     # And lowering it again asks for nothing at all.
-    walked(home, *order, limit=1)
+    run_in(home, *order, limit=1)
     assert booked(home)["completions"] == asked
 
 
-def test_the_lake_can_move(demo: Demo, walked: Walk, tmp_path: Path) -> None:
+def test_the_lake_can_move(demo: Demo, run_in: RunPipeline, tmp_path: Path) -> None:
     """What is up to date does not hang on where it lies."""
     home = tmp_path / "moved"
     shutil.copytree(demo.home, home)
-    assert walked(home, DEMO, ASSISTANTS).ran == []
+    assert run_in(home, DEMO, ASSISTANTS).ran == []

@@ -24,18 +24,18 @@ def memflow(home: Path, *arguments: str):
 
 
 @pytest.fixture
-def compared(tmp_path: Path, published_users: Callable[..., Path], walked) -> SimpleNamespace:
+def compared(tmp_path: Path, published_users: Callable[..., Path], run_in) -> SimpleNamespace:
     """A home in which both policies were measured, on two users of our own making."""
     data, home = published_users(tmp_path / "data"), tmp_path / "home"
-    walked(home, (ON,), ASSISTANTS, data=data)
+    run_in(home, (ON,), ASSISTANTS, data=data)
     exported = memflow(home, "export", "transcript", ON, RECORDED, str(data / RUN), "--format", "json")
     assert exported.exit_code == 0, exported.stderr
-    outcome = walked(home, (OFF,), ASSISTANTS, data=data)
+    outcome = run_in(home, (OFF,), ASSISTANTS, data=data)
     return SimpleNamespace(data=data, home=home, header=json.loads(exported.stdout), outcome=outcome)
 
 
 @pytest.mark.pipeline
-def test_off_policy_through_the_graph(compared, walked) -> None:
+def test_off_policy_through_the_graph(compared, run_in) -> None:
     home, header, lake = compared.home, compared.header, Lake(compared.home / "lake")
     assert not compared.outcome.failed and not compared.outcome.missing
 
@@ -46,7 +46,7 @@ def test_off_policy_through_the_graph(compared, walked) -> None:
     assert header["sources"][0]["sha256"] == [lake.read("raw.records", "amemgym_v1_base")[0].sha256]
 
     # Off-policy nobody replied and nobody played the users; every memory was given the same words.
-    stages = {(row["stage"], row["role"]) for row in compared.outcome.accounts}
+    stages = {(row["stage"], row["role"]) for row in compared.outcome.usage}
     assert ("memory", "assistant") not in stages and ("memory", "simulator") not in stages
     given = {name: lake.read("memory.transcripts", f"{OFF}/{name}") for name in (RECORDED, OTHER)}
     words = {
@@ -74,12 +74,12 @@ def test_off_policy_through_the_graph(compared, walked) -> None:
     assert lake.facts("raw.records", "amemgym_v1_base_run").meta == {"scripted": "yes"}
 
     # What is up to date stays so; a file that was damaged is said, and nothing is built on it.
-    assert walked(home, (OFF,), ASSISTANTS, data=compared.data).ran == []
+    assert run_in(home, (OFF,), ASSISTANTS, data=compared.data).ran == []
     file = compared.data / RUN
     file.write_text(file.read_text(encoding="utf-8").replace("bm25", "BM25").replace("what now?", "so?", 1))
-    outcome = walked(home, (OFF,), ASSISTANTS, data=compared.data)
-    [(leg, reason)] = outcome.failed
-    assert leg.partition == "amemgym_v1_base_run" and "not those that were recorded" in reason
+    outcome = run_in(home, (OFF,), ASSISTANTS, data=compared.data)
+    [(run, reason)] = outcome.failed
+    assert run.partition == "amemgym_v1_base_run" and "not those that were recorded" in reason
 
     again = memflow(home, "export", "transcript", ON, RECORDED, str(file))
     assert again.exit_code == 1 and "--force writes over it" in again.stderr
@@ -89,9 +89,9 @@ def test_off_policy_through_the_graph(compared, walked) -> None:
 
 
 def test_an_off_policy_domain_without_its_run_says_how_to_get_one(
-    tmp_path: Path, published_users: Callable[..., Path], walked
+    tmp_path: Path, published_users: Callable[..., Path], run_in
 ) -> None:
-    outcome = walked(tmp_path / "home", (OFF,), ("none",), data=published_users(tmp_path / "data"))
+    outcome = run_in(tmp_path / "home", (OFF,), ("none",), data=published_users(tmp_path / "data"))
     [missing] = outcome.missing[OFF]
     assert missing.name == "amemgym_v1_base_run" and "memflow export transcript" in missing.how
     reasons = [reason for _, reason in outcome.failed]

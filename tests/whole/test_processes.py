@@ -13,12 +13,13 @@ import dagster as dg
 import duckdb
 import pytest
 
-from assets.fingerprints import BY_ASSISTANT
 from memflow.cli.pipeline import Outcome
+from memflow.pipeline import tables_of
 from resources.instance import dagster_home, open_instance
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
+TABLES = tables_of("domain x assistant")
 TIMES = 5
 """How often each process measures its partition: twenty times in all."""
 WORKERS = [
@@ -53,9 +54,9 @@ WORKER = textwrap.dedent(
 
     with open_instance(settings.home) as opened:
         for time in range(int(times)):
-            run("measure_memories", opened, pair(domain, assistant))
+            run("evaluate_memory", opened, pair(domain, assistant))
             if publishes == "yes" and time % 5 == 4:
-                run("publish_scores", opened)
+                run("publish_leaderboard", opened)
     resources["models"].close()
     """
 )
@@ -63,7 +64,7 @@ WORKER = textwrap.dedent(
 # How many rows of each partition there are, in every table that the processes write.
 COUNTED = " UNION ALL ".join(
     f"SELECT '{table}' AS name, domain || '/' || assistant AS place, count(*) AS n FROM {table} GROUP BY 1, 2"
-    for table in BY_ASSISTANT
+    for table in TABLES
 )
 
 Seen = dict[tuple[str, str], set[int]]
@@ -72,14 +73,14 @@ Seen = dict[tuple[str, str], set[int]]
 @pytest.mark.kill
 def test_four_processes_measure_while_another_reads(
     tmp_path: Path,
-    walked: Callable[..., Outcome],
+    run_in: Callable[..., Outcome],
     contents: Callable[[Path], dict[str, str]],
     own_environment: dict[str, str],
 ) -> None:
     alone, home = tmp_path / "alone", tmp_path / "home"
-    assert walked(alone, DOMAINS, ASSISTANTS, limit=1).failed == []
+    assert run_in(alone, DOMAINS, ASSISTANTS, limit=1).failed == []
     shutil.copytree(alone / "lake", home / "lake")
-    for table in (*BY_ASSISTANT, "score.leaderboard"):
+    for table in (*TABLES, "score.leaderboard"):
         shutil.rmtree(home / "lake" / table.replace(".", "/"))
     # As many places in a pool as there are processes: they are to be at work at once, not in a queue.
     instance = dagster_home(home) / "dagster.yaml"
@@ -113,17 +114,17 @@ def test_four_processes_measure_while_another_reads(
     assert [process.returncode for process in processes] == [0] * len(processes), errors
 
     # Nothing lost: what four made at once is what one made alone.
-    mine = {f"{table} {domain}/{assistant}" for table in BY_ASSISTANT for domain, assistant in WORKERS}
+    mine = {f"{table} {domain}/{assistant}" for table in TABLES for domain, assistant in WORKERS}
     made, wanted = contents(home), contents(alone)
     assert {key: made.get(key) for key in mine} == {key: wanted[key] for key in mine}
     with open_instance(home) as opened:
-        runs = opened.instance.get_runs(dg.RunsFilter(job_name="measure_memories"))
+        runs = opened.instance.get_runs(dg.RunsFilter(job_name="evaluate_memory"))
     assert [run.status for run in runs] == [dg.DagsterRunStatus.SUCCESS] * TIMES * len(WORKERS)
     # Nothing half seen: whoever looked saw a partition whole or not at all.
     lake = Lake(home / "lake")
     full = {
         (table, f"{domain}/{assistant}"): {rows}
-        for table in BY_ASSISTANT
+        for table in TABLES
         for domain, assistant in WORKERS
         if (rows := lake.facts(table, f"{domain}/{assistant}").rows)  # a table without rows is not counted
     }

@@ -1,13 +1,13 @@
-"""What is annotated of AMemGym's data: its meta-evaluation (paper, section 3.4 and appendix D).
+"""Annotation tasks for AMemGym's data: its meta-evaluation (paper, section 3.4 and appendix D).
 
-exposure         does a session's first message let the states be known that it is to expose? The annotator sees the
-                 present and the former value, as in the paper
-exposure_blind   the same without being told: the annotator names the value
-integrity        is what the user says in a played session true to all states of that time?
-reliability      is the gold answer right for its states, and no other? The annotator chooses among the options
+    exposure        does a session's first message reveal the states that it should expose? Annotators see the current
+                    and the previous value, as in the paper
+    exposure_blind  the same, but annotators name the value themselves
+    integrity       is everything that the user writes in a played session consistent with all current states?
+    reliability     is the gold option correct for its states, and no other option?
 
-Rows of the tables to items; how many are drawn, and how annotations are read, is memflow/annotation/. Quarantined rows
-are in no sample: they are in no measurement either.
+This module turns table rows into items; memflow/annotation/ samples items and reads annotations. Quarantined rows are
+not sampled.
 """
 
 import json
@@ -23,14 +23,14 @@ from memflow.records import TranscriptMessage, Turn
 
 
 def _exposure(telling: Telling, tables: Tables) -> Iterator[Candidate]:
-    for life, turn in _openings(tables):
-        before = life.periods[turn.checkpoint - 1] if turn.checkpoint else {}
+    for history, turn in _openings(tables):
+        before = history.periods[turn.checkpoint - 1] if turn.checkpoint else {}
         items = []
         for variable, value in _exposed(turn).items():
             facts = [Part(title=f"{variable} {telling.shown['now']}", text=value)]
             if variable in before:
                 facts.append(Part(title=telling.shown["before"], text=before[variable]))
-            facts.append(Part(title=telling.shown["choices"], text=", ".join(life.schema[variable])))
+            facts.append(Part(title=telling.shown["choices"], text=", ".join(history.schema[variable])))
             items.append(
                 Item(
                     id=f"{turn.message_id}#{variable}",
@@ -43,11 +43,11 @@ def _exposure(telling: Telling, tables: Tables) -> Iterator[Candidate]:
 
 
 def _exposure_blind(telling: Telling, tables: Tables) -> Iterator[Candidate]:
-    for life, turn in _openings(tables):
+    for history, turn in _openings(tables):
         items, key = [], {}
         for variable, value in _exposed(turn).items():
             name = f"{turn.message_id}#{variable}"
-            options = _options(name, life.schema[variable])
+            options = _options(name, history.schema[variable])
             items.append(
                 Item(
                     id=name,
@@ -61,16 +61,20 @@ def _exposure_blind(telling: Telling, tables: Tables) -> Iterator[Candidate]:
 
 
 def _integrity(telling: Telling, tables: Tables) -> Iterator[Candidate]:
-    """Sessions in which the user speaks more than once, each with every state of the user at that time."""
-    lives = histories(tables.states)
+    """Yield sessions with at least two user messages, with every current state of the user."""
+    histories_by_user = histories(tables.states)
     sessions: dict[tuple[str, int], list[TranscriptMessage]] = {}
     for said in tables.said:
         sessions.setdefault((said.episode_id, said.event), []).append(said)
     for (episode, event), lines in sessions.items():
         spoken = [said for said in sorted(lines, key=lambda said: said.position) if said.role == "user"]
-        if episode not in lives or len(spoken) < 2 or any(said.reason is not None for said in lines):
+        if (
+            episode not in histories_by_user
+            or len(spoken) < 2
+            or any(said.reason is not None for said in lines)
+        ):
             continue
-        state = lives[episode].periods[spoken[0].checkpoint]
+        state = histories_by_user[episode].periods[spoken[0].checkpoint]
         shown = [
             Part(title=f"{telling.shown['message']} {number}", text=_bare(said))
             for number, said in enumerate(spoken, 1)
@@ -96,7 +100,7 @@ def _integrity(telling: Telling, tables: Tables) -> Iterator[Candidate]:
 
 
 def _reliability(telling: Telling, tables: Tables) -> Iterator[Candidate]:
-    """Every question with every variant of its states that some period brings, under the first probe that has it."""
+    """Yield every question with every variant of its states that a period reaches, under its first probe."""
     seen: set[tuple[str, str, str]] = set()
     for probe in sorted(tables.probes, key=lambda probe: (probe.episode_id, probe.checkpoint)):
         variant = (probe.episode_id, probe.question, probe.gold)
@@ -136,11 +140,11 @@ KINDS: dict[str, Kind] = {
 
 
 def _openings(tables: Tables) -> Iterator[tuple[History, Turn]]:
-    """First messages that expose something and are played, each with its user."""
-    lives = histories(tables.states)
+    """Yield the first messages that expose values and are played, with their user's history."""
+    histories_by_user = histories(tables.states)
     for turn in tables.turns:
-        if turn.reason is None and turn.episode_id in lives and _exposed(turn):
-            yield lives[turn.episode_id], turn
+        if turn.reason is None and turn.episode_id in histories_by_user and _exposed(turn):
+            yield histories_by_user[turn.episode_id], turn
 
 
 def _exposed(turn: Turn) -> dict[str, str]:
@@ -160,7 +164,7 @@ def _message(telling: Telling, turn: Turn, items: Sequence[Item]) -> Unit:
 
 
 def _options(name: str, texts: Sequence[str]) -> list[Label]:
-    """The texts as options, in an order that depends on the item alone and says nothing of which is right."""
+    """Return the texts as options, shuffled with a seed that depends only on the item."""
     mixed = list(texts)
     random.Random(seeded("annotation options", name)).shuffle(mixed)
     return [Label(name=f"option_{number}", says=text) for number, text in enumerate(mixed, 1)]
@@ -171,7 +175,7 @@ def _named(options: Iterable[Label], text: str) -> str:
 
 
 def _bare(message: Turn | TranscriptMessage) -> str:
-    """What is said, without the line that tells the assistant the time."""
+    """Return the message without the line that gives the simulated time."""
     return message.text.removeprefix(f"[Current Time: {message.sent_at}]\n")
 
 

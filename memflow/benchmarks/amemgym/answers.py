@@ -1,8 +1,7 @@
-"""Output types of AMemGym's prompts: bounded, so that a server can hold a model to them.
+"""Output types of AMemGym's prompts. Every field is bounded, so that a server can enforce the schema.
 
-A prompt file names the general type. Where the request itself bounds the answer further (the values a
-variable may take, the number of options), a function here narrows the type to that request, and what a
-model could get wrong is left out of what it can say.
+A prompt file names the general type. The functions here narrow it to one request, such as the values of a variable or
+the number of options.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -18,7 +17,7 @@ Value = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Paragraph = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=800)]
 Schema = Mapping[str, list[str]]
-"""State variables and the values each may take."""
+"""State variables and their possible values."""
 
 
 class _Bounded(BaseModel):
@@ -45,7 +44,7 @@ class DraftQuestions(_Bounded):
     questions: list[DraftQuestion] = Field(min_length=1, max_length=20)
 
     def fault(self) -> str | None:
-        """What does not hold together: questions, and a question's names and values, have to be told apart."""
+        """Return the first duplicate among questions, names or values; None where there is none."""
         questions = [draft.question for draft in self.questions]
         if len(set(questions)) < len(questions):
             return "a question stands there twice"
@@ -64,11 +63,11 @@ class Refinement(_Bounded):
     `refinement_of`), so that none is lost and none stands there twice."""
 
     def renamed(self) -> dict[str, str]:
-        """Old name to new name."""
+        """Return the new name of each old name."""
         return self.model_dump(by_alias=True)
 
     def fault(self, questions: Iterable[Collection[str]]) -> str | None:
-        """What is wrong with them, for questions with these old names: those of one question stay apart."""
+        """Return an error where two variables of one question get the same new name."""
         renamed = self.renamed()
         for names in questions:
             if len({renamed[name] for name in names}) < len(names):
@@ -80,11 +79,11 @@ class Choices(_Bounded):
     """The values of each joined variable; the variables are the request's (see `choices_of`)."""
 
     def chosen(self) -> dict[str, list[str]]:
-        """Variable to its values."""
+        """Return the values of each variable."""
         return self.model_dump(by_alias=True)
 
     def fault(self) -> str | None:
-        """What is wrong with them: the values of a variable have to be told apart."""
+        """Return an error where a variable has a duplicate value."""
         for name, values in self.chosen().items():
             if len(set(values)) < len(values):
                 return f"{name!r} has a value twice"
@@ -102,7 +101,7 @@ class Values(_Bounded):
     """One value, or null, for each variable; the variables are the request's (see `values_of`)."""
 
     def chosen(self) -> dict[str, str]:
-        """Variable to value, without those that are null."""
+        """Return the value of each variable, without nulls."""
         return {name: value for name, value in self.model_dump(by_alias=True).items() if value is not None}
 
 
@@ -120,11 +119,11 @@ class Updates(_Bounded):
     moves: list[Move] = Field(min_length=1, max_length=80)
 
     def values(self) -> dict[str, str]:
-        """Variable to new value."""
+        """Return the new value of each variable."""
         return {move.variable: move.value for move in self.moves}
 
     def fault(self) -> str | None:
-        """What is wrong with them: a variable changes once in a period."""
+        """Return an error where a variable changes more than once."""
         named = [move.variable for move in self.moves]
         twice = [name for name in dict.fromkeys(named) if named.count(name) > 1]
         return f"{', '.join(twice)}: more than once" if twice else None
@@ -143,8 +142,7 @@ class Groups(_Bounded):
     groups: list[Group] = Field(min_length=1, max_length=80)
 
     def fault(self, variables: Iterable[str]) -> str | None:
-        """What is wrong with them: each of `variables` has to be in exactly one group, and texts have to
-        differ."""
+        """Return an error unless each of `variables` is in exactly one group and all texts differ."""
         named = [name for group in self.groups for name in group.variables]
         texts = [group.text for group in self.groups]
         if missing := [name for name in variables if name not in named]:
@@ -188,14 +186,14 @@ class Findings(_Bounded):
 
 @cache
 def questions_of(questions: int, variables: int, values: int) -> type[DraftQuestions]:
-    """DraftQuestions with exactly so many questions, variables of each and values of each."""
+    """Return DraftQuestions with exactly these numbers of questions, variables per question and values per variable."""
     variable = _narrowed(DraftVariable, values=(list[Value], _exactly(values)))
     question = _narrowed(DraftQuestion, variables=(_list(variable), _exactly(variables)))
     return _narrowed(DraftQuestions, questions=(_list(question), _exactly(questions)))
 
 
 def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
-    """Values with one of its values for each variable of `schema`; `optional` allows null as well."""
+    """Return Values with one of its values for each variable of `schema`; `optional` allows null as well."""
     return _values_of(tuple((name, tuple(values)) for name, values in schema.items()), optional)
 
 
@@ -204,21 +202,21 @@ def _values_of(schema: tuple[tuple[str, tuple[str, ...]], ...], optional: bool) 
     fields: dict[str, Any] = {}
     for number, (name, values) in enumerate(schema):
         one_of = _one_of(values)
-        # An alias, since a published variable may be no Python name or shadow an attribute.
+        # An alias, because a published variable need not be a Python name and may shadow an attribute.
         fields[f"variable_{number}"] = (one_of | None if optional else one_of, Field(alias=name))
     return _narrowed(Values, **fields)
 
 
 @lru_cache(maxsize=4096)
 def refinement_of(names: tuple[str, ...]) -> type[Refinement]:
-    """Refinement of exactly these old names."""
+    """Return Refinement of exactly these old names."""
     fields: dict[str, Any] = {f"variable_{at}": (Name, Field(alias=name)) for at, name in enumerate(names)}
     return _narrowed(Refinement, **fields)
 
 
 @lru_cache(maxsize=4096)
 def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
-    """Choices with exactly so many values for each of these variables."""
+    """Return Choices with exactly `values` values for each of these variables."""
     fields: dict[str, Any] = {
         f"variable_{number}": (list[Value], Field(alias=name, min_length=values, max_length=values))
         for number, name in enumerate(names)
@@ -227,7 +225,7 @@ def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
 
 
 def updates_of(schema: Schema, fewest: int, most: int) -> type[Updates]:
-    """Updates of so many of these variables, to these values."""
+    """Return Updates of `fewest` to `most` of these variables, to these values."""
     return _updates_of(tuple(_move_of(name, tuple(values)) for name, values in schema.items()), fewest, most)
 
 
@@ -240,13 +238,13 @@ def _updates_of(moves: tuple[type[Move], ...], fewest: int, most: int) -> type[U
 @lru_cache(maxsize=16384)
 def _move_of(name: str, values: tuple[str, ...]) -> type[Move]:
     fields: dict[str, Any] = {"variable": (_one_of((name,)), ...), "value": (_one_of(values), ...)}
-    # A name of its own: those of one name would be told apart in the schema by where they were made.
+    # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
     return create_model(f"Move_{digest(name, values)[:8]}", __base__=Move, __doc__=Move.__doc__, **fields)
 
 
 @lru_cache(maxsize=4096)
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
-    """Groups over exactly these variables."""
+    """Return Groups over exactly these variables."""
     most = min(3, len(variables))
     group = _narrowed(Group, variables=(_list(_one_of(variables)), Field(min_length=1, max_length=most)))
     return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
@@ -254,19 +252,19 @@ def groups_of(variables: tuple[str, ...]) -> type[Groups]:
 
 @cache
 def answers_of(variants: int) -> type[AnswerTexts]:
-    """AnswerTexts with exactly one answer for each variant."""
+    """Return AnswerTexts with exactly one answer per variant."""
     return _narrowed(AnswerTexts, answers=(list[Paragraph], _exactly(variants)))
 
 
 @cache
 def choice_of(options: int) -> type[ChoiceAnswer]:
-    """ChoiceAnswer with a number that an option has."""
+    """Return ChoiceAnswer with a valid option number."""
     return _narrowed(ChoiceAnswer, answer=(int, Field(ge=1, le=options)))
 
 
 @cache
 def findings_of(claims: int) -> type[Findings]:
-    """Findings with exactly one answer for each claim."""
+    """Return Findings with exactly one answer per claim."""
     return _narrowed(Findings, supported=(_list(_one_of(("no", "yes"))), _exactly(claims)))
 
 
@@ -275,8 +273,8 @@ def _narrowed(base: Any, **fields: Any) -> Any:
 
 
 def _one_of(names: tuple[str, ...]) -> Any:
-    """One of these names, in sorted order: typing takes Literals of another order for the same, and gives whichever
-    the process made first, so that a request would not have the same digest in every process."""
+    """Return a Literal of these names, sorted: typing caches Literals regardless of order, which would change request
+    digests between processes."""
     return cast(Any, Literal)[tuple(sorted(names))]
 
 

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
-from memflow.benchmarks.amemgym.config import generated, sizes_of
+from memflow.benchmarks.amemgym.config import is_generated, parse_config
 from memflow.benchmarks.amemgym.curves import make_curve_scores
-from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier, parsed, put
+from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.load import read_records
 from memflow.benchmarks.amemgym.probes import make_probes
+from memflow.benchmarks.amemgym.question import build_question, parse_answer
 from memflow.benchmarks.amemgym.scoring import make_scores
 from memflow.benchmarks.amemgym.scripted import HANDLERS
 from memflow.benchmarks.amemgym.states import make_states
@@ -73,10 +74,10 @@ class AMemGym(Benchmark):
         return make_replier(domain, chat)
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        return put(probe, recall, told)
+        return build_question(probe, recall, told)
 
     def parse(self, probe: Probe, value: ChoiceAnswer | Values) -> str:
-        return parsed(value)
+        return parse_answer(value)
 
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
@@ -114,8 +115,8 @@ class AMemGym(Benchmark):
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
         """Published users only need the simulator to answer back, and off-policy not even for that; generated ones
         for everything else."""
-        made = {"state", "utterance", "question"} if generated(domain) else set()
-        return frozenset(made | ({"memory"} if sizes_of(domain).policy == "on" else set()))
+        made = {"state", "utterance", "question"} if is_generated(domain) else set()
+        return frozenset(made | ({"memory"} if parse_config(domain).policy == "on" else set()))
 
     def simulator_prompts(self) -> list[Prompt]:
         return simulator_prompts()

@@ -1,4 +1,4 @@
-"""The parameters of an AMemGym domain. The paper's base setting is the default."""
+"""The parameters of an AMemGym domain. The defaults are the paper's base setting."""
 
 from datetime import date
 from typing import Literal
@@ -9,15 +9,15 @@ from memflow.benchmarks.domains import Domain, parse_parameters
 from memflow.errors import BadSettings
 
 PUBLISHED_CONTEXT = 2
-"""How many messages of a session the published code shows its user model, besides the first."""
+"""Number of latest session messages in the context of the published code's user model."""
 
 
-class Sizes(BaseModel):
+class AMemGymConfig(BaseModel):
     """AMemGym's parameters (paper, section 3 and appendix A). `periods` counts period 0.
 
-    `policy` says whether dialogues are played (on) or those of a recorded run are given (off; section 4.2).
-    `user_model` is who speaks for the user (user.py); it sees the latest `user_context` messages of a session, 0
-    for all of them: the paper does not say how many.
+    `policy` is `on` where the dialogues are played, and `off` where those of a recorded run are given (section 4.2).
+    `user_context` is the number of latest session messages in the user model's context, 0 for all: the paper gives
+    no number.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -38,45 +38,44 @@ class Sizes(BaseModel):
     user_model: Literal["paper", "published_code"] = "paper"
     user_context: int = Field(PUBLISHED_CONTEXT, ge=0, le=200)
     state_probes: Literal["question", "variable"] = "question"
-    """What a state probe asks for: all variables of a question at once, as published, or each variable by itself,
-    as the paper says."""
+    """Whether a state probe covers all variables of a question (published code) or one variable (paper)."""
     language: Literal["en", "zh"] = "en"
-    """The language of everything that is written of the users, and of what assistants are asked."""
+    """The language of all generated texts and of the assistants' prompts."""
     refinements: int = Field(3, ge=0, le=20)
-    """How often a message or an answer that is not understood is written again before it is given up."""
+    """Maximum number of rewrites of a message or an answer from which the simulator recovers the wrong state."""
     draw: Literal["seed", "file"] = "seed"
-    """Which personas are taken: by the domain's seed, or the first of the file."""
+    """Whether personas are sampled with the domain's seed, or taken in file order."""
     leave_out: tuple[str, ...] = ()
-    """Ids of personas that are not taken."""
+    """Ids of excluded personas."""
 
     def period_end(self, period: int) -> date:
-        """The last day of `period`; period 0 ends on the start date."""
+        """Return the last day of `period`; period 0 ends on the start date."""
         years, month = divmod(self.start_date.month - 1 + period * self.months_per_period, 12)
         return self.start_date.replace(year=self.start_date.year + years, month=month + 1)
 
     def rounds(self, period: int) -> int:
-        """Rounds of a session: a user message and a reply each."""
+        """Return the number of rounds per session: a round is a user message and a reply."""
         return self.rounds_init if period == 0 else self.rounds_update
 
 
-def sizes_of(domain: Domain) -> Sizes:
-    """The domain's parameters. Raises BadSettings naming the one that is wrong."""
-    sizes = parse_parameters(Sizes, domain)
-    if sizes.start_date.day > 28:
-        raise BadSettings(f"domain {domain.name}, parameter start_date: take a day up to the 28th")
-    possible = sizes.choices_per_variable**sizes.variables_per_question
-    if sizes.min_variants > possible:
+def parse_config(domain: Domain) -> AMemGymConfig:
+    """Return the domain's parameters. Raises BadSettings naming the invalid parameter."""
+    config = parse_parameters(AMemGymConfig, domain)
+    if config.start_date.day > 28:
+        raise BadSettings(f"domain {domain.name}, parameter start_date: use a day from 1 to 28")
+    possible = config.choices_per_variable**config.variables_per_question
+    if config.min_variants > possible:
         raise BadSettings(
             f"domain {domain.name}, parameter min_variants: only {possible} variants are possible"
         )
-    if sizes.user_model == "published_code" and sizes.user_context != PUBLISHED_CONTEXT:
+    if config.user_model == "published_code" and config.user_context != PUBLISHED_CONTEXT:
         raise BadSettings(
             f"domain {domain.name}, parameter user_context: the published code's user model sees the latest "
-            f"{PUBLISHED_CONTEXT} messages; leave user_context out, or take user_model paper"
+            f"{PUBLISHED_CONTEXT} messages; remove user_context, or set user_model to paper"
         )
-    return sizes
+    return config
 
 
-def generated(domain: Domain) -> bool:
-    """Whether the simulator makes the domain's states, utterances and probes, and no file holds them."""
+def is_generated(domain: Domain) -> bool:
+    """Return whether the simulator generates the domain's users; otherwise a file contains them."""
     return "users" in domain.parameters

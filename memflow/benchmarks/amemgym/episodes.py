@@ -1,93 +1,99 @@
-"""Turns to episodes, and how an assistant is asked: its replies while it is played, and the probes.
+"""Episodes of AMemGym: one event per session, the assistant's replies, and the simulated user's follow-up messages.
 
-Every session is one event. On-policy the assistant replies, and the simulator, playing the user, goes on from
-there (paper, section 3.2; user.py). Off-policy the dialogue of a recorded run is given (section 4.2): nobody is
-asked, and its rounds are written as they would have been.
+On-policy, the assistant and the simulator reply in turn (paper, section 3.2). Off-policy, the dialogue of a recorded
+run is given, and memories get it round by round (section 4.2).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values, choice_of, values_of
-from memflow.benchmarks.amemgym.config import Sizes, sizes_of
+from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.states import History, histories
-from memflow.benchmarks.amemgym.user import user_model
-from memflow.benchmarks.amemgym.wording import numbered, prompt
-from memflow.benchmarks.api import Question, States
+from memflow.benchmarks.amemgym.wording import prompt, written
+from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import message_of
+from memflow.chat.asking import Answer, ask
 from memflow.chat.requests import Chat
 from memflow.memories.memory import Message, Recall
-from memflow.records import Probe, Turn
-from memflow.run.play import Episode, Event, Replier
+from memflow.records import Turn
+from memflow.run.play import Episode, Event, FollowUp, Replier
 
+DAY = len("2020-10-01")
 ROUND = 2
-"""Messages of a round: the user's and the reply."""
+"""Messages per round: the user's message and the reply."""
 
 
 def make_episodes(domain: Domain, states: States, turns: Sequence[Turn], simulator: Chat) -> list[Episode]:
-    """One episode per user that is not quarantined; turns with a reason are not played."""
-    sizes = sizes_of(domain)
+    """Return one episode per user that is not quarantined; quarantined turns are not played."""
+    config = parse_config(domain)
     found = []
-    for user_id, life in histories(states).items():
+    for user_id, history in histories(states).items():
         sessions: dict[int, list[Turn]] = {}
         for turn in sorted(turns, key=lambda turn: (turn.event, turn.position)):
             if turn.episode_id == user_id and turn.reason is None:
                 sessions.setdefault(turn.event, []).append(turn)
-        events = (_event(sizes, life, session, simulator) for session in sessions.values())
+        events = (_event(config, history, session, simulator) for session in sessions.values())
         found.append(Episode(user_id, tuple(events)))
     return found
 
 
-def _event(sizes: Sizes, life: History, session: Sequence[Turn], simulator: Chat) -> Event:
-    """A session to be played from its first message on, or given whole and written round by round."""
+def _event(config: AMemGymConfig, history: History, session: Sequence[Turn], simulator: Chat) -> Event:
+    """Return a session as an event: generated from its first message, or given as a whole."""
     first = session[0]
     messages = tuple(message_of(turn) for turn in session)
     if first.kind == "given":
         return Event(first.event, first.checkpoint, "given", messages, together=ROUND)
-    follow_up = user_model(sizes, life, first, simulator) if first.follow_ups else None
+    follow_up = make_user_model(config, history, first, simulator) if first.follow_ups else None
     return Event(first.event, first.checkpoint, "exchange", messages, first.follow_ups, follow_up)
 
 
 def make_replier(domain: Domain, chat: Chat) -> Replier | None:
-    """Replies with what was recalled: notes in a system message of their own, verbatim turns as history.
-
-    None off-policy.
-    """
-    sizes = sizes_of(domain)
-    if sizes.policy == "off":
+    """Return the on-policy replier; None off-policy. Notes become a system message, verbatim turns become history."""
+    config = parse_config(domain)
+    if config.policy == "off":
         return None
 
     def fields(recall: Recall, message: Message) -> Mapping[str, Any]:
         return {"message": message.text, **({"notes": recall.notes} if recall.notes else {})}
 
-    with_notes = prompt("reply_with_notes", language=sizes.language)
+    with_notes = prompt("reply_with_notes", language=config.language)
     return Replier(chat, prompt("reply"), fields, prompt_with_notes=with_notes)
 
 
-def put(probe: Probe, recall: Recall, told: str | None) -> Question:
-    """The probe as it is asked. A memory is searched with the whole of it, options included, as published."""
-    if probe.kind == "choice":
-        fields = {"question": probe.question, "options": numbered(probe.options)}
-        output: type = choice_of(len(probe.options))
-    else:
-        fields = {"schema": probe.question}
-        output = values_of(json.loads(probe.question))
-    query = prompt(probe.kind, language=probe.language).render(fields)[-1].content
-    if told is not None:
-        return Question(prompt(f"{probe.kind}_told", output, probe.language), {**fields, "told": told}, query)
-    if recall.notes:
-        return Question(
-            prompt(f"{probe.kind}_with_notes", output, probe.language),
-            {**fields, "notes": recall.notes},
-            query,
-        )
-    return Question(prompt(probe.kind, output, probe.language), fields, query)
+def make_user_model(config: AMemGymConfig, history: History, turn: Turn, simulator: Chat) -> FollowUp:
+    """Return the function that generates the user's follow-up messages in the session that begins with `turn`.
+
+    With `user_model = "paper"`, the prompt has the profile and the current states (section 3.2). With
+    "published_code", it has no states. Future states are in neither.
+    """
+    published = config.user_model == "published_code"
+    stem = "follow_up_published" if published else "follow_up"
+    fixed = _published_code_fields(history, turn) if published else _paper_fields(history, turn)
+
+    async def follow_up(said: Sequence[Message]) -> Answer[str]:
+        seen = said[-config.user_context :] if config.user_context else said
+        context = "\n".join(f"{message.role}: {message.text}" for message in seen)
+        return await ask(simulator, prompt(stem, language=config.language), {**fixed, "context": context})
+
+    return follow_up
 
 
-def parsed(value: ChoiceAnswer | Values) -> str:
-    """The option's number, or the state values as JSON."""
-    if isinstance(value, ChoiceAnswer):
-        return str(value.answer)
-    return json.dumps(value.chosen(), ensure_ascii=False)
+def _paper_fields(history: History, turn: Turn) -> Mapping[str, str]:
+    """Return the paper's prompt fields, with the day of the session."""
+    day = (turn.sent_at or history.end(turn.checkpoint))[:DAY]
+    return {**_common_fields(history, turn), "date": day, "state": written(history.periods[turn.checkpoint])}
+
+
+def _published_code_fields(history: History, turn: Turn) -> Mapping[str, str]:
+    """Return the published code's prompt fields, with the last day of the period."""
+    return {**_common_fields(history, turn), "date": history.end(turn.checkpoint)}
+
+
+def _common_fields(history: History, turn: Turn) -> Mapping[str, str]:
+    return {
+        "profile": history.profile.profile,
+        "start": history.profile.start_date,
+        "schema": written(history.schema),
+        "query": turn.text,
+    }

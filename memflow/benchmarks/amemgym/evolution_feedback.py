@@ -1,11 +1,8 @@
-"""What an evolver is told of the questions asked so far: the feedback of self-evolution (paper, section 5).
+"""The feedback for self-evolution (paper, section 5): what an evolver reads about the questions answered so far.
 
-`questions` are the questions alone. `complete` adds the options, what was answered, what would have been right, and
-the states that were told in the periods asked about. `published_code` is what the published configuration of that
-name gives: options and answers alone, and every answer named one too high.
-
-All but the questions is gold or rests on it. It is for an evolver, and no memory is given it. How it comes to be
-asked for is evolution.py of memflow.
+`questions` has the questions only. `complete` adds options, answers, gold, and the states exposed in these periods.
+`published_code` reproduces the published setting of that name: options and answers, with every answer number one too
+high. Memories never see this feedback.
 """
 
 import json
@@ -19,7 +16,7 @@ from memflow.records import Probe, Reply, Turn
 def make_evolution_feedback(
     feedback: str, probes: Sequence[Probe], replies: Sequence[Reply], turns: Sequence[Turn]
 ) -> str:
-    """Feedback on one user's choices, as JSON: each question once, and what became of it in each period."""
+    """Return the feedback on one user's choice probes as JSON, with each question once and its periods in order."""
     if feedback == "questions":
         return written({"questions": list(dict.fromkeys(probe.question for probe in probes))})
     complete = feedback == "complete"
@@ -42,7 +39,7 @@ def make_evolution_feedback(
 
 
 def _told(probes: Sequence[Probe], turns: Sequence[Turn]) -> dict[str, dict[str, str]]:
-    """Period to the states that its messages told, for the periods that `probes` are of."""
+    """Return, per period of `probes`, the states that its messages expose."""
     told: dict[str, dict[str, str]] = {str(probe.checkpoint): {} for probe in probes}
     users = {probe.episode_id for probe in probes}
     for turn in turns:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from memflow.benchmarks.amemgym.answers import findings_of
 from memflow.benchmarks.amemgym.states import histories
-from memflow.benchmarks.amemgym.wording import numbered, prompt
+from memflow.benchmarks.amemgym.wording import number_options, prompt
 from memflow.benchmarks.api import Held, States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
@@ -39,8 +39,8 @@ def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[
             text=f"{change.variable}: {change.value}".replace("_", " "),
             reason=_untold(told.get((user_id, period, change.variable))),
         )
-        for user_id, life in histories(states).items()
-        for period, changes in enumerate(life.changes)
+        for user_id, history in histories(states).items()
+        for period, changes in enumerate(history.changes)
         for change in changes
     ]
 
@@ -66,7 +66,7 @@ async def _judged(claims: Sequence[Claim], held: str, judge: Chat) -> list[Claim
     tokens = estimate(held)
     if not held:
         return [replace(claim, value=0.0, held_tokens=tokens) for claim in claims]
-    fields = {"held": held, "claims": numbered([claim.text for claim in claims])}
+    fields = {"held": held, "claims": number_options([claim.text for claim in claims])}
     answer = await ask(judge, prompt("claims", findings_of(len(claims))), fields)
     digest = (answer.completion.digest or None) if answer.completion else None
     stamped = [

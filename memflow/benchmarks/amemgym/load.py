@@ -1,94 +1,51 @@
-"""Files to raw records: the published AMemGym users, personas for the domains that memflow generates
-(persona_files.py), and recorded runs (recorded.py).
-
-A file that cannot be read whole is refused whole, with the place and what to do; nothing is mended here.
-What the records mean is states.py, utterances.py and probes.py.
+"""Readers of published AMemGym users, of persona files (generation/persona_files.py) and of recorded runs
+(off_policy.py). A damaged file is refused as a whole. What the records mean is in states.py, turns.py and probes.py.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from memflow.benchmarks.amemgym.generation.persona_files import ENDINGS, bad, read_personas, text_of
-from memflow.benchmarks.amemgym.off_policy import dialogues, is_recorded, may_be_recorded
+from memflow.benchmarks.amemgym.generation.persona_files import ENDINGS, read_personas
+from memflow.benchmarks.amemgym.off_policy import is_recorded, may_be_recorded, read_dialogues
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.published_file import File, records_of
 from memflow.errors import BadInput, MissingData
 from memflow.records import Record
 
 
 def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-    """One record per user of the published file (.json), per persona of a file of these, or per period of
-    a recorded run.
+    """Return one record per published user, per persona, or per user and period of a recorded run.
 
-    Raises MissingData for a file that is not there, and BadInput naming file, record and fault.
+    Raises MissingData for a missing file, and BadInput with the file, the record and the error.
     """
-    found: list[Record] = []
     for source in dataset.files:
         if source not in files or not files[source].is_file():
-            raise MissingData(f"{dataset.name}: {source} is not there. {dataset.how}")
-        raw = files[source].read_bytes()
-        sha256 = hashlib.sha256(raw).hexdigest()
-        for record_id, content in _of(dataset, source, raw):
-            found.append(
-                Record(
-                    dataset=dataset.name,
-                    record_id=record_id,
-                    position=len(found),
-                    source=source,
-                    sha256=sha256,
-                    licence=dataset.licence,
-                    origin=dataset.origin,
-                    content=json.dumps(content, ensure_ascii=False),
-                )
-            )
-    seen: set[str] = set()
-    for record in found:
-        if record.record_id in seen:
-            raise bad(dataset, record.source, f"the id {record.record_id!r} stands there twice")
-        seen.add(record.record_id)
-    return found
+            raise MissingData(f"{dataset.name}: {source} is missing. {dataset.how}")
+    return records_of(dataset, {source: files[source] for source in dataset.files}, lambda source: _read)
 
 
-def _of(dataset: Dataset, source: str, raw: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Id and content of every record of a file, whatever it holds."""
-    if may_be_recorded(source) and is_recorded(source, text := text_of(dataset, source, raw)):
+def _read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    if may_be_recorded(file.source) and is_recorded(file.source, text := file.text()):
         try:
-            yield from dialogues(source, text)
-        except BadInput as wrong:
-            raise bad(dataset, source, str(wrong)) from wrong
+            yield from read_dialogues(file.source, text)
+        except BadInput as error:
+            raise file.bad(str(error)) from error
     else:
-        yield from (read_personas if source.endswith(ENDINGS) else read_users)(dataset, source, raw)
+        yield from (read_personas if file.source.endswith(ENDINGS) else read_users)(file)
 
 
-def read_users(dataset: Dataset, source: str, raw: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Id and content of every user of a published file. Raises BadInput naming file, record and fault."""
-    for number, content in enumerate(_values(dataset, source, text_of(dataset, source, raw))):
-        place = f"record {number}"
+def read_users(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the id and the content of every published user. Raises BadInput with the record and the error."""
+    users = file.json()
+    if not isinstance(users, list) or not users:
+        raise file.bad("it contains no list of users")
+    for number, content in enumerate(users):
+        where = f"record {number}"
         if isinstance(content, dict) and isinstance(content.get("id"), str):
-            place += f" (id {content['id']})"
-        try:
-            user = PublishedUser.model_validate(content)
-        except ValidationError as wrong:
-            first = wrong.errors(include_url=False, include_input=False)[0]
-            path = ".".join(str(part) for part in first["loc"]) or "the whole"
-            raise bad(dataset, source, f"{place}, {path}: {first['msg']}") from wrong
-        if faults := user.faults():
-            raise bad(dataset, source, f"{place}, {faults[0]} ({len(faults)} such faults in it)")
+            where += f" (id {content['id']})"
+        user = file.shaped(PublishedUser, content, where)
+        if errors := user.contradictions():
+            raise file.bad(f"{where}, {errors[0]} ({len(errors)} contradictions in this record)")
         yield user.id, content
-
-
-def _values(dataset: Dataset, source: str, text: str) -> list[Any]:
-    """The items of the file's list."""
-    try:
-        values = json.loads(text)
-    except json.JSONDecodeError as wrong:
-        at = f"{wrong.msg} at character {wrong.pos} of {len(text)}"
-        raise bad(dataset, source, f"it is not whole JSON ({at}); it may be cut off") from wrong
-    if not isinstance(values, list) or not values:
-        raise bad(dataset, source, "it does not hold a list of users")
-    return values

@@ -1,8 +1,7 @@
-"""Recorded runs: dialogues to be given off-policy, in memflow's own form and in the published code's (section 4.2).
+"""Recorded runs for off-policy evaluation (section 4.2), in memflow's format and in that of the published code.
 
-A run is read as a record for each user and period, beside its header where it has one, and is then compared with
-the users of the domain: every session of theirs has to be in it, begin as theirs and be as long as the domain says.
-How a transcript becomes a file is memflow/run/recording.py; how a dialogue is played, episodes.py.
+A record is one user and period. A run must contain every session of the domain's users, with the same first message
+and the configured number of rounds. memflow/run/recording.py writes runs.
 """
 
 import json
@@ -13,8 +12,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from memflow.benchmarks.amemgym.config import Sizes, generated, sizes_of
-from memflow.benchmarks.amemgym.generation.personas import people
+from memflow.benchmarks.amemgym.config import AMemGymConfig, is_generated, parse_config
+from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import Record, Turn
@@ -22,14 +21,14 @@ from memflow.run import recording
 from memflow.run.recording import HEADER
 
 PREFIX = "run:"
-"""Begins the id of every record of a recorded run."""
+"""Prefix of the record ids of a recorded run."""
 _PUBLISHED = re.compile(r"(?:^|/)(?P<user>[^/]+)/interactions/period_(?P<period>\d+)\.json")
-SHOWN = 60
-"""Characters of a message that an error shows."""
+SHOWN_CHARACTERS = 60
+"""Number of characters of a message that an error quotes."""
 
 
-class Spoken(BaseModel):
-    """A message, by the names that the published code gives to its parts."""
+class RecordedMessage(BaseModel):
+    """A message, with the field names of the published code."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -37,69 +36,69 @@ class Spoken(BaseModel):
     content: str = Field(min_length=1, max_length=10_000_000)
 
 
-class Dialogue(BaseModel):
-    """The sessions of one user in one period. `cut` are those, by number, that a lost message cut short."""
+class RecordedDialogue(BaseModel):
+    """The sessions of one user in one period. `cut` has the numbers of sessions that a lost message cut short."""
 
     model_config = ConfigDict(frozen=True)
 
     user: str
     period: int
-    sessions: list[list[Spoken]]
+    sessions: list[list[RecordedMessage]]
     cut: list[int] = []
 
 
-_SESSIONS = TypeAdapter(list[list[Spoken]])
+_SESSIONS = TypeAdapter(list[list[RecordedMessage]])
 
 
 def may_be_recorded(source: str) -> bool:
-    """Whether a file of that name can hold a recorded run, so that it is worth reading as text."""
+    """Return whether a file of that name can contain a recorded run."""
     return source.endswith((".json", ".jsonl"))
 
 
 def is_recorded(source: str, text: str) -> bool:
-    """Whether a file is a recorded run: by its name where the published code wrote it, else by its first line."""
+    """Return whether a file is a recorded run, by the published code's file name or by its first line."""
     published = _PUBLISHED.search(source) is not None
     return published or (source.endswith(".jsonl") and recording.is_recording(text))
 
 
-def dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The records of a recorded run, each with its id. Raises BadInput saying where it is damaged, and how."""
+def read_dialogues(source: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the id and content of the records of a recorded run. Raises BadInput with the place and the error."""
     published = _PUBLISHED.search(source)
     if published is not None:
         period = int(published["period"])
-        found = [Dialogue(user=published["user"], period=period, sessions=_published(text))]
+        found = [RecordedDialogue(user=published["user"], period=period, sessions=_parse_published(text))]
     else:
         header, lines = recording.read(text)
         if header.benchmark != "amemgym":
-            raise BadInput(f"it is a run of the benchmark {header.benchmark}, not of amemgym")
+            raise BadInput(f"the run's benchmark is {header.benchmark}, not amemgym")
         yield HEADER, header.model_dump()
-        found = _own(header, lines)
+        found = _own_dialogues(header, lines)
     for dialogue in found:
         yield f"{PREFIX}{dialogue.user}/{dialogue.period}", dialogue.model_dump()
 
 
-def users_of(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """The records that are users, and no part of a recorded run.
+def user_records(domain: Domain, records: Sequence[Record]) -> list[Record]:
+    """Return the records that are users, without those of recorded runs.
 
-    Raises BadInput where the domain's policy and its data sets are at odds.
+    Raises BadInput where the domain's policy does not match its data sets.
     """
     users = [record for record in records if not record.record_id.startswith(PREFIX)]
     runs = dict.fromkeys(record.dataset for record in records if record.record_id.startswith(PREFIX))
-    if sizes_of(domain).policy == "on":
+    if parse_config(domain).policy == "on":
         if runs:
             raise BadInput(
                 f"domain {domain.name} is played on-policy, but its data set {next(iter(runs))} is a recorded "
-                'run: set its parameter policy to "off", or take that data set out'
+                'run: set its parameter policy to "off", or remove that data set'
             )
         return users
     named = ", ".join(domain.datasets)
     if not runs:
         raise BadInput(
             f"domain {domain.name} is played off-policy, but no recorded run was found among its data sets "
-            f"({named}): record one with `memflow export transcript`; `memflow data` says where it belongs"
+            f"({named}): record one with `memflow export transcript`; `memflow data` shows its path"
         )
     if len(runs) > 1:
-        raise BadInput(f"domain {domain.name} has {len(runs)} recorded runs ({', '.join(runs)}): name one")
+        raise BadInput(f"domain {domain.name} has {len(runs)} recorded runs ({', '.join(runs)}): keep one")
     if not users:
         raise BadInput(
             f"domain {domain.name} has a recorded run, but none of its data sets ({named}) has users"
@@ -107,18 +106,20 @@ def users_of(domain: Domain, records: Sequence[Record]) -> list[Record]:
     return users
 
 
-def replayed(domain: Domain, sizes: Sizes, openings: Sequence[Turn], records: Sequence[Record]) -> list[Turn]:
-    """Every session whole: the first message as the users' data have it, then what the recorded run has.
+def recorded_turns(
+    domain: Domain, config: AMemGymConfig, openings: Sequence[Turn], records: Sequence[Record]
+) -> list[Turn]:
+    """Return the turns of complete sessions: the first message of the users' data, and the rest of the recorded run.
 
-    A first message that is quarantined stays so, alone. Raises BadInput naming file, user, period, session and
-    fault where the run is not of these users or not of these rounds.
+    A quarantined first message stays alone. Raises BadInput with file, user, period, session and error where the run
+    does not match the users or their rounds.
     """
-    run = _Run(domain, sizes, records)
+    run = _RecordedRun(domain, config, records)
     sound: dict[tuple[str, int], list[Turn]] = {}
     for turn in openings:
         if turn.reason is None:
             sound.setdefault((turn.episode_id, turn.checkpoint), []).append(turn)
-    run.of_these_users(sound)
+    run.check_users(sound)
     sessions = {
         message: session
         for (user, period), turns in sound.items()
@@ -127,87 +128,93 @@ def replayed(domain: Domain, sizes: Sizes, openings: Sequence[Turn], records: Se
     return [
         row
         for turn in openings
-        for row in _given(turn, [] if turn.reason is not None else sessions[turn.message_id])
+        for row in _given_turns(turn, [] if turn.reason is not None else sessions[turn.message_id])
     ]
 
 
-class _Run:
+class _RecordedRun:
     """The recorded run among a domain's records."""
 
-    def __init__(self, domain: Domain, sizes: Sizes, records: Sequence[Record]) -> None:
-        self.sizes = sizes
-        self.users = _known(domain, users_of(domain, records))
+    def __init__(self, domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> None:
+        self.config = config
+        self.users = _user_ids(domain, user_records(domain, records))
         mine = [record for record in records if record.record_id.startswith(PREFIX)]
         self.dataset = mine[0].dataset
-        self.held: dict[tuple[str, int], tuple[str, Dialogue]] = {}
+        self.read_dialogues: dict[tuple[str, int], tuple[str, RecordedDialogue]] = {}
         for record in mine:
             if record.record_id != HEADER:
-                dialogue = Dialogue.model_validate_json(record.content)
-                self.held[dialogue.user, dialogue.period] = record.source, dialogue
-        self.recorded = list(dict.fromkeys(user for user, _ in self.held))
+                dialogue = RecordedDialogue.model_validate_json(record.content)
+                self.read_dialogues[dialogue.user, dialogue.period] = record.source, dialogue
+        self.recorded = list(dict.fromkeys(user for user, _ in self.read_dialogues))
 
-    def of_these_users(self, played: Collection[tuple[str, int]]) -> None:
-        """Raise BadInput where it has users or periods that the domain does not have. `played` are users and
-        periods of what the domain takes; of further users a run may have what it likes."""
-        strangers = dict.fromkeys(user for user, _ in self.held if user not in self.users)
-        taken = {user for user, _ in played}
-        for (user, period), (source, _) in self.held.items():
+    def check_users(self, played: Collection[tuple[str, int]]) -> None:
+        """Raise BadInput where the run has users or periods that the domain lacks.
+
+        `played` are the users and periods of the domain after its limit; other users' periods are not checked.
+        """
+        strangers = dict.fromkeys(user for user, _ in self.read_dialogues if user not in self.users)
+        selected_users = {user for user, _ in played}
+        for (user, period), (source, _) in self.read_dialogues.items():
             place = f"{self.dataset}: {source}: "
             if user in strangers:
                 raise BadInput(
-                    f"{place}it is a run of other users: {user} is not among the {len(self.users)} of the "
-                    f"domain ({len(strangers)} such users in it)"
+                    f"{place}the run has other users: {user} is not among the {len(self.users)} users of the "
+                    f"domain ({len(strangers)} such users)"
                 )
-            if user in taken and (user, period) not in played:
-                raise BadInput(f"{place}it has user {user} in period {period}, which this user does not have")
+            if user in selected_users and (user, period) not in played:
+                raise BadInput(
+                    f"{place}it has period {period} of user {user}, which the domain does not have"
+                )
 
-    def sessions(self, user: str, period: int, openings: Sequence[Turn]) -> Mapping[str, Sequence[Spoken]]:
-        """The sessions of a period, by their first message's id."""
+    def sessions(
+        self, user: str, period: int, openings: Sequence[Turn]
+    ) -> Mapping[str, Sequence[RecordedMessage]]:
+        """Return the sessions of a period, by the id of their first message."""
         if user not in self.recorded:
             raise BadInput(
-                f"{self.dataset}: it has nothing of user {user}; it is a run of {len(self.recorded)} users. "
-                "Take as many with --limit, or record more"
+                f"{self.dataset}: it has no dialogue of user {user}; the run has {len(self.recorded)} users. "
+                "Use --limit {len(self.recorded)}, or record more users"
             )
-        if (user, period) not in self.held:
-            raise BadInput(f"{self.dataset}: it has nothing of user {user} in period {period}")
-        source, dialogue = self.held[user, period]
+        if (user, period) not in self.read_dialogues:
+            raise BadInput(f"{self.dataset}: it has no dialogue of user {user} in period {period}")
+        source, dialogue = self.read_dialogues[user, period]
         place = f"{self.dataset}: {source}: user {user}, period {period}"
         if len(dialogue.sessions) != len(openings):
             raise BadInput(
-                f"{place}: it has {len(dialogue.sessions)} sessions, where this user has {len(openings)}"
+                f"{place}: it has {len(dialogue.sessions)} sessions, but the user has {len(openings)}"
             )
         for number, (opening, session) in enumerate(zip(openings, dialogue.sessions, strict=True)):
-            fault = self._fault(opening, session, number in dialogue.cut)
+            fault = self._session_error(opening, session, number in dialogue.cut)
             if fault:
                 raise BadInput(f"{place}, session {number}: {fault}")
         return {
             opening.message_id: session for opening, session in zip(openings, dialogue.sessions, strict=True)
         }
 
-    def _fault(self, opening: Turn, session: Sequence[Spoken], cut: bool) -> str | None:
-        wanted = 2 * self.sizes.rounds(opening.checkpoint)
+    def _session_error(self, opening: Turn, session: Sequence[RecordedMessage], cut: bool) -> str | None:
+        wanted = 2 * self.config.rounds(opening.checkpoint)
         if not session or session[0].content != opening.text:
-            said = json.dumps(session[0].content[:SHOWN] if session else "", ensure_ascii=False)
-            begins = json.dumps(opening.text[:SHOWN], ensure_ascii=False)
-            return f"it begins with {said}, where this user's begins with {begins}: it is another session"
+            said = json.dumps(session[0].content[:SHOWN_CHARACTERS] if session else "", ensure_ascii=False)
+            begins = json.dumps(opening.text[:SHOWN_CHARACTERS], ensure_ascii=False)
+            return f"it starts with {said}, but the user's session starts with {begins}"
         for number, message in enumerate(session):
             role = "assistant" if number % 2 else "user"
             if message.role != role:
-                return f"message {number} is the {message.role}'s, where it is the {role}'s turn"
+                return f"message {number} has role {message.role} instead of {role}"
         if len(session) != wanted and not (cut and len(session) < wanted):
-            return f"it has {len(session)} messages, where the domain's rounds make {wanted}"
+            return f"it has {len(session)} messages, but the domain's rounds need {wanted}"
         return None
 
 
-def _known(domain: Domain, users: Sequence[Record]) -> list[str]:
-    """The ids of the domain's users, as many as it has without a limit."""
-    if generated(domain):
-        return [person.persona.id for person in people(domain.limited(0), users)]
+def _user_ids(domain: Domain, users: Sequence[Record]) -> list[str]:
+    """Return the ids of the domain's users, ignoring its limit."""
+    if is_generated(domain):
+        return [person.persona.id for person in select_personas(domain.limited(0), users)]
     return [record.record_id for record in users]
 
 
-def _given(opening: Turn, session: Sequence[Spoken]) -> Iterator[Turn]:
-    """The rows of a session: the ids are those that playing would have given."""
+def _given_turns(opening: Turn, session: Sequence[RecordedMessage]) -> Iterator[Turn]:
+    """Yield the turns of a session, with the ids that playing it would assign."""
     first = replace(opening, kind="given", follow_ups=0)
     yield first
     for position, message in enumerate(session[1:], 1):
@@ -221,7 +228,7 @@ def _given(opening: Turn, session: Sequence[Spoken]) -> Iterator[Turn]:
         )
 
 
-def _published(text: str) -> list[list[Spoken]]:
+def _parse_published(text: str) -> list[list[RecordedMessage]]:
     try:
         return _SESSIONS.validate_json(text)
     except ValidationError as wrong:
@@ -231,18 +238,19 @@ def _published(text: str) -> list[list[Spoken]]:
         raise BadInput(f"{place or 'the whole'}: {first['msg']}") from wrong
 
 
-def _own(header: recording.Header, lines: Sequence[recording.Line]) -> list[Dialogue]:
+def _own_dialogues(header: recording.Header, lines: Sequence[recording.Line]) -> list[RecordedDialogue]:
     cut = set(header.cut)
     found: dict[tuple[str, int], dict[int, list[recording.Line]]] = {}
     for line in lines:
         events = found.setdefault((line.episode_id, line.checkpoint), {})
         events.setdefault(line.event, []).append(line)
     return [
-        Dialogue(
+        RecordedDialogue(
             user=user,
             period=period,
             sessions=[
-                [Spoken(role=line.role, content=line.text) for line in session] for session in events.values()
+                [RecordedMessage(role=line.role, content=line.text) for line in session]
+                for session in events.values()
             ],
             cut=[number for number, session in enumerate(events.values()) if session[0].message_id in cut],
         )

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from memflow.benchmarks.amemgym.config import sizes_of
+from memflow.benchmarks.amemgym.config import parse_config
 from memflow.benchmarks.amemgym.scoring import MIN_COVERAGE, NO_ORACLE
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.metrics.intervals import Interval
-from memflow.metrics.policies import Answers, Pair, paired, ranks, rises
+from memflow.metrics.policies import PairedIntervals, PolicyCounts, paired_intervals, rank_changes, ranks
 from memflow.records import Probe, Reply, Verdict
 
 METRICS = ("accuracy", "memory_score")
@@ -89,7 +89,7 @@ def compare(on: Side, off: Side) -> list[Compared]:
 
 def _comparable(on: Side, off: Side) -> None:
     for side, policy in ((on, "on"), (off, "off")):
-        if sizes_of(side.domain).policy != policy:
+        if parse_config(side.domain).policy != policy:
             raise BadInput(
                 f"{side.domain.name} is not played {policy}-policy: name the on-policy domain first, then the "
                 "off-policy one"
@@ -156,7 +156,7 @@ def _compared(on: Side, off: Side, assistant: str, metric: str) -> Compared:
     scored = [probe for probe in asked if all(probe.probe_id in values for values in wanted)]
     users = list(dict.fromkeys(probe.episode_id for probe in scored))
     coverage = len(scored) / len(asked) if asked else 0.0
-    pair, reason = Pair(NO_VALUE, NO_VALUE, NO_VALUE), None
+    pair, reason = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE), None
     if unbound:
         reason = NO_ORACLE
     elif coverage < MIN_COVERAGE:
@@ -166,9 +166,9 @@ def _compared(on: Side, off: Side, assistant: str, metric: str) -> Compared:
     else:
         sums = [_sums(scored, users, needed[0], needed[1]), _sums(scored, users, needed[2], needed[3])]
         statistics = [each.memory_score if metric == "memory_score" else each.accuracy for each in sums]
-        pair = paired(statistics[0], statistics[1], len(users), seed=on.domain.seed)
+        pair = paired_intervals(statistics[0], statistics[1], len(users), seed=on.domain.seed)
         if pair.difference.value is None:
-            pair, reason = Pair(NO_VALUE, NO_VALUE, NO_VALUE), NO_SCALE
+            pair, reason = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE), NO_SCALE
     return Compared(metric, assistant, *pair, len(scored), len(users), coverage, reason=reason)
 
 
@@ -182,7 +182,7 @@ def _values(answered: Answered) -> dict[str, float]:
 
 def _sums(
     scored: Sequence[Probe], users: Sequence[str], right: Mapping[str, float], bound: Mapping[str, float]
-) -> Answers:
+) -> PolicyCounts:
     periods = sorted({probe.checkpoint for probe in scored})
     rows = {user: place for place, user in enumerate(users)}
     columns = {period: place for place, period in enumerate(periods)}
@@ -191,7 +191,7 @@ def _sums(
         key = probe.probe_id
         numbers = (right[key], bound.get(key, np.nan), 1 / len(probe.options), 1.0)
         summed[:, rows[probe.episode_id], columns[probe.checkpoint]] += numbers
-    return Answers(*summed)
+    return PolicyCounts(*summed)
 
 
 def _ranked(rows: Sequence[Compared]) -> list[Compared]:
@@ -200,7 +200,7 @@ def _ranked(rows: Sequence[Compared]) -> list[Compared]:
     on, off = (ranks([getattr(row, side).value for row in systems]) for side in ("on", "off"))
     placed = [
         replace(row, rank_on=first, rank_off=second, rise=rise)
-        for row, first, second, rise in zip(systems, on, off, rises(on, off), strict=True)
+        for row, first, second, rise in zip(systems, on, off, rank_changes(on, off), strict=True)
     ]
     placed.sort(key=lambda row: (row.rank_on is None, row.rank_on or 0, row.assistant))
     return [*placed, *(row for row in rows if row not in systems)]

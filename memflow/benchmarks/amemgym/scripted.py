@@ -1,8 +1,7 @@
-"""Handlers of the scripted chat, which is no language model: simulator and assistant by simple rules.
+"""Handlers of the scripted chat for AMemGym's prompts: a rule-based simulator and assistant, not a language model.
 
-The simulator makes states, messages and answers from the words of scripted_words.py, varied by digest. The
-assistant reads only what stands in its prompt (notes, history, what the oracle is told), and where that says
-nothing it picks by digest, so at chance. How it reads is reading.py.
+The simulator writes texts from scripted_words.py, varied by digest. The assistant uses only its prompt
+(scripted_reading.py), and guesses by digest where the prompt contains no answer.
 """
 
 import json
@@ -25,8 +24,13 @@ from memflow.benchmarks.amemgym.answers import (
     Portrait,
     Utterance,
 )
-from memflow.benchmarks.amemgym.scripted_reading import best_options, in_words, latest_is, values_in
-from memflow.benchmarks.amemgym.scripted_words import Words, words_of
+from memflow.benchmarks.amemgym.scripted_reading import (
+    best_options,
+    in_words,
+    latest_statement_is,
+    stated_values,
+)
+from memflow.benchmarks.amemgym.scripted_words import ScriptVocabulary, vocabulary_of
 from memflow.benchmarks.amemgym.wording import twins
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
@@ -35,13 +39,13 @@ from memflow.fingerprint import seeded
 T = TypeVar("T")
 _NAME = re.compile(r"[A-Z][\w'’-]+ [A-Z][\w'’-]+")
 SHORT = 10
-"""So many variables are not looked through for such as could be joined."""
+"""Largest number of variables in which `_refine` merges nothing."""
 LONGEST = 600
-"""Characters of a scripted summary."""
+"""Maximum length of a scripted summary, in characters."""
 
 
 def _chance(request: ChatRequest) -> random.Random:
-    """A source of variety that depends on the request, and on the model's seed where it has one."""
+    """Return a random generator seeded by the request and by the model's seed, if any."""
     said = [message.content for message in request.messages]
     seed = request.sampling.seed
     return random.Random(seeded(request.prompt, said) if seed is None else seeded(request.prompt, said, seed))
@@ -55,46 +59,49 @@ def _portrait(request: ChatRequest) -> Portrait:
     told = request.fields["told"] or request.fields["basics"]
     name = _NAME.search(told)
     about = " ".join(told.split())[:LONGEST]
-    return Portrait(name=name[0] if name else _chance(request).choice(words_of(request).names), about=about)
+    return Portrait(
+        name=name[0] if name else _chance(request).choice(vocabulary_of(request).names), about=about
+    )
 
 
 def _questions(request: ChatRequest) -> DraftQuestions:
-    chance, words = _chance(request), words_of(request)
+    chance, vocabulary = _chance(request), vocabulary_of(request)
     count, width, values = (int(request.fields[name]) for name in ("questions", "variables", "values"))
-    topics = chance.sample([*words.topics], min(count, len(words.topics)))
-    topics += [words.further.format(number=number) for number in range(1, 1 + count - len(topics))]
+    topics = chance.sample([*vocabulary.topics], min(count, len(vocabulary.topics)))
+    topics += [vocabulary.further.format(number=number) for number in range(1, 1 + count - len(topics))]
     drafts = []
     for topic in topics:
         variables = [
             DraftVariable(
-                name=words.name.format(topic=topic.replace(" ", "_"), aspect=aspect),
-                values=chance.sample(words.aspects[aspect], values),
+                name=vocabulary.name.format(topic=topic.replace(" ", "_"), aspect=aspect),
+                values=chance.sample(vocabulary.aspects[aspect], values),
             )
-            for aspect in chance.sample([*words.aspects], width)
+            for aspect in chance.sample([*vocabulary.aspects], width)
         ]
-        question = words.topics.get(topic, words.further_question.format(topic=topic))
+        question = vocabulary.topics.get(topic, vocabulary.further_question.format(topic=topic))
         drafts.append(DraftQuestion(question=question, variables=variables))
     return DraftQuestions(questions=drafts)
 
 
 def _refine(request: ChatRequest) -> str:
-    """Two variables of one aspect that have most of their values in common are joined, once; a short list is left
-    as it is."""
+    """Merge one pair of variables of the same aspect that share most values; keep short lists unchanged."""
     names = request.fields["names"].split("\n")
-    joined = _alike(words_of(request), _json(request, "questions")) if len(names) > SHORT else {}
+    joined = _alike(vocabulary_of(request), _json(request, "questions")) if len(names) > SHORT else {}
     return json.dumps({name: joined.get(name, name) for name in names}, ensure_ascii=False)
 
 
-def _alike(words: Words, questions: dict[str, dict[str, list[str]]]) -> dict[str, str]:
-    """The first two variables, of different questions, that are to be joined, with their new name."""
+def _alike(vocabulary: ScriptVocabulary, questions: dict[str, dict[str, list[str]]]) -> dict[str, str]:
+    """Return the new name of the first two mergeable variables of different questions."""
     variables = [(at, *each) for at, needed in enumerate(questions.values()) for each in needed.items()]
     for (at, one, values), (other_at, other, others) in combinations(variables, 2):
-        aspect = next((each for each in words.aspects if one.endswith(each) and other.endswith(each)), None)
+        aspect = next(
+            (each for each in vocabulary.aspects if one.endswith(each) and other.endswith(each)), None
+        )
         if aspect is None or at == other_at or len({*values, *others}) > len(values) + 1:
             continue
         topics = [name.removesuffix(aspect).removesuffix("_") for name in (one, other)]
-        both = words.both.format(one=topics[0], other=topics[1])
-        return dict.fromkeys((one, other), words.name.format(topic=both, aspect=aspect))
+        both = vocabulary.both.format(one=topics[0], other=topics[1])
+        return dict.fromkeys((one, other), vocabulary.name.format(topic=both, aspect=aspect))
     return {}
 
 
@@ -117,18 +124,18 @@ def _updates(request: ChatRequest) -> str:
     movable = _json(request, "schema")
     moving = chance.sample([*movable], min(int(request.fields["changes"]), len(movable)))
     moves = [{"variable": name, "value": chance.choice(movable[name])} for name in movable if name in moving]
-    words = words_of(request)
-    summary = words.summary.format(occasion=chance.choice(words.occasions))
+    vocabulary = vocabulary_of(request)
+    summary = vocabulary.summary.format(occasion=chance.choice(vocabulary.occasions))
     return json.dumps({"summary": summary, "moves": moves}, ensure_ascii=False)
 
 
 def _events(request: ChatRequest) -> Groups:
-    chance, words = _chance(request), words_of(request)
+    chance, vocabulary = _chance(request), vocabulary_of(request)
     changes = _json(request, "changes")
 
     def event(names: Sequence[str]) -> str:
-        moves = words.moves.join(_told(words.move, name, changes[name]["to"]) for name in names)
-        return words.event.format(occasion=chance.choice(words.occasions), moves=moves)
+        moves = vocabulary.moves.join(_told(vocabulary.move, name, changes[name]["to"]) for name in names)
+        return vocabulary.event.format(occasion=chance.choice(vocabulary.occasions), moves=moves)
 
     return Groups(
         groups=[Group(variables=names, text=event(names)) for names in _split(chance, [*changes], 2)]
@@ -136,47 +143,47 @@ def _events(request: ChatRequest) -> Groups:
 
 
 def _opening(request: ChatRequest) -> Groups:
-    chance, words = _chance(request), words_of(request)
+    chance, vocabulary = _chance(request), vocabulary_of(request)
     state = _json(request, "state")
 
     def text(names: Sequence[str]) -> str:
-        told = [_told(chance.choice(words.told), name, state[name]) for name in names]
-        return words.space.join([*told, chance.choice(words.asked)])
+        told = [_told(chance.choice(vocabulary.told), name, state[name]) for name in names]
+        return vocabulary.space.join([*told, chance.choice(vocabulary.asked)])
 
     return Groups(groups=[Group(variables=names, text=text(names)) for names in _split(chance, [*state], 3)])
 
 
 def _utterance(request: ChatRequest) -> Utterance:
-    chance, words = _chance(request), words_of(request)
+    chance, vocabulary = _chance(request), vocabulary_of(request)
     told = [
-        _told(chance.choice([*words.told, words.told_after]), name, move["to"], move["from"])
+        _told(chance.choice([*vocabulary.told, vocabulary.told_after]), name, move["to"], move["from"])
         for name, move in _json(request, "changes").items()
     ]
-    return Utterance(text=words.space.join([*told, chance.choice(words.asked)]))
+    return Utterance(text=vocabulary.space.join([*told, chance.choice(vocabulary.asked)]))
 
 
 def _exposure(request: ChatRequest) -> str:
-    return json.dumps(values_in(request.fields["text"], _json(request, "schema")))
+    return json.dumps(stated_values(request.fields["text"], _json(request, "schema")))
 
 
 def _utterance_again(request: ChatRequest) -> Utterance:
-    words, meant = words_of(request), _json(request, "meant")
-    return Utterance(text=words.space.join(_told(words.told[0], *pair) for pair in meant.items()))
+    vocabulary, meant = vocabulary_of(request), _json(request, "meant")
+    return Utterance(text=vocabulary.space.join(_told(vocabulary.told[0], *pair) for pair in meant.items()))
 
 
 def _answers(request: ChatRequest) -> AnswerTexts:
     variants = [json.loads(line.partition(": ")[2]) for line in request.fields["variants"].split("\n")]
-    return AnswerTexts(answers=[_advice(words_of(request), variant) for variant in variants])
+    return AnswerTexts(answers=[_advice(vocabulary_of(request), variant) for variant in variants])
 
 
 def _answer_again(request: ChatRequest) -> AnswerText:
-    return AnswerText(answer=_advice(words_of(request), _json(request, "meant")))
+    return AnswerText(answer=_advice(vocabulary_of(request), _json(request, "meant")))
 
 
 def _recover(request: ChatRequest) -> ChoiceAnswer:
     variants = [json.loads(line.partition(": ")[2]) for line in request.fields["variants"].split("\n")]
     best = best_options(
-        request.fields["answer"], [_advice(words_of(request), variant) for variant in variants]
+        request.fields["answer"], [_advice(vocabulary_of(request), variant) for variant in variants]
     )
     return ChoiceAnswer(answer=1 + best[0])
 
@@ -189,7 +196,7 @@ def _choice(request: ChatRequest) -> ChoiceAnswer:
 def _state(request: ChatRequest) -> str:
     chance = _chance(request)
     schema = _json(request, "schema")
-    read = values_in(_seen(request), schema)
+    read = stated_values(_seen(request), schema)
     return json.dumps({name: read[name] or chance.choice(values) for name, values in schema.items()})
 
 
@@ -197,35 +204,36 @@ def _claims(request: ChatRequest) -> Findings:
     claims = [line.partition(": ")[2] for line in request.fields["claims"].split("\n")]
     named = [claim.partition(": ")[::2] for claim in claims]
     held = request.fields["held"]
-    return Findings(supported=["yes" if latest_is(held, name, value) else "no" for name, value in named])
+    return Findings(
+        supported=["yes" if latest_statement_is(held, name, value) else "no" for name, value in named]
+    )
 
 
 def _seen(request: ChatRequest) -> str:
-    """What the assistant knows of the user: notes and history before the question, and what the oracle is
-    told."""
+    """Return what the assistant sees of the user: notes and history before the question, and the gold context."""
     before = [message.content for message in request.messages[:-1]]
     return "\n".join([*before, request.fields.get("told", "")])
 
 
 def _next(request: ChatRequest) -> str:
-    return _chance(request).choice(words_of(request).next)
+    return _chance(request).choice(vocabulary_of(request).next)
 
 
 def _reply(request: ChatRequest) -> str:
-    return _chance(request).choice(words_of(request).replies)
+    return _chance(request).choice(vocabulary_of(request).replies)
 
 
 def _told(pattern: str, name: str, value: str, old: str = "") -> str:
     return pattern.format(variable=in_words(name), value=in_words(value), old=in_words(old))
 
 
-def _advice(words: Words, variant: dict[str, str]) -> str:
-    told = words.circumstances.join(_told(words.circumstance, *pair) for pair in variant.items())
-    return words.advice.format(circumstances=told)
+def _advice(vocabulary: ScriptVocabulary, variant: dict[str, str]) -> str:
+    told = vocabulary.circumstances.join(_told(vocabulary.circumstance, *pair) for pair in variant.items())
+    return vocabulary.advice.format(circumstances=told)
 
 
 def _split(chance: random.Random, names: list[T], most: int) -> list[list[T]]:
-    """`names` in an order of chance, in groups of one to `most`."""
+    """Return `names` shuffled, in groups of one to `most`."""
     left, groups = chance.sample(names, len(names)), []
     while left:
         size = chance.randint(1, most)

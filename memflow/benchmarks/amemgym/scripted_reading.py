@@ -1,7 +1,7 @@
-"""How the scripted chat reads: where a text says which value a state variable has. No model, and no gold.
+"""How the scripted chat finds the value of a state variable in a text, without a model and without gold.
 
-It knows plain statements alone, of the kind the scripted simulator makes: a sentence with the variable's
-name and one of its values, in words. The latest such sentence counts, and in it the value named last.
+It matches a sentence with the variable's name and one of its values. The latest such sentence counts, and in it the
+last value.
 """
 
 import re
@@ -13,17 +13,17 @@ _GONE = re.compile(r"no longer .*? but ")
 
 
 def in_words(name: str) -> str:
-    """`cooking_company` as `cooking company`: how texts name variables and values."""
+    """Return a variable or value name as texts write it: `cooking_company` becomes `cooking company`."""
     return " ".join(name.lower().replace("_", " ").split())
 
 
 def last_stated(text: str, variable: str, values: Sequence[str]) -> str | None:
-    """The value that `text` last states for the variable, or None."""
+    """Return the value that `text` last states for the variable, or None."""
     name = in_words(variable)
     for sentence in reversed(_SENTENCE.split(in_words_by_line(text))):
         if _position(sentence, name) < 0:
             continue
-        # Where one value contains another, both end together and the longer one is meant.
+        # If one value contains another, both end at the same place and the longer one is meant.
         places = [(_position(sentence, in_words(value)), len(value), value) for value in values]
         place, _, value = max(places, default=(-1, 0, ""))
         if place >= 0:
@@ -31,9 +31,9 @@ def last_stated(text: str, variable: str, values: Sequence[str]) -> str | None:
     return None
 
 
-def latest_is(text: str, variable: str, value: str) -> bool:
-    """Whether the latest sentence of `text` that speaks of the variable says this value. Nothing else is known of
-    the values it may have, so one that contains another is taken for it."""
+def latest_statement_is(text: str, variable: str, value: str) -> bool:
+    """Return whether the latest sentence about the variable states this value. Other possible values are unknown, so
+    a longer value that contains it also matches."""
     name = in_words(variable)
     for sentence in reversed(_SENTENCE.split(in_words_by_line(text))):
         if _position(sentence, name) >= 0:
@@ -42,18 +42,18 @@ def latest_is(text: str, variable: str, value: str) -> bool:
 
 
 def in_words_by_line(text: str) -> str:
-    """`text` in words, its lines kept."""
+    """Return `text` in words, with its line breaks."""
     return "\n".join(in_words(line) for line in text.split("\n"))
 
 
 def statements(option: str) -> dict[str, str]:
-    """The circumstances that a scripted option says it is for: variable to value, in words."""
+    """Return the variables and values that a scripted option is written for, in words."""
     found = _STATEMENT.findall(option.lower())
     return {name or chinese: value or meant for name, value, chinese, meant in found}
 
 
 def best_options(text: str, options: Sequence[str]) -> list[int]:
-    """The options, by index, of whose circumstances `text` states most; all of them where it states none."""
+    """Return the indices of the options with the most values stated in `text`; all of them where none is stated."""
     claims = [statements(option) for option in options]
     values: dict[str, list[str]] = {}
     for claim in claims:
@@ -64,16 +64,14 @@ def best_options(text: str, options: Sequence[str]) -> list[int]:
     return [index for index, count in enumerate(matches) if count == max(matches)]
 
 
-def values_in(text: str, schema: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
-    """The value that `text` last states for each variable of `schema`, or None."""
+def stated_values(text: str, schema: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
+    """Return the value that `text` last states for each variable of `schema`, or None."""
     return {name: last_stated(text, name, values) for name, values in schema.items()}
 
 
 def _position(sentence: str, words: str) -> int:
-    """Where `words` last ends in `sentence`, as whole words; -1 where it does not stand there.
-
-    Chinese has no spaces between words: there the characters are enough.
-    """
+    """Return the end of the last occurrence of `words` as whole words; -1 where there is none. Chinese has no word
+    boundaries."""
     left, right = (r"(?<!\w)" if words[:1].isascii() else "", r"(?!\w)" if words[-1:].isascii() else "")
     found = [match.end() for match in re.finditer(left + re.escape(words) + right, sentence)]
     return found[-1] if found else -1

@@ -1,17 +1,16 @@
-"""Users and their structured states: read from the published file, or made by the simulator.
+"""Users and their structured states, read from the published file or generated (generation/states.py).
 
-How a simulator makes them is generation.py. `histories` gives the rows back as each user's states over
-time, for the steps that follow. What users say of their states is utterances.py.
+`histories` converts the rows back to each user's states over time. First messages are in turns.py.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.amemgym.config import generated, sizes_of
-from memflow.benchmarks.amemgym.generation.personas import people
-from memflow.benchmarks.amemgym.generation.states import make_user
-from memflow.benchmarks.amemgym.off_policy import users_of
+from memflow.benchmarks.amemgym.config import is_generated, parse_config
+from memflow.benchmarks.amemgym.generation.personas import select_personas
+from memflow.benchmarks.amemgym.generation.states import generate_user
+from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
@@ -20,14 +19,13 @@ from memflow.records import Change, Profile, Record, Variable
 
 
 async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
-    """The state tables of the domain's users: published ones in the order of `records`, generated ones as they are
-    drawn."""
-    if not generated(domain):
-        users = [_published(domain, record) for record in taken(domain, records)]
+    """Return the state tables: published users in the order of `records`, generated users in the order of selection."""
+    if not is_generated(domain):
+        users = [_published_states(domain, record) for record in selected_users(domain, records)]
     else:
-        sizes, found = sizes_of(domain), people(domain, users_of(domain, records))
+        config, found = parse_config(domain), select_personas(domain, user_records(domain, records))
         users = await asyncio.gather(
-            *(make_user(domain, sizes, person.persona, simulator) for person in found)
+            *(generate_user(domain, config, person.persona, simulator) for person in found)
         )
     return States(
         [profile for user in users for profile in user.profiles],
@@ -36,32 +34,32 @@ async def make_states(domain: Domain, records: Sequence[Record], simulator: Chat
     )
 
 
-def taken(domain: Domain, records: Sequence[Record]) -> list[Record]:
-    """The published users that the domain takes."""
-    users = users_of(domain, records)
+def selected_users(domain: Domain, records: Sequence[Record]) -> list[Record]:
+    """Return the published users within the domain's limit."""
+    users = user_records(domain, records)
     return users[: domain.limit] if domain.limit else users
 
 
 @dataclass(frozen=True)
 class History:
-    """The states of one user over all periods, as the tables hold them."""
+    """The states of one user over all periods."""
 
     profile: Profile
     schema: Mapping[str, list[str]]
     questions: Mapping[str, list[str]]
-    """Question to the variables that it needs, both in order."""
+    """The variables of each question, both in order."""
     periods: Sequence[Mapping[str, str]]
-    """The whole state at the end of each period."""
+    """The complete state at the end of each period."""
     changes: Sequence[Sequence[Change]]
     """The changes of each period."""
 
     def end(self, period: int) -> str:
-        """The last day of `period`."""
+        """Return the last day of `period`."""
         return self.changes[period][0].period_end
 
 
 def histories(states: States) -> dict[str, History]:
-    """User to history, for every user that is not quarantined."""
+    """Return the history of every user that is not quarantined."""
     found = {}
     for profile in states.profiles:
         if profile.reason is not None:
@@ -74,7 +72,7 @@ def histories(states: States) -> dict[str, History]:
         ]
         questions = {
             question: [row.variable for row in variables if question in row.questions]
-            for question in _in_order([row.questions for row in variables])
+            for question in _merge_orders([row.questions for row in variables])
         }
         state: dict[str, str] = {}
         periods = []
@@ -86,8 +84,8 @@ def histories(states: States) -> dict[str, History]:
     return found
 
 
-def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
-    """The items of all lists, once each, in an order that each list keeps: the first one's first, as far as may be."""
+def _merge_orders(lists: Sequence[Sequence[str]]) -> list[str]:
+    """Return the items of all lists once, in an order that agrees with each list."""
     before: dict[str, list[str]] = {}
     for items in lists:
         for at, item in enumerate(items):
@@ -107,7 +105,7 @@ def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
     return list(found)
 
 
-def _published(domain: Domain, record: Record) -> States:
+def _published_states(domain: Domain, record: Record) -> States:
     user = PublishedUser.model_validate_json(record.content)
     profile = Profile(
         domain=domain.name,

@@ -1,10 +1,7 @@
-"""What users say: the first message of every session, and (gold) the state values that it lets be known.
+"""User messages: the first message of every session, and (gold) the state values that it exposes.
 
-Read from the published file, or written by the simulator from the states (paper, section 3.1): opening
-messages that together tell the initial state, and later one message for each life event. Each message is
-read back by the simulator, who has to name the values from the text alone; one that cannot be mended is a
-turn with its reason, and is not played. Off-policy the rest of each session comes from a recorded run
-(recorded.py); on-policy, what the user says after the first message is user.py.
+They are published, or written by the simulator (paper, section 3.1): first the initial state, then one message per
+life event. The simulator must recover the exposed values from the text; a message where it never does is quarantined.
 """
 
 import asyncio
@@ -14,11 +11,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from memflow.benchmarks.amemgym.answers import groups_of, values_of
-from memflow.benchmarks.amemgym.config import Sizes, generated, sizes_of
-from memflow.benchmarks.amemgym.off_policy import replayed
+from memflow.benchmarks.amemgym.config import AMemGymConfig, is_generated, parse_config
+from memflow.benchmarks.amemgym.off_policy import recorded_turns
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.states import History, histories, taken
-from memflow.benchmarks.amemgym.wording import dated, prompt, written
+from memflow.benchmarks.amemgym.states import History, histories, selected_users
+from memflow.benchmarks.amemgym.wording import prompt, with_time, written
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
@@ -28,8 +25,8 @@ from memflow.records import Record, Turn
 
 
 @dataclass(frozen=True)
-class Session:
-    """The first message of a session, before it has its place in the episode."""
+class DraftSession:
+    """The first message of a session, before its turn has an id."""
 
     text: str
     exposes: Mapping[str, str]
@@ -40,38 +37,48 @@ class Session:
 async def make_turns(
     domain: Domain, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
-    """The turns of the domain's users, user by user and in order; off-policy, with all of each dialogue."""
-    sizes = sizes_of(domain)
-    openings = await _openings(domain, sizes, records, states, simulator)
-    return openings if sizes.policy == "on" else replayed(domain, sizes, openings, records)
+    """Return the turns of the domain's users, in order. Off-policy, they include the whole recorded dialogue."""
+    config = parse_config(domain)
+    openings = await _openings(domain, config, records, states, simulator)
+    return openings if config.policy == "on" else recorded_turns(domain, config, openings, records)
 
 
 async def _openings(
-    domain: Domain, sizes: Sizes, records: Sequence[Record], states: States, simulator: Chat
+    domain: Domain, config: AMemGymConfig, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
-    """The first message of every session."""
-    if not generated(domain):
-        users = [PublishedUser.model_validate_json(record.content) for record in taken(domain, records)]
-        return [turn for user in users for turn in _turns(domain, sizes, user.id, _published(user))]
-    lives = histories(states)
+    """Return the first message of every session."""
+    if not is_generated(domain):
+        users = [
+            PublishedUser.model_validate_json(record.content) for record in selected_users(domain, records)
+        ]
+        return [turn for user in users for turn in _turns(domain, config, user.id, _published_sessions(user))]
+    histories_by_user = histories(states)
     made = await asyncio.gather(
-        *(_Speaker(domain, sizes, life, simulator).sessions() for life in lives.values())
+        *(
+            _SessionWriter(domain, config, history, simulator).sessions()
+            for history in histories_by_user.values()
+        )
     )
     return [
         turn
-        for user_id, periods in zip(lives, made, strict=True)
-        for turn in _turns(domain, sizes, user_id, periods)
+        for user_id, periods in zip(histories_by_user, made, strict=True)
+        for turn in _turns(domain, config, user_id, periods)
     ]
 
 
-def _published(user: PublishedUser) -> list[list[Session]]:
+def _published_sessions(user: PublishedUser) -> list[list[DraftSession]]:
     return [
-        [Session(session.query, session.exposed_states, session.session_time) for session in period.sessions]
+        [
+            DraftSession(session.query, session.exposed_states, session.session_time)
+            for session in period.sessions
+        ]
         for period in user.periods
     ]
 
 
-def _turns(domain: Domain, sizes: Sizes, user_id: str, periods: Sequence[Sequence[Session]]) -> list[Turn]:
+def _turns(
+    domain: Domain, config: AMemGymConfig, user_id: str, periods: Sequence[Sequence[DraftSession]]
+) -> list[Turn]:
     placed = [(number, session) for number, sessions in enumerate(periods) for session in sessions]
     return [
         Turn(
@@ -83,9 +90,9 @@ def _turns(domain: Domain, sizes: Sizes, user_id: str, periods: Sequence[Sequenc
             message_id=f"{user_id}/{event}",
             kind="exchange",
             role="user",
-            text=dated(session.sent_at, session.text),
+            text=with_time(session.sent_at, session.text),
             sent_at=session.sent_at,
-            follow_ups=sizes.rounds(period) - 1,
+            follow_ups=config.rounds(period) - 1,
             exposes=written(session.exposes),
             reason=session.reason,
         )
@@ -94,62 +101,66 @@ def _turns(domain: Domain, sizes: Sizes, user_id: str, periods: Sequence[Sequenc
 
 
 @dataclass
-class _Speaker:
+class _SessionWriter:
     """Writes one generated user's sessions."""
 
     domain: Domain
-    sizes: Sizes
-    life: History
+    config: AMemGymConfig
+    history: History
     simulator: Chat
 
-    async def sessions(self) -> list[list[Session]]:
-        """The sessions of each period, dated."""
-        later = (self._later(period) for period in range(1, len(self.life.periods)))
+    async def sessions(self) -> list[list[DraftSession]]:
+        """Return the sessions of each period, with their times."""
+        later = (self._later_sessions(period) for period in range(1, len(self.history.periods)))
         drafted = await asyncio.gather(self._opening(), *later)
-        return [self._dated(period, sessions) for period, sessions in enumerate(drafted)]
+        return [self._assign_dates(period, sessions) for period, sessions in enumerate(drafted)]
 
-    async def _opening(self) -> list[Session]:
-        state = self.life.periods[0]
+    async def _opening(self) -> list[DraftSession]:
+        state = self.history.periods[0]
         answer = await ask(
             self.simulator,
-            prompt("opening", groups_of(tuple(state)), self.sizes.language),
+            prompt("opening", groups_of(tuple(state)), self.config.language),
             {
-                "profile": self.life.profile.profile,
-                "date": self.life.profile.start_date,
-                "schema": written(self.life.schema),
+                "profile": self.history.profile.profile,
+                "date": self.history.profile.start_date,
+                "schema": written(self.history.schema),
                 "state": written(state),
             },
             check=lambda groups: groups.fault(state),
         )
         if answer.value is None:
-            return [Session("", state, reason=answer.reason)]
+            return [DraftSession("", state, reason=answer.reason)]
         groups = answer.value.groups
         return list(
             await asyncio.gather(
                 *(
-                    self._understood(group.text, {name: state[name] for name in group.variables})
+                    self._refine_until_understood(group.text, {name: state[name] for name in group.variables})
                     for group in groups
                 )
             )
         )
 
-    async def _later(self, period: int) -> list[Session]:
+    async def _later_sessions(self, period: int) -> list[DraftSession]:
         events: dict[str, dict[str, tuple[str | None, str]]] = {}
-        for change in self.life.changes[period]:
+        for change in self.history.changes[period]:
             events.setdefault(change.event or "", {})[change.variable] = (change.old, change.value)
         return list(
-            await asyncio.gather(*(self._after(period, event, moves) for event, moves in events.items()))
+            await asyncio.gather(
+                *(self._event_session(period, event, moves) for event, moves in events.items())
+            )
         )
 
-    async def _after(self, period: int, event: str, moves: Mapping[str, tuple[str | None, str]]) -> Session:
+    async def _event_session(
+        self, period: int, event: str, moves: Mapping[str, tuple[str | None, str]]
+    ) -> DraftSession:
         exposes = {name: value for name, (_, value) in moves.items()}
         answer = await ask(
             self.simulator,
-            prompt("utterance", language=self.sizes.language),
+            prompt("utterance", language=self.config.language),
             {
-                "profile": self.life.profile.profile,
-                "schema": written(self.life.schema),
-                "date": self.life.end(period),
+                "profile": self.history.profile.profile,
+                "schema": written(self.history.schema),
+                "date": self.history.end(period),
                 "event": event,
                 "changes": written(
                     {name: {"from": old, "to": value} for name, (old, value) in moves.items()}
@@ -157,23 +168,23 @@ class _Speaker:
             },
         )
         if answer.value is None:
-            return Session("", exposes, reason=answer.reason)
-        return await self._understood(answer.value.text, exposes)
+            return DraftSession("", exposes, reason=answer.reason)
+        return await self._refine_until_understood(answer.value.text, exposes)
 
-    async def _understood(self, text: str, exposes: Mapping[str, str]) -> Session:
-        """`text`, written again until a reader names just the values in `exposes`; with a reason where none
-        does."""
-        schema = {name: self.life.schema[name] for name in exposes}
-        reader = prompt("exposure", values_of(schema, optional=True), self.sizes.language)
-        writer = prompt("utterance_again", language=self.sizes.language)
-        for refinement in range(self.sizes.refinements + 1):
+    async def _refine_until_understood(self, text: str, exposes: Mapping[str, str]) -> DraftSession:
+        """Return a session with `text`, rewritten until the simulator recovers exactly the values in `exposes`;
+        otherwise with a reason."""
+        schema = {name: self.history.schema[name] for name in exposes}
+        reader = prompt("exposure", values_of(schema, optional=True), self.config.language)
+        writer = prompt("utterance_again", language=self.config.language)
+        for refinement in range(self.config.refinements + 1):
             read = await ask(self.simulator, reader, {"text": text, "schema": written(schema)})
             if read.value is None:
-                return Session(text, exposes, reason=read.reason)
+                return DraftSession(text, exposes, reason=read.reason)
             understood = read.value.chosen()
             if understood == dict(exposes):
-                return Session(text, exposes)
-            if refinement < self.sizes.refinements:
+                return DraftSession(text, exposes)
+            if refinement < self.config.refinements:
                 fields = {
                     "text": text,
                     "schema": written(schema),
@@ -182,22 +193,20 @@ class _Speaker:
                 }
                 again = await ask(self.simulator, writer, fields)
                 if again.value is None:
-                    return Session(text, exposes, reason=again.reason)
+                    return DraftSession(text, exposes, reason=again.reason)
                 text = again.value.text
         lost = [name for name in exposes if understood.get(name) != exposes[name]]
-        reason = (
-            f"after {self.sizes.refinements} refinements the text does not let be known: {', '.join(lost)}"
-        )
-        return Session(text, exposes, reason=reason)
+        reason = f"after {self.config.refinements} refinements the text does not reveal: {', '.join(lost)}"
+        return DraftSession(text, exposes, reason=reason)
 
-    def _dated(self, period: int, sessions: Sequence[Session]) -> list[Session]:
-        """One session a day up to the period's last day, between 19:00 and 22:00, as published."""
-        last = date.fromisoformat(self.life.end(period))
+    def _assign_dates(self, period: int, sessions: Sequence[DraftSession]) -> list[DraftSession]:
+        """Assign one session per day up to the period's last day, between 19:00 and 22:00, as published."""
+        last = date.fromisoformat(self.history.end(period))
         dated = []
         for number, session in enumerate(sessions):
-            clock = random.Random(seeded(self.domain.seed, self.life.profile.user_id, period, number))
+            clock = random.Random(seeded(self.domain.seed, self.history.profile.user_id, period, number))
             day = last - timedelta(days=len(sessions) - 1 - number)
             moment = datetime.combine(day, time(19)) + timedelta(seconds=clock.randrange(3 * 60 * 60))
             sent_at = moment.isoformat(sep=" ")
-            dated.append(Session(session.text, session.exposes, sent_at, session.reason))
+            dated.append(DraftSession(session.text, session.exposes, sent_at, session.reason))
         return dated

@@ -1,8 +1,7 @@
-"""Replies to verdicts: accuracy, state match, and what each wrong answer failed by (paper, section 3.3).
+"""Verdicts on replies: accuracy, state match, and failure attribution (paper, section 3.3).
 
-A reply that does not parse, and a probe that could not be asked, are verdicts without a value and with the
-reason; the published code guesses at random instead. Which of the two it is, the verdict `unparsed` says. What
-verdicts add up to is figures.py.
+A reply that does not parse gets a verdict without a value and with a reason; the published code guesses at random.
+The verdict `unparsed` tells it apart from a probe without a reply. scoring.py aggregates verdicts.
 """
 
 import json
@@ -12,14 +11,14 @@ from dataclasses import asdict, dataclass
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import graded, unanswered
 from memflow.errors import BadInput
-from memflow.metrics.diagnosis import Attribution, Unattributed, attribution
+from memflow.metrics.diagnosis import Attribution, Unattributed, attribute_by_states
 from memflow.records import Probe, Reply, Verdict
 
 FAILURES = {"write": "write_failure", "read": "read_failure", "utilization": "utilization_failure"}
-"""The share of an attribution, and the metric that holds it."""
+"""The metric of each share of a failure attribution."""
 
 UNPARSED = "unparsed"
-"""The metric of whether a reply came and no answer could be read in it: 1 or 0."""
+"""The metric that is 1 where a reply exists and no answer could be parsed, else 0."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,11 @@ class _Grade:
 
 
 def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
-    """Two verdicts per state probe, and five per choice probe, in the order of `probes`."""
+    """Return two verdicts per state probe and five per choice probe, in the order of `probes`."""
     assistants = sorted({reply.assistant for reply in replies})
     if len(assistants) != 1:
         raise BadInput(
-            f"domain {domain.name}: replies of one assistant are needed, not of {assistants or 'none'}"
+            f"domain {domain.name}: pass the replies of one assistant, not of {assistants or 'none'}"
         )
     given = {reply.probe_id: reply for reply in replies}
     grades = {probe.probe_id: _grade(probe, given.get(probe.probe_id)) for probe in probes}
@@ -58,7 +57,7 @@ def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Rep
         yield verdict(probe, probe.metric, grade)
         yield verdict(probe, UNPARSED, _unparsed(probe, given.get(probe.probe_id), grade))
         if probe.kind == "choice":
-            for metric, share in _shares(attributions[probe.probe_id]).items():
+            for metric, share in _failure_grades(attributions[probe.probe_id]).items():
                 yield verdict(probe, metric, share)
 
     return [row for probe in probes for row in of(probe)]
@@ -75,23 +74,23 @@ def _grade(probe: Probe, reply: Reply | None) -> _Grade:
 
 def _unparsed(probe: Probe, reply: Reply | None, grade: _Grade) -> _Grade:
     if probe.reason is not None or reply is None or reply.text is None:
-        return _Grade(None, grade.reason)  # nothing was said that could be read
+        return _Grade(None, grade.reason)  # There is no reply to parse.
     return _Grade(float(grade.value is None))
 
 
 def _attributions(
     probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]
 ) -> dict[str, Attribution | Unattributed]:
-    """Of every choice probe: one question of one user at a time, over all periods."""
+    """Return the attribution of every choice probe, computed per user and question over all periods."""
     questions: dict[tuple[str, str], list[Probe]] = {}
     for probe in sorted(probes, key=lambda probe: probe.checkpoint):
         if probe.kind == "choice":
             questions.setdefault((probe.episode_id, probe.probe_id.rpartition("/")[2]), []).append(probe)
-    known = _Known(probes, given, grades)
+    known = _StatedValues(probes, given, grades)
     found: dict[str, Attribution | Unattributed] = {}
     for asked in questions.values():
         values = [grades[probe.probe_id].value for probe in asked]
-        shares = attribution(
+        shares = attribute_by_states(
             [json.loads(probe.revealed) for probe in asked],
             [known.of(probe) for probe in asked],
             [None if value is None else value == 1 for value in values],
@@ -100,8 +99,8 @@ def _attributions(
     return found
 
 
-class _Known:
-    """What an assistant said of its user's state: with each question, or of each variable by itself."""
+class _StatedValues:
+    """The states that an assistant gave in state probes: per question, or per variable."""
 
     def __init__(
         self, probes: Sequence[Probe], given: Mapping[str, Reply], grades: Mapping[str, _Grade]
@@ -118,14 +117,14 @@ class _Known:
                 self._by_variable.setdefault((probe.episode_id, probe.checkpoint), {}).update(said)
 
     def of(self, choice: Probe) -> Mapping[str, str] | None:
-        """The values said for a question's variables; None where one of its state probes has no answer."""
+        """Return the values given for a question's variables; None where a state probe has no answer."""
         if choice.probe_id in self._by_question:
             return self._by_question[choice.probe_id]
         said = self._by_variable.get((choice.episode_id, choice.checkpoint), {})
         return said if said.keys() >= set(choice.variables) else None
 
 
-def _shares(attributed: Attribution | Unattributed) -> dict[str, _Grade]:
+def _failure_grades(attributed: Attribution | Unattributed) -> dict[str, _Grade]:
     if isinstance(attributed, Unattributed):
         return dict.fromkeys(FAILURES.values(), _Grade(None, attributed.reason))
     shares = asdict(attributed)

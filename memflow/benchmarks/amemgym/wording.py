@@ -1,7 +1,7 @@
-"""The prompts by name, narrowed to a request, and how values are written.
+"""The prompts by name, narrowed to a request, and the format of values in prompts.
 
-The texts themselves are in prompts/, the types in answers.py. A prompt that is asked in Chinese too has a twin
-`<stem>_zh.md` with the same fields.
+Prompt texts are in prompts/, output types in answers.py. A prompt with a Chinese version has a twin `<stem>_zh.md`
+with the same fields.
 """
 
 import json
@@ -31,38 +31,38 @@ SIMULATOR = (
     "follow_up",
     "follow_up_published",
 )
-"""Prompts that the simulator is asked with."""
+"""Prompts of the simulator."""
 
 JUDGE = ("claims",)
-"""Prompts that the judge is asked with."""
+"""Prompts of the judge."""
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """A prompt of this benchmark, as `chat.prompts.spoken` has it."""
-    return prompts.spoken(PACKAGE, stem, output, language)
+    """Return a prompt of this benchmark; see `chat.prompts.spoken`."""
+    return prompts.load_in_language(PACKAGE, stem, output, language)
 
 
 def twins() -> frozenset[str]:
-    """The prompts of this benchmark that have a Chinese twin."""
-    return prompts.twins(PACKAGE)
+    """Return the prompts of this benchmark that have a Chinese twin."""
+    return prompts.translated_stems(PACKAGE)
 
 
 def simulator_prompts() -> list[Prompt]:
-    """Every prompt that the simulator is asked with, in every language."""
+    """Return every prompt of the simulator, in every language."""
     chinese = [prompt(stem, language="zh") for stem in SIMULATOR if stem in twins()]
     return [prompt(stem) for stem in SIMULATOR] + chinese
 
 
 def written(values: Any) -> str:
-    """States, schemas and the like as prompts and tables show them: JSON, one pair a line."""
+    """Return values as prompts and tables show them: JSON with one pair per line."""
     return json.dumps(values, ensure_ascii=False, indent=1)
 
 
-def numbered(options: list[str]) -> str:
-    """Options as a multiple choice shows them: `1: ...`, one a line."""
+def number_options(options: list[str]) -> str:
+    """Return options as shown in a multiple choice: `1: ...`, one per line."""
     return "\n".join(f"{number}: {option}" for number, option in enumerate(options, 1))
 
 
-def dated(sent_at: str, text: str) -> str:
-    """A session's first message as it is sent: with its simulated time on a line before it, as published."""
+def with_time(sent_at: str, text: str) -> str:
+    """Return a session's first message as sent: after a line with its simulated time, as published."""
     return f"[Current Time: {sent_at}]\n{text}"

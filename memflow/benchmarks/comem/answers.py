@@ -1,6 +1,6 @@
-"""Output types of CoMem's prompts: bounded, so that a server can hold a model to them.
+"""Output types of CoMem's prompts. Every field is bounded, so that a server can enforce the schema.
 
-A prompt file names the general type; what depends on how many options there are is narrowed to them.
+`narrowed` limits the choices to the options of one question.
 """
 
 from functools import cache
@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, create_model
 
 from memflow.benchmarks.multiple_choice import LETTERS, Choice
 
-__all__ = ["LONGEST_GROUNDS", "UNTOLD", "Choice", "Finding", "Review", "narrowed"]
+__all__ = ["LONGEST_GROUNDS", "UNKNOWN_CHOICE", "Choice", "Finding", "Review", "narrowed"]
 
-UNTOLD = "UNKNOWN"
-"""What an annotator chooses where what was said does not tell."""
+UNKNOWN_CHOICE = "UNKNOWN"
+"""The choice of an annotator where the visible messages do not contain the answer."""
 
 LONGEST_GROUNDS = 400
 Grounds = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_GROUNDS)]
@@ -39,8 +39,8 @@ F = TypeVar("F", bound=Finding)
 
 @cache
 def narrowed(shape: type[F], options: int) -> type[F]:
-    """A finding or a review with a letter that an option has, or UNKNOWN."""
-    letters = cast(Any, Literal)[(*LETTERS[:options], UNTOLD)]
+    """Return a Finding or Review whose choice is an existing option's letter or UNKNOWN."""
+    letters = cast(Any, Literal)[(*LETTERS[:options], UNKNOWN_CHOICE)]
     return cast(
         type[F], create_model(shape.__name__, __base__=shape, __doc__=shape.__doc__, choice=(letters, ...))
     )

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.api import Annotators, AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.comem.annotation.imported import imported
-from memflow.benchmarks.comem.annotation.labels import keys_by, left_out
-from memflow.benchmarks.comem.annotation.rounds import annotated, annotation_prompts
-from memflow.benchmarks.comem.config import parameters_of
-from memflow.benchmarks.comem.load import contexts_of, read
-from memflow.benchmarks.comem.probes import probes_of
-from memflow.benchmarks.comem.question import put
+from memflow.benchmarks.comem.annotation.imported import import_labels
+from memflow.benchmarks.comem.annotation.labels import dropped_by_source, labels_from_source
+from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
+from memflow.benchmarks.comem.config import parse_config
+from memflow.benchmarks.comem.load import load_contexts, read_records
+from memflow.benchmarks.comem.probes import make_probes
+from memflow.benchmarks.comem.question import build_question
 from memflow.benchmarks.comem.scoring import SHOWN, make_scores, slices
 from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.speakers import speaker_scores, speaker_verdicts
-from memflow.benchmarks.comem.turns import turns_of
+from memflow.benchmarks.comem.turns import make_turns
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
@@ -37,16 +37,16 @@ class CoMem(Benchmark):
     name = "comem"
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return read(dataset, files)
+        return read_records(dataset, files)
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
-        parameters = parameters_of(domain)
+        config = parse_config(domain)
         return [
             turn
-            for context in contexts_of(domain, records)
-            for turn in turns_of(domain.name, context, parameters)
+            for context in load_contexts(domain, records)
+            for turn in make_turns(domain.name, context, config)
         ]
 
     async def keys(
@@ -56,16 +56,19 @@ class CoMem(Benchmark):
         turns: Sequence[Turn],
         annotators: Annotators | None,
     ) -> list[GoldLabel]:
-        parameters, contexts = parameters_of(domain), contexts_of(domain, records)
-        if parameters.keys == "imported":
-            made = imported(domain, records, parameters)
-        elif parameters.keys != "annotated":
-            made = keys_by(parameters.keys, domain, contexts, parameters)
+        config, contexts = parse_config(domain), load_contexts(domain, records)
+        if config.keys == "imported":
+            made = import_labels(domain, records, config)
+        elif config.keys != "annotated":
+            made = labels_from_source(config.keys, domain, contexts, config)
         elif annotators is None:
-            raise BadSettings(f"domain {domain.name}: its keys are annotated, and nobody is there to do it")
+            raise BadSettings(
+                f"domain {domain.name}: its labels are annotated, but no annotators are set; "
+                "set the roles annotator and verifier"
+            )
         else:
-            made = await annotated(domain, contexts, parameters, annotators)
-        return [*made, *left_out(domain, contexts, parameters)]
+            made = await annotate(domain, contexts, config, annotators)
+        return [*made, *dropped_by_source(domain, contexts, config)]
 
     async def probes(
         self,
@@ -76,7 +79,7 @@ class CoMem(Benchmark):
         simulator: Chat,
         keys: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
-        return list(probes_of(domain.name, contexts_of(domain, records), keys, parameters_of(domain)))
+        return list(make_probes(domain.name, load_contexts(domain, records), keys, parse_config(domain)))
 
     def episodes(
         self,
@@ -90,7 +93,7 @@ class CoMem(Benchmark):
         return given_episodes(turns)
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        return put(probe, recall, told)
+        return build_question(probe, recall, told)
 
     def parse(self, probe: Probe, value: Choice) -> str:
         return number_of(value)
@@ -110,7 +113,7 @@ class CoMem(Benchmark):
         return metric in SHOWN
 
     def annotation_prompts(self, domain: Domain) -> list[Prompt]:
-        return annotation_prompts() if parameters_of(domain).keys == "annotated" else []
+        return annotation_prompts() if parse_config(domain).keys == "annotated" else []
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)

@@ -1,32 +1,34 @@
-"""A context: a dialogue of two or of many, and what is asked of it. What every source is read into.
+"""A context: a dialogue of two or more speakers with its questions; the common format of all sources.
 
-Here are the types alone, and what can be said of one context by itself. Where contexts come from is sources/; what is
-visible at which checkpoint, truncation.py; what becomes of them, turns.py and probes.py.
+It includes which messages are visible at a checkpoint (paper, section 3.2.2).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memflow.benchmarks.comem.config import UNKNOWN
+from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
 
-UNKNOWING = frozenset(
+UNKNOWN_OPTION_TEXTS = {"en": "I don't know.", "zh": "我不知道。"}
+"""The text of an added "not enough information" option, per language."""
+UNKNOWN_OPTIONS = frozenset(
     {"i don't know", "i do not know", "unknown", "cannot be answered", "not mentioned", "我不知道", "不知道"}
 )
-"""Options that say that there is no telling, in lower case and without a full stop."""
+"""Texts of "not enough information" options, in lower case and without a period."""
 
 
-def unknowing(options: Sequence[str]) -> int | None:
-    """The number, from 1, of the option that says that there is no telling, if there is one."""
+def unknown_option(options: Sequence[str]) -> int | None:
+    """Return the number, from 1, of the "not enough information" option, if any."""
     for number, option in enumerate(options, start=1):
-        if option.strip().rstrip(".。").strip().casefold() in UNKNOWING:
+        if option.strip().rstrip(".。").strip().casefold() in UNKNOWN_OPTIONS:
             return number
     return None
 
 
 @dataclass(frozen=True)
-class Line:
-    """A message. `role` is `user` for everybody but an assistant; `speaker` is who says it, where there are names."""
+class ContextMessage:
+    """A message. `role` is `assistant` for an assistant and `user` for everyone else; `speaker` is a name, if known."""
 
     text: str
     role: Literal["user", "assistant"] = "user"
@@ -37,10 +39,10 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Known:
-    """From the first `since` messages on, option number `answer` is right, by those of the lines at `evidence`, from 0.
+class KnownAnswer:
+    """An answer that is correct after the first `since` messages, because of the messages at `evidence`, from 0.
 
-    What is known later replaces it.
+    A later one supersedes it.
     """
 
     since: int
@@ -49,13 +51,12 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question with its options; numbers of options are from 1.
+class ContextQuestion:
+    """A question with its options, numbered from 1.
 
-    `answer` is what its source publishes as right. `known` says from when on what is right, where the source tells.
-    `end` is how many messages came before it in its source, 1 at least; None for all. `true_of` names for each option
-    the speaker of whom it is true, empty where nobody or not known. `dropped` says why its source has it not asked,
-    though nothing failed.
+    `answer` is the published gold. `known` are the correct answers over time, if the source gives them. `end` is the
+    number of messages before the question in its source, at least 1; None for all. `true_of` is the speaker of whom
+    each option is true, or "". `dropped` is why the source excludes a question, although nothing failed.
     """
 
     question_id: str
@@ -64,62 +65,80 @@ class Asked:
     answer: int | None = None
     category: str | None = None
     asked_at: str | None = None
-    known: tuple[Known, ...] = ()
+    known: tuple[KnownAnswer, ...] = ()
     end: int | None = None
     true_of: tuple[str, ...] = ()
     reason: str | None = None
     dropped: str | None = None
 
     @property
-    def unknowing(self) -> int | None:
-        """The number of the option that says that there is no telling, if there is one."""
-        return unknowing(self.options)
+    def unknown_option(self) -> int | None:
+        """The number of the "not enough information" option, if any."""
+        return unknown_option(self.options)
 
-    def told(self, visible: int) -> Known | None:
-        """What is known from the first `visible` messages; None where nothing is."""
+    def known_at(self, visible: int) -> KnownAnswer | None:
+        """Return the answer that is known after the first `visible` messages; None where there is none."""
         return max(
-            (each for each in self.known if each.since <= visible), key=lambda each: each.since, default=None
+            (each for each in self.known if each.since <= visible),
+            key=lambda each: each.since,
+            default=None,
         )
 
-    def key(self, visible: int) -> str:
-        """The right option's number by what is known from the first `visible` messages, or `unknown`."""
-        known = self.told(visible)
+    def label_at(self, visible: int) -> str:
+        """Return the label after the first `visible` messages: an option's number, or `unknown`."""
+        known = self.known_at(visible)
         if known is not None:
             return str(known.answer)
-        return UNKNOWN if self.unknowing is None else str(self.unknowing)
+        return UNKNOWN if self.unknown_option is None else str(self.unknown_option)
 
 
 @dataclass(frozen=True)
 class Context:
-    """A dialogue and its questions. Its id is unique in a domain, and is the id of its episode.
+    """A dialogue and its questions. Its id is unique in a domain and is its episode's id.
 
-    With a `reason` it is quarantined as a whole: its lines are not played, its questions not asked. One without lines
-    is not there: its source drops its questions.
+    With a `reason`, the whole context is quarantined. A context without messages is missing, and its questions are
+    dropped.
     """
 
     context_id: str
     dataset: str
-    lines: tuple[Line, ...]
-    asked: tuple[Asked, ...]
+    messages: tuple[ContextMessage, ...]
+    questions: tuple[ContextQuestion, ...]
     language: str = "en"
     reason: str | None = None
 
     def message_id(self, line: int) -> str:
-        """The id of the line at that place from 0: `CONTEXT/SESSION.LINE`."""
-        return f"{self.context_id}/{self.lines[line].session}.{line}"
+        """Return the id of the message at a position from 0: `CONTEXT/SESSION.POSITION`."""
+        return f"{self.context_id}/{self.messages[line].session}.{line}"
 
-    def question_id(self, asked: Asked) -> str:
-        """The question's id, unique in a domain."""
+    def question_id(self, asked: ContextQuestion) -> str:
+        """Return the question's id, unique in a domain."""
         return f"{self.context_id}/{asked.question_id}"
 
     @property
-    def sound(self) -> Sequence[Asked]:
-        """The questions that can be asked, once somebody has said what is right."""
+    def valid_questions(self) -> Sequence[ContextQuestion]:
+        """The questions that are neither quarantined nor dropped by their source."""
         if self.reason is not None:
             return ()
-        return tuple(asked for asked in self.asked if asked.reason is None and asked.dropped is None)
+        return tuple(asked for asked in self.questions if asked.reason is None and asked.dropped is None)
 
     @property
     def speakers(self) -> Sequence[str]:
-        """Who speaks, in the order of their first words."""
-        return tuple(dict.fromkeys(line.speaker for line in self.lines if line.speaker))
+        """The speakers, in the order of their first messages."""
+        return tuple(dict.fromkeys(line.speaker for line in self.messages if line.speaker))
+
+
+def truncation_indices(context: Context, config: CoMemConfig) -> tuple[int, ...]:
+    """Return the number of messages before each checkpoint, 0 first: floor(share x messages)."""
+    # Binary fractions: 0.29 x 100 is slightly less than 29.
+    return (
+        0,
+        *(math.floor(share * len(context.messages) + 1e-9) for share in config.checkpoints),
+    )
+
+
+def visible_counts(context: Context, asked: ContextQuestion, config: CoMemConfig) -> tuple[int, ...]:
+    """Return the number of messages visible to a question at each checkpoint, 0 first; see `ends`."""
+    if config.ends == "context" or asked.end is None:
+        return truncation_indices(context, config)
+    return tuple(min(index, asked.end) for index in truncation_indices(context, config))

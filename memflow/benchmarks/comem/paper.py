@@ -1,7 +1,7 @@
-"""The figures that CoMem's paper publishes (tables 2 to 15), and what is known to be wrong with them.
+"""The values that CoMem's paper publishes (tables 2 to 15), and known errors in them.
 
-They are data, in reference.yaml, and are shown beside what was measured; no figure is measured against them. Whether
-they can all be true is starts.py.
+The data are in reference.yaml, and are shown beside measured values. paper_consistency.py tests whether they can all
+be true.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from importlib.resources import files
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from memflow.benchmarks.comem.config import parameters_of
+from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 
@@ -26,12 +26,12 @@ DATASETS = {
     "comem_bigbang": "dialsim",
     "comem_theoffice": "dialsim",
 }
-"""Which of the paper's data sets ours are of."""
+"""The paper's data set that each of our data sets represents."""
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """One of the paper's data sets, and the numbers of the tables that tell of it."""
+class PaperDataset:
+    """One of the paper's data sets, and the numbers of its tables."""
 
     title: str
     contexts: int
@@ -41,8 +41,8 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What the paper publishes of a memory under a model: shares of `questions`, by checkpoint from .25 on."""
+class PaperRow:
+    """The published values of a memory and a model: shares of `questions`, by checkpoint from .25 on."""
 
     dataset: str
     model: str
@@ -55,7 +55,7 @@ class Row:
     doubt: str | None = None
 
     def plain(self) -> dict[str, float]:
-        """Its figures by measure and slice, as the leaderboard names them."""
+        """Return the values by metric and slice, as named on the leaderboard."""
         found = {"all_correct/all": self.all_correct, "all_wrong/all": self.all_wrong}
         for measure, values in (("forgetting", self.forgetting), ("forward_transfer", self.forward_transfer)):
             found |= {f"{measure}/checkpoint {at}": value for at, value in enumerate(values, start=1)}
@@ -63,8 +63,8 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """A share of always right questions that the paper prints a second time, and otherwise; of `less`, a difference."""
+class ReprintedValue:
+    """A share of always correct questions that the paper reprints with another value; with `less`, a difference."""
 
     table: int
     dataset: str
@@ -75,8 +75,8 @@ class Again:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """What the paper's text says of accuracies that no table has; reference.yaml says what its parts mean."""
+class PaperClaim:
+    """A statement on accuracy in the paper's text that no table shows; see reference.yaml."""
 
     dataset: str
     model: str
@@ -87,7 +87,7 @@ class Claim:
     mean: float | None = None
 
 
-class _Row(BaseModel):
+class _PaperRowModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     dataset: str
@@ -100,66 +100,68 @@ class _Row(BaseModel):
     doubt: str | None = None
 
 
-class _File(BaseModel):
+class _ReferenceFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     memories: dict[str, str]
-    datasets: dict[str, Source]
+    datasets: dict[str, PaperDataset]
     doubts: dict[str, str]
-    rows: list[_Row]
-    again: list[Again]
-    claims: dict[str, Claim]
+    rows: list[_PaperRowModel]
+    again: list[ReprintedValue]
+    claims: dict[str, PaperClaim]
 
 
 @cache
-def _file() -> _File:
+def _file() -> _ReferenceFile:
     text = files(__package__).joinpath("reference.yaml").read_text(encoding="utf-8")
-    return _File.model_validate(yaml.safe_load(text))
+    return _ReferenceFile.model_validate(yaml.safe_load(text))
 
 
 def memories() -> Mapping[str, str]:
-    """What the paper calls its memories, by our names of them, in its order."""
+    """Return the paper's names of its memories, by our names, in its order."""
     return _file().memories
 
 
-def sources() -> Mapping[str, Source]:
-    """The paper's data sets by name."""
+def sources() -> Mapping[str, PaperDataset]:
+    """Return the paper's data sets by name."""
     return _file().datasets
 
 
 def doubts() -> Mapping[str, str]:
-    """What is wrong with published figures, by its name: T1 and T2 as in docs/fidelity.md."""
+    """Return the known errors in published values by name, T1 and T2 as in docs/fidelity.md."""
     return _file().doubts
 
 
 @cache
-def published() -> tuple[Row, ...]:
-    """Every row of the tables: by data set, model and memory as the paper has them."""
-    return tuple(Row(**row.model_dump(), questions=sources()[row.dataset].questions) for row in _file().rows)
+def published() -> tuple[PaperRow, ...]:
+    """Return every row of the tables: by data set, model and memory, in the paper's order."""
+    return tuple(
+        PaperRow(**row.model_dump(), questions=sources()[row.dataset].questions) for row in _file().rows
+    )
 
 
-def again() -> list[Again]:
-    """What tables 4 and 5 repeat and do not say as tables 13 to 15 do."""
+def again() -> list[ReprintedValue]:
+    """Return the values of tables 4 and 5 that contradict tables 13 to 15."""
     return _file().again
 
 
-def claims() -> Mapping[str, Claim]:
-    """What the text says of accuracy, by name."""
+def claims() -> Mapping[str, PaperClaim]:
+    """Return the statements on accuracy, by name."""
     return _file().claims
 
 
 def count(share: float, questions: int) -> int:
-    """How many of so many questions a published share is. Raises BadInput where that is not one number."""
+    """Return the number of questions that a published share stands for. Raises BadInput where it is ambiguous."""
     exact = Fraction(str(share))
     near = round(exact * questions)
     found = [each for each in (near - 1, near, near + 1) if abs(Fraction(each, questions) - exact) <= HALF]
     if len(found) != 1:
-        raise BadInput(f"{share} is no share of {questions} questions")
+        raise BadInput(f"{share} is not a share of {questions} questions")
     return found[0]
 
 
 def order(memory: str) -> tuple[int, str]:
-    """Sorts memories: those that stand for the paper's in its order, whatever their numbers, and others after them."""
+    """Return the sort key of a memory: the paper's memories in its order, with any parameters, then others."""
     for place, name in enumerate(memories()):
         if memory == name or memory.startswith(f"{name}_"):
             return place, memory
@@ -167,9 +169,9 @@ def order(memory: str) -> tuple[int, str]:
 
 
 def stands_for(domain: Domain) -> str | None:
-    """The paper's data set that a domain is like; None where it has none, as for other shares."""
-    parameters = parameters_of(domain)
+    """Return the paper's data set that a domain represents; None where there is none or where checkpoints differ."""
+    config = parse_config(domain)
     like = {DATASETS.get(name) for name in domain.datasets}
-    if parameters.checkpoints != (0.25, 0.5, 0.75, 1.0) or len(like) != 1:
+    if config.checkpoints != (0.25, 0.5, 0.75, 1.0) or len(like) != 1:
         return None
     return like.pop()

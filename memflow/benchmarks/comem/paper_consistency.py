@@ -1,7 +1,7 @@
-"""Which accuracy at checkpoint 0 the paper's tables allow: they print none, and all other accuracies follow from it.
+"""The accuracies at checkpoint 0 that the paper's tables allow. The paper does not print them.
 
-A_n = A_0 + the forward transfer up to n - F_n. At checkpoint 0 nothing was said, so that all memories under one model
-and data set start from the same questions. Everything is counted in questions, exactly.
+A_n = A_0 + the forward transfer up to n - F_n gives all other accuracies. All memories of a model and data set share
+A_0, because checkpoint 0 has no messages. Arithmetic is exact, in numbers of questions.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 
-from memflow.benchmarks.comem.paper import Claim, Row, count, published
+from memflow.benchmarks.comem.paper import PaperClaim, PaperRow, count, published
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """A row in questions, out of `questions`: those forgotten and learnt at checkpoints 1 to 4, right and wrong at all.
+class QuestionCounts:
+    """A row as numbers of questions: forgotten and learned at checkpoints 1 to 4, always correct and never correct.
 
-    As the paper has it, what was right at checkpoint 0 can be forgotten, and be wrong at all of the other four.
+    As in the paper, a question that is correct at checkpoint 0 can be forgotten, and can be wrong at all four others.
     """
 
     questions: int
@@ -26,21 +26,21 @@ class Counts:
     never: int
 
     def gains(self) -> tuple[int, ...]:
-        """By how many questions each checkpoint is above checkpoint 0."""
+        """Return the difference in correct questions between each checkpoint and checkpoint 0."""
         return tuple(sum_ - lost for sum_, lost in zip(accumulate(self.learnt), self.forgotten, strict=True))
 
-    def starts(self) -> frozenset[int]:
-        """How many questions may be right at checkpoint 0: for each of these numbers there are answers with these
-        counts, and for no other."""
+    def initial_counts(self) -> frozenset[int]:
+        """Return every possible number of correct questions at checkpoint 0: exactly those for which answers with
+        these counts exist."""
         return frozenset(start for start in range(self.questions + 1) if self._allows(start))
 
     def _allows(self, start: int) -> bool:
-        """Whether so many right at checkpoint 0 leave room for everything that was counted.
+        """Return whether `start` correct questions at checkpoint 0 are consistent with the counts.
 
-        Questions are told apart by when they are first right. Those of checkpoint 0 that are never right again make the
-        rest of `never`; each is forgotten at all four. What else is forgotten at 2, 3 and 4 falls on questions that
-        were right at 1 and not always after, each of which needs one place at least, on those of checkpoint 0 that are
-        wrong at 1, which take two at most, and on those learnt at 2 and 3.
+        Questions are grouped by when they are first correct. Those that are correct at 0 only are part of `never`,
+        and are forgotten at all four checkpoints. Everything else that is forgotten at 2, 3 and 4 falls on questions
+        that are correct at 1 but not always (each at least once), on questions that are correct at 0 and wrong at 1
+        (each at most twice), or on questions learned at 2 and 3.
         """
         unseen = self.questions - start - sum(self.learnt)
         lost = self.never - unseen
@@ -60,13 +60,13 @@ class Counts:
         )
 
 
-def counted(row: Row) -> Counts:
-    """A published row in questions."""
+def count_questions(row: PaperRow) -> QuestionCounts:
+    """Return a published row as numbers of questions."""
 
     def each(shares: Iterable[float]) -> tuple[int, ...]:
         return tuple(count(share, row.questions) for share in shares)
 
-    return Counts(
+    return QuestionCounts(
         row.questions,
         each(row.forgetting),
         each(row.forward_transfer),
@@ -74,30 +74,33 @@ def counted(row: Row) -> Counts:
     )
 
 
-def common(rows: Sequence[Row]) -> frozenset[int]:
-    """The starts that all of these rows allow."""
-    return frozenset.intersection(*(counted(row).starts() for row in rows))
+def common_initial_counts(rows: Sequence[PaperRow]) -> frozenset[int]:
+    """Return the initial counts that all of these rows allow."""
+    return frozenset.intersection(*(count_questions(row).initial_counts() for row in rows))
 
 
-def of(dataset: str, model: str) -> list[Row]:
-    """The published rows of a model in a data set."""
+def of(dataset: str, model: str) -> list[PaperRow]:
+    """Return the published rows of a model on a data set."""
     return [row for row in published() if (row.dataset, row.model) == (dataset, model)]
 
 
-def accuracies(row: Row) -> list[tuple[Fraction, Fraction]]:
-    """From where to where the accuracy at checkpoints 0 to 4 may lie by the tables: by the rows of the same model that
-    fit together, or by this one alone where it does not fit them."""
+def accuracies(row: PaperRow) -> list[tuple[Fraction, Fraction]]:
+    """Return the lower and upper bound of the accuracy at checkpoints 0 to 4, by the consistent rows of the same
+    model, or by this row alone if it is inconsistent."""
     sound = [each for each in of(row.dataset, row.model) if each.doubt is None]
-    starts = common(sound if row.doubt is None else [row])
+    initial_counts = common_initial_counts(sound if row.doubt is None else [row])
     return [
-        (Fraction(min(starts) + gain, row.questions), Fraction(max(starts) + gain, row.questions))
-        for gain in (0, *counted(row).gains())
+        (
+            Fraction(min(initial_counts) + gain, row.questions),
+            Fraction(max(initial_counts) + gain, row.questions),
+        )
+        for gain in (0, *count_questions(row).gains())
     ]
 
 
-def claimed(claim: Claim, within: Fraction) -> frozenset[int]:
-    """The starts at which what the text says comes out to `within` so much, where all of its memories share one."""
-    held = {row.memory: counted(row) for row in of(claim.dataset, claim.model)}
+def initial_counts_of_claim(claim: PaperClaim, within: Fraction) -> frozenset[int]:
+    """Return the initial counts for which a statement of the text holds up to `within`."""
+    held = {row.memory: count_questions(row) for row in of(claim.dataset, claim.model)}
     questions = next(iter(held.values())).questions
     told = [gain for memory in claim.memories for gain in held[memory].gains()]
 

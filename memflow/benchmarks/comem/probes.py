@@ -1,46 +1,54 @@
-"""Contexts and their keys to probes: every question that was kept, at checkpoint 0 and at each of the others."""
+"""Probes from contexts and gold labels: every kept question at every checkpoint, 0 included."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from memflow.benchmarks.comem.annotation.labels import by_question, final
-from memflow.benchmarks.comem.config import UNKNOWN, Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.truncation import indices, visible
-from memflow.benchmarks.comem.wording import UNKNOWING
+from memflow.benchmarks.comem.annotation.labels import final_labels, labels_by_question
+from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
+from memflow.benchmarks.comem.contexts import (
+    UNKNOWN_OPTION_TEXTS,
+    Context,
+    ContextQuestion,
+    truncation_indices,
+    visible_counts,
+)
 from memflow.records import GoldLabel, Probe
 
 
-def probes_of(
-    domain: str, contexts: Sequence[Context], keys: Sequence[GoldLabel], parameters: Parameters
+def make_probes(
+    domain: str, contexts: Sequence[Context], labels: Sequence[GoldLabel], config: CoMemConfig
 ) -> Iterator[Probe]:
-    """By context, question and checkpoint. A question that was dropped is not asked; one that a hand failed at is a
-    probe with its reason."""
-    held_of = by_question(keys)
+    """Yield probes by context, question and checkpoint. Dropped questions have none; a failed label quarantines the
+    probe."""
+    by_question = labels_by_question(labels)
     for context in contexts:
-        for asked in context.asked:
-            held = held_of.get(context.question_id(asked), [])
-            if any(key.dropped is not None for key in held):
+        for asked in context.questions:
+            question_labels = by_question.get(context.question_id(asked), [])
+            if any(label.dropped is not None for label in question_labels):
                 continue
-            yield from _of(domain, context, asked, final(held), parameters)
+            yield from _of(domain, context, asked, final_labels(question_labels), config)
 
 
 def _of(
-    domain: str, context: Context, asked: Asked, keys: Mapping[int, GoldLabel], parameters: Parameters
+    domain: str,
+    context: Context,
+    asked: ContextQuestion,
+    labels: Mapping[int, GoldLabel],
+    config: CoMemConfig,
 ) -> Iterator[Probe]:
-    right = {number: key.answer for number, key in keys.items()}
-    if UNKNOWN in right.values() and asked.unknowing is None:
-        added = UNKNOWING[context.language]
+    right = {number: label.answer for number, label in labels.items()}
+    if UNKNOWN in right.values() and asked.unknown_option is None:
+        added = UNKNOWN_OPTION_TEXTS[context.language]
         asked = replace(
             asked, options=(*asked.options, added), true_of=(*asked.true_of, "") if asked.true_of else ()
         )
-    guess = 1 if parameters.guess_key == "first" else len(parameters.checkpoints)
-    reached, seen = indices(context, parameters), visible(context, asked, parameters)
-    failed = next((key.reason for key in keys.values() if key.reason is not None), None)
+    guess = 1 if config.guess_key == "first" else len(config.checkpoints)
+    reached, seen = truncation_indices(context, config), visible_counts(context, asked, config)
+    failed = next((label.reason for label in labels.values() if label.reason is not None), None)
     for number, index in enumerate(seen):
         answer = right.get(number or guess)
-        gold = asked.unknowing if answer == UNKNOWN else int(answer) if answer else None
-        known = asked.told(index)
+        gold = asked.unknown_option if answer == UNKNOWN else int(answer) if answer else None
+        known = asked.known_at(index)
         yield Probe(
             domain=domain,
             probe_id=f"{context.question_id(asked)}/c{number}",
@@ -59,9 +67,9 @@ def _of(
             options=list(asked.options),
             variables=[],
             gold="" if gold is None else str(gold),
-            # At checkpoint 0 nobody is told anything: what is answered there is a guess.
+            # Checkpoint 0 has no gold context, because no message is visible.
             revealed=asked.options[gold - 1] if number and gold is not None else "",
-            # What a rule rests on is evidence for whoever says the same.
+            # The evidence of a rule holds for every annotator with the same answer.
             evidence=[context.message_id(line) for line in known.evidence]
             if known and str(known.answer) == answer
             else [],

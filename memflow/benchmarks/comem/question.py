@@ -1,22 +1,39 @@
-"""How a probe is put to an assistant. Contexts are given as they stand: nobody replies (given.py of the benchmarks)."""
+"""The prompts of CoMem by name, and how a probe is put to an assistant.
+
+A prompt with a Chinese version has a twin `<stem>_zh.md` with the same fields.
+"""
+
+from pydantic import BaseModel
 
 from memflow.benchmarks.api import Question
-from memflow.benchmarks.comem.wording import prompt
 from memflow.benchmarks.multiple_choice import choice_of, lettered
+from memflow.chat import prompts
+from memflow.chat.prompts import Prompt
 from memflow.memories.memory import Recall
 from memflow.records import Probe
 
+PACKAGE = "memflow.benchmarks.comem"
 
-def put(probe: Probe, recall: Recall, told: str | None) -> Question:
-    """The probe as it is asked; a memory is searched with the question. Where the oracle is told nothing, at checkpoint
-    0, it is asked as everybody is."""
+
+def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
+    """Return a prompt of this benchmark; see `chat.prompts.spoken`."""
+    return prompts.load_in_language(PACKAGE, stem, output, language)
+
+
+def twins() -> frozenset[str]:
+    """Return the prompts of this benchmark that have a Chinese twin."""
+    return prompts.translated_stems(PACKAGE)
+
+
+def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+    """Return the prompt of a probe; the memory query is the question.
+
+    At checkpoint 0 the oracle has no gold context, and gets the same prompt as every other memory.
+    """
     fields = {"question": probe.question, "options": lettered(probe.options)}
-    output = choice_of(len(probe.options))
-    if told:
-        return Question(
-            prompt("choice_told", output, probe.language), {**fields, "told": told}, probe.question
-        )
-    if recall.notes:
-        with_notes = prompt("choice_with_notes", output, probe.language)
-        return Question(with_notes, {**fields, "notes": recall.notes}, probe.question)
-    return Question(prompt("choice", output, probe.language), fields, probe.question)
+    stem = "choice"
+    if gold_context:
+        stem, fields["told"] = "choice_told", gold_context
+    elif recall.notes:
+        stem, fields["notes"] = "choice_with_notes", recall.notes
+    return Question(prompt(stem, choice_of(len(probe.options)), probe.language), fields, probe.question)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from memflow.benchmarks.api import AssistantResults
-from memflow.benchmarks.comem.contexts import unknowing
+from memflow.benchmarks.comem.contexts import unknown_option
 from memflow.benchmarks.domains import Domain
 from memflow.metrics.continual import best_constant
 from memflow.records import Probe, Score
@@ -34,7 +34,7 @@ def make_scores(domain: Domain, measured: AssistantResults) -> list[Score]:
         for name, asked in slices(valid_probes(measured)).items()
         for figure in (
             *(mean_score(of, metric, name, asked, held) for metric, held in values.items()),
-            *_constants(of, name, asked),
+            *_constant_answers(of, name, asked),
         )
     ]
 
@@ -49,11 +49,11 @@ def _guessed(probes: Sequence[Probe], accuracy: Mapping[str, float]) -> dict[str
     return {probe.probe_id: at_first[probe.question_id] for probe in probes if probe.question_id in at_first}
 
 
-def _constants(of: MetricContext, name: str, asked: Sequence[Probe]) -> Iterator[Score]:
+def _constant_answers(of: MetricContext, name: str, asked: Sequence[Probe]) -> Iterator[Score]:
     best = best_constant([probe.gold for probe in asked])
     by_number = {probe.probe_id: float(probe.gold == best) for probe in asked}
     yield mean_score(of, CONSTANT, name, asked, by_number)
-    untold = {probe.probe_id: unknowing(probe.options) for probe in asked}
+    untold = {probe.probe_id: unknown_option(probe.options) for probe in asked}
     if any(untold.values()):
         right = {probe.probe_id: float(probe.gold == str(untold[probe.probe_id])) for probe in asked}
         yield replace(mean_score(of, CONSTANT, name, asked, right), variant=UNKNOWING)

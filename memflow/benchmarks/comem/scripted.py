@@ -1,15 +1,15 @@
-"""Handlers of the scripted chat, which is no language model, for CoMem's prompts.
+"""Handlers of the scripted chat for CoMem's prompts: rules, not a language model.
 
-It reads only what stands in its prompt (reading.py of the benchmarks). Where that says nothing for any option it takes
-the one that says that there is no telling, and where there is none it picks by digest, so at chance. Annotating, it
-finds nothing where options are level; verifying, it reads otherwise than annotating, and so does not always agree.
+They use only the prompt (benchmarks/scripted_reader.py). Where it supports no option, they choose the "not enough
+information" option, or guess by digest. The verifier reads fewer lines than the annotator, and so sometimes
+disagrees.
 """
 
 import random
 
-from memflow.benchmarks.comem.answers import LONGEST_GROUNDS, UNTOLD, Finding, Review
-from memflow.benchmarks.comem.contexts import unknowing
-from memflow.benchmarks.comem.wording import twins
+from memflow.benchmarks.comem.answers import LONGEST_GROUNDS, UNKNOWN_CHOICE, Finding, Review
+from memflow.benchmarks.comem.contexts import unknown_option
+from memflow.benchmarks.comem.question import twins
 from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
 from memflow.benchmarks.scripted_reader import best_options, near
 from memflow.chat.requests import ChatRequest
@@ -25,9 +25,9 @@ def _choice(request: ChatRequest) -> Choice:
 
 
 def chosen(shown: str, request: ChatRequest, options: tuple[str, ...]) -> int:
-    """The place, from 0, of the option that what was shown speaks for."""
+    """Return the index of the option that the text supports best."""
     best = best_options(shown, request.fields["question"], options)
-    untold = unknowing(options)
+    untold = unknown_option(options)
     if untold is not None and len(best) > 1 and untold - 1 in best:
         return untold - 1
     said = [message.content for message in request.messages]
@@ -39,18 +39,18 @@ def _annotate(request: ChatRequest) -> Finding:
 
 
 def _verify(request: ChatRequest) -> Finding:
-    """Of the lines in which a word of the question stands alone: what is told in other words it does not find."""
+    """Annotate from the lines that contain a word of the question only."""
     return _found(near(request.fields["said"], request.fields["question"]), request)
 
 
 def _found(shown: str, request: ChatRequest) -> Finding:
-    """The one option that what was shown speaks for; its own words are the reasons."""
+    """Return the single option that the text supports; its words are the rationale."""
     options = unlettered(request.fields["options"])
     best = best_options(shown, request.fields["question"], options) if shown else ()
-    untold = unknowing(options)
+    untold = unknown_option(options)
     number = best[0] if len(best) == 1 else None if untold is None else untold - 1
-    choice = UNTOLD if number is None else LETTERS[number]
-    why = UNTOLD if number is None else options[number][:LONGEST_GROUNDS]
+    choice = UNKNOWN_CHOICE if number is None else LETTERS[number]
+    why = UNKNOWN_CHOICE if number is None else options[number][:LONGEST_GROUNDS]
     told = request.fields.get("told")
     if told is None:
         return Finding(why=why, choice=choice)

@@ -1,23 +1,22 @@
-"""Contexts to turns: which checkpoint a message comes before, and with which others it arrives.
+"""Turns of a context: the checkpoint of each message, and the messages that arrive together.
 
-What arrives together is never cut by a checkpoint, nor by the place at which a question is asked.
+No checkpoint and no question falls within such a batch.
 """
 
 from collections.abc import Iterator, Sequence
 
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Context, Line
-from memflow.benchmarks.comem.truncation import indices, visible
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, truncation_indices, visible_counts
 from memflow.records import Turn
 from memflow.tokens import estimate
 
 
-def turns_of(domain: str, context: Context, parameters: Parameters) -> Iterator[Turn]:
-    """The messages of a context as rows, up to its last checkpoint."""
-    reached = indices(context, parameters)
-    for event, (first, end) in enumerate(_arrivals(context, parameters)):
+def make_turns(domain: str, context: Context, config: CoMemConfig) -> Iterator[Turn]:
+    """Yield the messages of a context as rows, up to its last checkpoint."""
+    reached = truncation_indices(context, config)
+    for event, (first, end) in enumerate(_batches(context, config)):
         for place in range(first, end):
-            line = context.lines[place]
+            line = context.messages[place]
             yield Turn(
                 domain=domain,
                 episode_id=context.context_id,
@@ -34,29 +33,29 @@ def turns_of(domain: str, context: Context, parameters: Parameters) -> Iterator[
             )
 
 
-def _arrivals(context: Context, parameters: Parameters) -> Iterator[tuple[int, int]]:
-    """Where each arrival begins and ends."""
-    asked_at = {index for asked in context.asked for index in visible(context, asked, parameters)}
-    cuts = asked_at | set(indices(context, parameters))
-    last, first = indices(context, parameters)[-1], 0
+def _batches(context: Context, config: CoMemConfig) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each batch."""
+    asked_at = {index for asked in context.questions for index in visible_counts(context, asked, config)}
+    cuts = asked_at | set(truncation_indices(context, config))
+    last, first = truncation_indices(context, config)[-1], 0
     for place in range(1, last + 1):
-        together = context.lines[first : place + 1]
-        if place in cuts or place == last or not _joins(together, parameters):
+        together = context.messages[first : place + 1]
+        if place in cuts or place == last or not _joins_batch(together, config):
             yield first, place
             first = place
 
 
-def _joins(together: Sequence[Line], parameters: Parameters) -> bool:
-    """Whether the last of these lines arrives with those before it."""
+def _joins_batch(together: Sequence[ContextMessage], config: CoMemConfig) -> bool:
+    """Return whether the last of these messages belongs to the batch of the others."""
     before, line = together[-2], together[-1]
-    if parameters.arrivals == "message" or line.session != before.session:
+    if config.arrivals == "message" or line.session != before.session:
         return False
-    if parameters.arrivals == "pair":
+    if config.arrivals == "pair":
         return len(together) == 2 and (before.role, line.role) == ("user", "assistant")
-    if parameters.arrivals == "session":
+    if config.arrivals == "session":
         return True
-    # As memories see them, with whoever says each: what is a chunk here is one to those that cut for themselves.
+    # Counted as memories count them, with the speaker, so that a batch here is one chunk there.
     return (
         sum(estimate(f"{each.speaker or each.role}: {each.text}") for each in together)
-        <= parameters.arrival_tokens
+        <= config.arrival_tokens
     )

@@ -32,12 +32,12 @@ _MOMENT = re.compile(r"(\d{4})[-年](\d\d)[-月](\d\d)日?\D*(\d\d):(\d\d)")
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
     """Load a prompt of this benchmark in a language."""
-    return prompts.spoken(PACKAGE, stem, output, language)
+    return prompts.load_in_language(PACKAGE, stem, output, language)
 
 
 def twins() -> frozenset[str]:
     """Return the names of the prompts that have a Chinese version."""
-    return prompts.twins(PACKAGE)
+    return prompts.translated_stems(PACKAGE)
 
 
 def simulator_prompts() -> list[Prompt]:

@@ -17,14 +17,13 @@ from memflow.benchmarks.memorybench.question import (
     user_message,
 )
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.users.action_model import action_probabilities
-from memflow.benchmarks.memorybench.users.actions import add_actions
+from memflow.benchmarks.memorybench.users.action_model import action_probabilities, add_actions
 from memflow.benchmarks.memorybench.users.reactions import react, satisfaction
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.memories.entries import EntryStore
-from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Memory, Message, Recall, Tools
+from memflow.memories.retrieval import Lexical
 from memflow.records import FeedbackRound, Probe, Turn
 from memflow.tokens import estimate
 

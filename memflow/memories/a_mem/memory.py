@@ -1,36 +1,25 @@
-"""The A-Mem memory: a note for every message, linked with older notes, which it may change.
+"""A-Mem: one note per message, linked with older notes and able to change them (Xu et al. 2025, section 3).
 
-A model gives each message keywords, a context and tags (section 3.1). The new note is then set beside the `k_links`
-nearest older ones; in one answer, as in the published system, the model says which of them belong with it (3.2) and
-which have to be described anew in its light (3.3). One of those is retired, and its next version is found by its new
-description. A question finds the `k` nearest notes, and up to `linked` more come with them over their links (3.4).
-
-The paper leaves open whether links have a direction: here they lead both ways, as its picture of boxes asks, and
-one step far. A note's words never change, and its source is the one message it holds, whatever evolved it. Without
-a usable description a note has its words alone; without a usable decision it has no links. MemoryBench's published
-code has neither descriptions nor links nor evolution, and searches for keywords that a model makes of the question:
-of these only the last is offered here (`query`).
+A model describes each message (3.1), then links its note with near ones (3.2) and describes those anew (3.3). A query
+finds notes and the notes linked with them (3.4). Deviations are in docs/fidelity.md.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.memories.a_mem.answers import LINKED, Decision, Evolved, Keywords
-from memflow.memories.a_mem.boxes import Boxes
-from memflow.memories.a_mem.note import NOTE, Note
-from memflow.memories.a_mem.scripted import HANDLERS
+from memflow.memories.a_mem.note import NOTE, Note, NoteLinks
 from memflow.memories.entries import Item, Vector
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
-from memflow.memories.notes import joined
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
 from memflow.tokens import estimate
 
 
 @dataclass
 class AMem(Memory):
-    """Recalls the notes nearest to the query, and those linked with them, in the order in which they were said."""
+    """Notes that a model writes, links and rewrites, found by their embeddings and their links."""
 
     k: int = parameter(10, "How many notes are found by the query.", low=1)
     linked: int = parameter(10, "How many notes join them over their links, at most.")
@@ -43,14 +32,14 @@ class AMem(Memory):
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, NOTE)
-        self.boxes = Boxes(self.store)
+        self.boxes = NoteLinks(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """A note for each message: described and embedded together, then linked one after the other."""
+        """Describe and embed all messages together, then link their notes one by one."""
         notes = self._bare(messages)
         sources = [(message.message_id,) for message in messages]
         answers = await self.ask_all(
-            Ask("describe", {"message": note.content}, about)
+            PromptRequest("describe", {"message": note.content}, about)
             for note, about in zip(notes, sources, strict=True)
         )
         notes = [note.described(by) if by else note for note, by in zip(notes, answers, strict=True)]
@@ -59,7 +48,7 @@ class AMem(Memory):
             await self._connect(note, source, vector)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Notes oldest message first; entries: those found, nearest first, then those that joined them."""
+        """Return notes in the order of messages; entries found by the query come first, then linked ones."""
         if self.store.newest(NOTE) is None:
             return Recall()
         if self.query == "keywords":
@@ -68,15 +57,11 @@ class AMem(Memory):
         vectors = await self.embed([query])
         found = self.index.search(vectors[0], self.k)
         entries = (*found, *self._joining(found))
-        notes = joined(sorted(entries, key=lambda item: item.meta["number"]))
+        notes = join_texts(sorted(entries, key=lambda item: item.meta["number"]))
         return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     def _bare(self, messages: Sequence[Message]) -> list[Note]:
-        """The messages as notes that nothing is said of. One without a date was said at the date before."""
+        """Return the messages as notes without description. A message without a date has the date before it."""
         # A message's note is written after those it changes, so the last entry is the newest message's.
         newest = self.store.newest(NOTE)
         number, time = (newest.meta["number"], newest.meta["time"]) if newest else (-1, None)
@@ -87,11 +72,11 @@ class AMem(Memory):
         return notes
 
     async def _connect(self, note: Note, source: tuple[str, ...], vector: Vector) -> None:
-        """Write a note, with its links, after its neighbours have been changed by it."""
+        """Add a note with its links, after the changes of its neighbors."""
         near = self.index.search(vector, self.k_links)
         decision: Decision | None = None
         if near:
-            fields = {"neighbours": numbered(near), "note": note.text}
+            fields = {"neighbours": note_sections(near), "note": note.text}
             decision = await self.ask("connect", fields, sources=source, check=_named(len(near)))
         if decision is not None:
             linked = dict.fromkeys(near[number - 1].entry_id for number in decision.links)
@@ -100,7 +85,7 @@ class AMem(Memory):
         self.store.add(NOTE, note.text, sources=source, vector=vector, meta=note.meta)
 
     async def _evolve(self, near: Sequence[Item], evolved: Sequence[Evolved], by: str) -> None:
-        """The next versions of the neighbours that are described otherwise now; embedded in one call."""
+        """Add the next versions of neighbors with new descriptions, embedded with one call."""
         changed = []
         for change in evolved:
             old = near[change.note - 1]
@@ -112,20 +97,20 @@ class AMem(Memory):
             self.store.revise(old, text=new.text, vector=vector, meta=new.meta)
 
     def _joining(self, found: Sequence[Item]) -> list[Item]:
-        """The first `linked` notes that links of the found ones lead to, the best one's before the next one's."""
+        """Return the first `linked` notes linked with the found ones, in the order of the found ones."""
         around = {item.entry_id: item for one in found for item in self.boxes.around(one)}
         for one in found:
             around.pop(one.entry_id, None)
         return [*around.values()][: self.linked]
 
 
-def numbered(notes: Sequence[Item]) -> str:
-    """The notes under headings with their numbers, from 1."""
+def note_sections(notes: Sequence[Item]) -> str:
+    """Return the notes under numbered headings."""
     return "\n\n".join(f"## Note {number}\n{item.text}" for number, item in enumerate(notes, 1))
 
 
 def _named(count: int) -> Callable[[Decision], str | None]:
-    """A check of a decision on `count` notes: it names only these, and changes each once."""
+    """Return a check that a decision names only the first `count` notes and changes each at most once."""
 
     def check(decision: Decision) -> str | None:
         changed = [change.note for change in decision.evolved]

@@ -1,21 +1,21 @@
-"""The scripted chat as A-Mem's writer: words of a message, links where notes share some. No language model."""
+"""A-Mem's writer for the scripted chat: words of a message, links where notes share words."""
 
 import re
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.a_mem.answers import LINKED, Decision, Described, Evolved, Keywords
-from memflow.memories.plain import likeness, statements, subject
+from memflow.memories.script_helpers import statements, subject, word_overlap
 from memflow.words import search_words
 
 ALIKE = 0.2
-"""Share of words in common from which two notes are linked."""
+"""The share of common words from which two notes are linked."""
 
 _HEADING = re.compile(r"^## Note (\d+)\n", re.MULTILINE)
 
 
 def _words(text: str, count: int) -> list[str]:
-    """The first different words, none of them longer than a keyword may be."""
+    """Return the first distinct words, cut to the length of a keyword."""
     return [*dict.fromkeys(word[:32] for word in search_words(text))][:count]
 
 
@@ -30,7 +30,7 @@ def _describe(request: ChatRequest) -> Described:
 
 
 def _connect(request: ChatRequest) -> Decision:
-    """Links what is alike, and gives the most alike of all the new note's first tag."""
+    """Link similar notes, and give the most similar one the new note's first tag."""
     note = request.fields["note"]
     pieces = _HEADING.split(request.fields["neighbours"])[1:]
     texts: list[str] = []
@@ -38,7 +38,7 @@ def _connect(request: ChatRequest) -> Decision:
         # A heading that is out of turn was said by someone: it belongs to the note before.
         if int(number) == len(texts) + 1:
             texts.append(text)
-    alike = [likeness(text, note) for text in texts]
+    alike = [word_overlap(text, note) for text in texts]
     links = [number for number, share in enumerate(alike, 1) if share >= ALIKE][:LINKED]
     evolved = []
     if links:
@@ -53,7 +53,7 @@ def _connect(request: ChatRequest) -> Decision:
 
 
 def _parts(note: str) -> dict[str, str]:
-    """Keywords, tags and context of a note's text, as far as it has them: they stand at its end."""
+    """Return keywords, tags and context from the end of a note's text."""
     parts = {"keywords": "", "tags": "", "context": ""}
     for line in note.strip().splitlines()[-3:]:
         name, colon, part = line.partition(": ")

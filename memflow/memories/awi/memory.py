@@ -1,21 +1,25 @@
-"""The AWI memory: a dictionary from kinds of information to what is known, all of it in context.
+"""AWI: a dictionary from labels to facts, all of it in context (AMemGym, section 4).
 
-Messages leave a buffer as in `rag`: F at a time, once it holds F + N. A model reads them beside the dictionary and
-names the labels to add or to replace; the dictionary is updated by union. `kinds`, the list of what is worth keeping,
-is a parameter; AMemGym evolves it (section 5), which is evolved.py.
+F messages at a time leave the buffer of F + N; a model names the labels to add or replace. `kinds` lists what is worth
+keeping; EvolvingAwi evolves it (section 5 and appendix E).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.memories.awi.answers import Facts
-from memflow.memories.awi.scripted import HANDLERS
-from memflow.memories.evolving import listed
+from memflow.memories.evolving import EvolvingMemory, numbered_list
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
-from memflow.memories.notes import joined
-from memflow.memories.verbatim import Kept, beside, forget, keep, kept, surplus
+from memflow.memories.notes import join_texts
+from memflow.memories.verbatim import (
+    StoredMessage,
+    overflow,
+    retire_messages,
+    store_messages,
+    stored_messages,
+    with_buffer,
+)
 from memflow.tokens import estimate
 
 BUFFER, FACT = "buffer", "fact"
@@ -33,45 +37,41 @@ KINDS = (
 
 @dataclass
 class Awi(Memory):
-    """Recalls the whole dictionary as notes, newest facts last, and the buffer as turns."""
+    """A dictionary of facts that a model updates, all of it in context."""
 
     freq: int = parameter(2, "How many messages leave the buffer at a time.", low=1)
     ns: int = parameter(4, "How many of the newest messages always stay in the buffer.")
     kinds: tuple[str, ...] = parameter(KINDS, "Kinds of information worth keeping, told to the model.")
 
     calls: ClassVar[Calls] = Calls(chat_write=1, per="round")
-    asks: ClassVar[tuple[str, ...]] = ("update",)
-    ranks: ClassVar[bool] = False
+    prompt_stems: ClassVar[tuple[str, ...]] = ("update",)
+    ranks_entries: ClassVar[bool] = False
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Take them into the buffer, and have what leaves it written: one call for every `freq` messages."""
-        keep(self.store, messages, BUFFER)
-        leaving = surplus(kept(self.store, BUFFER), self.freq, self.ns)
+        """Buffer the messages; one request per `freq` messages that leave the buffer."""
+        store_messages(self.store, messages, BUFFER)
+        leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
         for start in range(0, len(leaving), self.freq):
             await self._update(leaving[start : start + self.freq])
-        forget(self.store, leaving, BUFFER)
+        retire_messages(self.store, leaving, BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Everything; the query does not matter."""
+        """Return all facts, newest last, and the buffer, for any query."""
         facts = self.store.live(FACT)
-        notes = joined(facts)
+        notes = join_texts(facts)
         recall = Recall(notes=notes, entries=tuple(reversed(facts)), injected_tokens=estimate(notes))
-        return beside(recall, kept(self.store, BUFFER))
+        return with_buffer(recall, stored_messages(self.store, BUFFER))
 
     def keeping(self) -> tuple[str, ...]:
-        """The kinds of information that it keeps now."""
+        """Return the kinds of information that it keeps now."""
         return self.kinds
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
-    async def _update(self, said: Sequence[Kept]) -> None:
+    async def _update(self, said: Sequence[StoredMessage]) -> None:
         known = {item.meta["label"]: item for item in self.store.live(FACT)}
         sources = [source for message in said for source in message.item.sources]
         fields = {
-            "kinds": listed(self.keeping()),
-            "known": joined([*known.values()]) or "(nothing yet)",
+            "kinds": numbered_list(self.keeping()),
+            "known": join_texts([*known.values()]) or "(nothing yet)",
             "messages": "\n".join(message.note() for message in said),
         }
         facts: Facts | None = await self.ask("update", fields, sources=sources)
@@ -81,3 +81,19 @@ class Awi(Memory):
                 known[fact.label] = self.store.add(FACT, text, sources=sources, meta=meta)
             elif known[fact.label].text != text:
                 known[fact.label] = self.store.revise(known[fact.label], text=text, sources=sources)
+
+
+@dataclass
+class EvolvingAwi(EvolvingMemory, Awi):
+    """AWI that writes by the policy in force; `kinds` is the initial policy."""
+
+    prompt_stems: ClassVar[tuple[str, ...]] = ("update", "evolve")
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The parameter `kinds`."""
+        return self.kinds
+
+    def keeping(self) -> tuple[str, ...]:
+        """Return the policy in force."""
+        return self.policy

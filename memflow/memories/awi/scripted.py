@@ -1,8 +1,4 @@
-"""The scripted chat as AWI's writer and evolver. No language model.
-
-The writer puts every statement of the user that is of one of the kinds under what it is about; the evolver adds what
-the feedback speaks of. What a statement is of is told by words alone.
-"""
+"""AWI's writer and evolver for the scripted chat: statements by subject, kinds by shared words."""
 
 import json
 from collections.abc import Iterable
@@ -11,13 +7,13 @@ from typing import Any
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.awi.answers import Fact, Facts, Policy
-from memflow.memories.plain import statements, subject
+from memflow.memories.script_helpers import statements, subject
 from memflow.words import search_words
 
 ANYTHING = "anything else"
-"""A kind with these words takes in every statement."""
+"""A kind with these words matches every statement."""
 SHARED = 4
-"""Letters that two words have to begin with alike, or all of the shorter one, to be about the same."""
+"""The number of equal first letters (or all of the shorter word) from which two words match."""
 
 
 def _update(request: ChatRequest) -> Facts:
@@ -49,7 +45,7 @@ def _evolve(request: ChatRequest) -> Policy:
 
 
 def _joined(names: Iterable[str]) -> list[str]:
-    """Names with a comma between them, in pieces that a kind has room for."""
+    """Join names by commas into texts that fit the length of a kind."""
     pieces = [""]
     for name in dict.fromkeys(names):
         longer = f"{pieces[-1]}, {name}" if pieces[-1] else name

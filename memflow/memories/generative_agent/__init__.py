@@ -1,1 +1,1 @@
-"""`generative_agent_K`: the memory stream of generative agents (Park et al. 2023), as MemBench evaluates it."""
+"""`generative_agent_K`: rated observations and reflections (Park et al. 2023; MemBench, section 4.1)."""

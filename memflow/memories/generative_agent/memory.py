@@ -1,43 +1,38 @@
-"""The generative agent's memory: a stream of rated observations, and reflections on them (Park et al. 2023, section 4).
+"""Generative agents: a stream of rated observations, and reflections on them (Park et al. 2023, section 4).
 
-Each message is an observation with an importance of 1 to 10 from the model. What is recalled are the `k` with the
-largest weighted sum of recency, importance and relevance (ranking.py). Park et al. stretch each term to [0, 1] over
-all candidates, and so do we by default; MemEngine and MemBench's code do not (`normalise`). Recency counts messages,
-where Park et al. count hours: a memory here has no clock.
-
-Once the importance of the observations since the last reflection adds up to `threshold`, the agent reflects, once at
-most for an arrival: it asks itself questions on its newest memories, retrieves memories for each, and writes insights
-that cite them. Retrieving for a reflection counts as recalling, as in the published code. An insight is rated for
-itself: MemBench's code rates the observation that set the reflection off.
+A read ranks by recency, importance and relevance (ranking.py). When the importance since the last reflection reaches
+`threshold`, the agent asks itself questions and writes insights that cite memories.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from memflow.chat.scripted import Handler
-from memflow.memories.access import ACCESS, Accesses
+from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item, Vector
 from memflow.memories.generative_agent import answers
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
-from memflow.memories.generative_agent.ranking import Weights, items, rank
-from memflow.memories.generative_agent.scripted import HANDLERS
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
-from memflow.memories.notes import fitting, joined, numbered, pieces, recalled
-from memflow.memories.search import Dense, Found
+from memflow.memories.generative_agent.ranking import Weights, rank, top_items
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.notes import first_within, join_texts, number_texts, recalled, split_messages
+from memflow.memories.search import Dense, SearchHit
 
 OBSERVATION, REFLECTION = "observation", "reflection"
 QUESTIONS = "questions"
-"""Kind of the entries that say what a reflection asked: importance is counted anew from there."""
+"""Kind of the entries with a reflection's questions; importance is summed from there."""
 
 SHOWN = 8_000
-"""Tokens of memories that a reflection shows the model at once, at most."""
+"""The maximum tokens of memories in one reflection request."""
 
 
 @dataclass
 class GenerativeAgent(Memory):
-    """Recalls observations and reflections by recency, importance and relevance."""
+    """Rated observations and reflections on them, by recency, importance and relevance.
+
+    Recency counts messages, not hours. Retrieval for a reflection counts as access, as in the published code; an
+    insight has a rating of its own.
+    """
 
     k: int = parameter(5, "How many memories are recalled (MemEngine's).", low=1)
     budget: int = parameter(0, "Tokens that are recalled at most (estimated); 0 for no limit.")
@@ -69,16 +64,16 @@ class GenerativeAgent(Memory):
         embed_read=1,
         per="message",
     )
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {ACCESS, QUESTIONS}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS, QUESTIONS}
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, OBSERVATION, REFLECTION)
-        self.accesses = Accesses(self.store)
+        self.accesses = AccessLog(self.store)
         self.weights = Weights(self.recency, self.importance, self.relevance, self.decay, self.normalise)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Keep each with its importance and its vector, and reflect where the threshold is reached."""
-        arrived = pieces(messages, "message")
+        """Add each message with importance and vector, and reflect if the threshold is reached."""
+        arrived = split_messages(messages, "message")
         vectors, ratings = await asyncio.gather(
             self.embed([piece.text for piece in arrived]),
             self._rated((piece.text, piece.sources) for piece in arrived),
@@ -91,26 +86,22 @@ class GenerativeAgent(Memory):
             await self._reflect()
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """The best memories; one that is not frozen makes them recent again."""
+        """Return the best memories; a read that is not frozen refreshes their recency."""
         if not self.store.live(OBSERVATION):
             return Recall()
         [vector] = await self.embed([query])
-        recall = recalled(items(self._ranked(vector), self.k), self.budget or None)
+        recall = recalled(top_items(self._ranked(vector), self.k), self.budget or None)
         if not frozen:
             self.accesses.note(recall.entries, self.store.sequence)
         return recall
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     async def _rated(self, memories: Iterable[tuple[str, Sequence[str]]]) -> list[dict[str, int]]:
-        """`{"importance": 7}` for each text and its sources; empty, where the model gave none."""
-        asks = [Ask("importance", {"memory": text}, sources) for text, sources in memories]
+        """Return `{"importance": 7}` per (text, sources), or `{}` without a rating."""
+        asks = [PromptRequest("importance", {"memory": text}, sources) for text, sources in memories]
         ratings: list[Rating | None] = await self.ask_all(asks)
         return [{} if rating is None else {"importance": rating.importance} for rating in ratings]
 
-    def _ranked(self, query: Vector) -> list[Found]:
+    def _ranked(self, query: Vector) -> list[SearchHit]:
         candidates = self.index.scored(query, len(self.store))
         last = [self.accesses.last(found.item) for found in candidates]
         ages = [
@@ -120,7 +111,7 @@ class GenerativeAgent(Memory):
         return rank(candidates, ages, self.weights)
 
     def _unreflected(self) -> int:
-        """Importance of the observations since the last reflection, added up."""
+        """Return the summed importance of observations since the last reflection."""
         asked = self.store.live(QUESTIONS)
         since = asked[-1].order if asked else -1
         observed = self.store.live(OBSERVATION)
@@ -128,21 +119,21 @@ class GenerativeAgent(Memory):
 
     async def _reflect(self) -> None:
         newest_first = self.store.live(OBSERVATION, REFLECTION)[::-1][: self.recent]
-        recent = fitting(newest_first, SHOWN)[::-1]
-        fields = {"memories": joined(recent), "count": self.questions}
+        recent = first_within(newest_first, SHOWN)[::-1]
+        fields = {"memories": join_texts(recent), "count": self.questions}
         asked: Questions | None = await self.ask("questions", fields, sources=_sources(recent))
         questions = asked.questions[: self.questions] if asked else []
         # Written even where there are none: else every message from here on would set off another try.
         self.store.add(QUESTIONS, "\n".join(questions), sources=())
         vectors = await self.embed(questions)
-        shown = [fitting(items(self._ranked(vector), self.reflect_k), SHOWN) for vector in vectors]
+        shown = [first_within(top_items(self._ranked(vector), self.reflect_k), SHOWN) for vector in vectors]
         self.accesses.note(
             [*{item.entry_id: item for each in shown for item in each}.values()], self.store.sequence
         )
         drawn: list[Insights | None] = await self.ask_all(
-            Ask(
+            PromptRequest(
                 "insights",
-                {"statements": numbered(each), "count": self.insights},
+                {"statements": number_texts(each), "count": self.insights},
                 _sources(each),
                 _cites_only(len(each)),
             )
@@ -156,7 +147,7 @@ class GenerativeAgent(Memory):
         await self._conclude([(insight, _cited(insight, each)) for insight, each in found.values()])
 
     async def _conclude(self, drawn: Sequence[tuple[Insight, Sequence[Item]]]) -> None:
-        """Write insights as reflections, which come from all that the memories they cite came from."""
+        """Add insights as reflections, with the sources of all memories that they cite."""
         vectors, ratings = await asyncio.gather(
             self.embed([insight.insight for insight, _ in drawn]),
             self._rated((insight.insight, _sources(cited)) for insight, cited in drawn),
@@ -167,7 +158,7 @@ class GenerativeAgent(Memory):
 
 
 def _sources(cited: Iterable[Item]) -> tuple[str, ...]:
-    """What they came from, once each: a reflection among them has the sources of all it cites in turn."""
+    """Return the distinct sources of the entries."""
     return tuple(dict.fromkeys(source for item in cited for source in item.sources))
 
 

@@ -1,18 +1,18 @@
-"""How a generative agent ranks its memories: recency, importance and relevance, weighted and added up."""
+"""The ranking of generative agents: a weighted sum of recency, importance and relevance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from memflow.memories.entries import Item
-from memflow.memories.search import Found
+from memflow.memories.search import SearchHit
 
 Normalise = Literal["min_max", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What the three terms count, how fast recency decays with a message, and whether each is stretched to [0, 1]."""
+    """The weights of the three terms, the decay per message, and the normalization to [0, 1]."""
 
     recency: float
     importance: float
@@ -21,11 +21,11 @@ class Weights:
     normalise: Normalise
 
 
-def rank(candidates: Sequence[Found], ages: Sequence[int], weights: Weights) -> list[Found]:
-    """The candidates (each with its cosine) by their sums, best first, the older first among equals.
+def rank(candidates: Sequence[SearchHit], ages: Sequence[int], weights: Weights) -> list[SearchHit]:
+    """Return the candidates (with their cosines) by weighted sum, best first, ties by age.
 
-    `ages` are the messages since each was last recalled. A memory that the model did not rate gets nothing
-    from importance. Plain floats, one after the other: the last bit does not depend on what is beside it.
+    `ages` are messages since the last access. An unrated memory has importance 0. Sums use plain floats in order, so
+    that a score does not depend on the other candidates' number.
     """
     recency = [weights.decay**age for age in ages]
     relevance = [found.score for found in candidates]
@@ -35,7 +35,7 @@ def rank(candidates: Sequence[Found], ages: Sequence[int], weights: Weights) -> 
         recency, relevance, importance = (_stretched(term) for term in (recency, relevance, importance))
     given = iter(importance)
     scored = [
-        Found(
+        SearchHit(
             found.item,
             weights.recency * recent
             + weights.relevance * relevant
@@ -46,16 +46,16 @@ def rank(candidates: Sequence[Found], ages: Sequence[int], weights: Weights) -> 
     return sorted(scored, key=_best_first)
 
 
-def _best_first(found: Found) -> tuple[float, int]:
+def _best_first(found: SearchHit) -> tuple[float, int]:
     return -found.score, found.item.order
 
 
 def _stretched(values: Sequence[float]) -> list[float]:
-    """The values moved and stretched to [0, 1]; all 0 where they are all equal, and so tell nothing apart."""
+    """Min-max normalize values to [0, 1]; all 0 if they are equal."""
     low, high = min(values, default=0.0), max(values, default=0.0)
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
 
-def items(ranked: Sequence[Found], k: int) -> list[Item]:
-    """The best `k`, without their scores."""
+def top_items(ranked: Sequence[SearchHit], k: int) -> list[Item]:
+    """Return the best `k` entries."""
     return [found.item for found in ranked[:k]]

@@ -1,22 +1,22 @@
-"""The scripted chat as a generative agent's model: statements counted, and gathered by subject. No language model."""
+"""A generative agent's model for the scripted chat: statements counted, and grouped by subject."""
 
 import re
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
-from memflow.memories.plain import statements, subject
+from memflow.memories.script_helpers import statements, subject
 
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 
 
 def _importance(request: ChatRequest) -> Rating:
-    """The more is stated, the more it matters; a mere question is everyday."""
+    """Rate by the number of statements."""
     return Rating(importance=min(10, 1 + 3 * len(statements(request.fields["memory"]))))
 
 
 def _questions(request: ChatRequest) -> Questions:
-    """What the newest statements are about."""
+    """Ask about the subjects of the newest statements."""
     said = reversed(statements(request.fields["memories"]))
     subjects = [*dict.fromkeys(subject(sentence) for sentence in said), "all this"]
     asked = [f"What is there to say about {about[:100]}?" for about in subjects[: request.fields["count"]]]
@@ -24,7 +24,7 @@ def _questions(request: ChatRequest) -> Questions:
 
 
 def _insights(request: ChatRequest) -> Insights:
-    """What was stated of each subject, together."""
+    """Combine the statements of each subject."""
     found: dict[str, dict[int, str]] = {}
     for number, line in _NUMBERED.findall(request.fields["statements"]):
         for sentence in statements(line):

@@ -1,8 +1,7 @@
-"""Between the package, which is synchronous, and our tools, which are not.
+"""The bridge between the synchronous package mem0ai and our asynchronous chat model and embedder.
 
-The package runs in a thread of its own; what it asks for is answered in the event loop, so that ledger, accounts,
-limits and the scripted chat work as for any memory. The two classes at the end are what the package takes for its
-providers.
+The package runs in a thread; its requests are answered in the event loop, so that ledger, usage and limits apply.
+`Llm` and `Embedding` are the provider classes that the package loads.
 """
 
 import asyncio
@@ -12,7 +11,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from memflow.chat.asking import read
+from memflow.chat.asking import parse_completion
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest
 from memflow.errors import BudgetSpent, ChatError, EndpointDown
 from memflow.memories.entries import Vector
@@ -22,29 +21,29 @@ from memflow.run.timing import asked
 T = TypeVar("T")
 
 EXTRACT, UPDATE = "lib_mem0/extract", "lib_mem0/update"
-"""Names of the package's two prompts. Their one field is `messages`: all that the model sees."""
+"""Names of the package's two prompts; their field is `messages`."""
 MAX_TOKENS = 2000
-"""The package's own bound on an answer. One that is cut there is one that it cannot read."""
+"""The package's own limit on an answer."""
 PATIENCE_S = 1.0
-"""How often a waiting thread looks whether it has been left alone."""
+"""Seconds between checks whether the event loop still waits for the thread."""
 
 
 @dataclass
 class Bridge:
-    """What one add asks: `vectors` are those of all texts so far; `wrong`, what was unusable and why."""
+    """The state of one add: vectors of all texts so far, and errors in `wrong`."""
 
     chat: Chat
     embed: Callable[[Sequence[str]], Awaitable[Vector]]
     vectors: dict[str, Vector] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     wanted: int = 0
-    """Changes that the model asked for."""
+    """Number of changes that the model asked for."""
     ended: ChatError | None = None
-    """What ends the whole step, and is not the package's to swallow."""
+    """The error that must end the whole step."""
     _loop: asyncio.AbstractEventLoop | None = None
 
     async def beside(self, work: Callable[[], T]) -> T:
-        """What `work` returns, done in a thread of its own: the default ones may be what an answer waits for."""
+        """Run `work` in a thread of its own and return its result; the default threads may serve the answers."""
         self._loop = asyncio.get_running_loop()
         self.wrong, self.wanted, self.ended = [], 0, None
         thread = ThreadPoolExecutor(1)
@@ -56,19 +55,19 @@ class Bridge:
             thread.shutdown(wait=False)
 
     async def learn(self, texts: Sequence[str]) -> None:
-        """Have vectors of these texts, in one call for those that are new."""
+        """Embed the new texts with one call."""
         new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
         if new:
             self.vectors.update(zip(new, await self.embed(new), strict=True))
 
     def vector(self, text: str) -> Vector:
-        """A text's vector: known, or asked for from the package's thread."""
+        """Return the vector of a text, for the package's thread."""
         if text not in self.vectors:
             self._wait(self.learn([text]))
         return self.vectors[text]
 
     def answer(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """The model's answer to the package's messages, as the model gave it."""
+        """Return the model's answer to the package's messages as text."""
         return self._wait(self._answer(messages))
 
     async def _answer(self, messages: Sequence[Mapping[str, str]]) -> str:
@@ -91,7 +90,7 @@ class Bridge:
             if isinstance(error, BudgetSpent | EndpointDown):
                 self.ended = error
             raise
-        value, wrong = read(completion, request.output)
+        value, wrong = parse_completion(completion, request.output)
         if value is None:
             self.wrong.append(f"{request.prompt}: {wrong}")
         elif isinstance(value, Facts):
@@ -103,7 +102,7 @@ class Bridge:
         return completion.text
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """What comes of `work` in the event loop; an error, where the loop waits for this thread no more."""
+        """Return the result of a coroutine run in the event loop; raise RuntimeError if the loop gave up the write."""
         loop = self._loop
         if loop is None:
             work.close()
@@ -121,24 +120,24 @@ class Bridge:
 
 
 class Llm:
-    """The chat model, as the package asks it. `config.model` is the bridge."""
+    """The LLM provider of the package. `config.model` is the bridge."""
 
     def __init__(self, config: Any) -> None:
         self.config = config
 
     def generate_response(self, messages: Sequence[Mapping[str, str]], **options: Any) -> str:
-        """The answer's text. Of the options, JSON is asked for by the answer's schema; no tools are offered."""
+        """Return the answer's text. JSON is requested by the answer's schema; tools are not supported."""
         answer: str = self.config.model.answer(messages)
         return answer
 
 
 class Embedding:
-    """The embedder, as the package asks it. `config.model` is the bridge."""
+    """The embedding provider of the package. `config.model` is the bridge."""
 
     def __init__(self, config: Any) -> None:
         self.config = config
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        """The text's vector, whatever it is for."""
+        """Return the vector of a text, whatever it is for."""
         vector: list[float] = self.config.model.vector(text).tolist()
         return vector

@@ -1,6 +1,6 @@
-"""The package mem0ai in this process: everything in memory, nothing sent to its makers, nothing in anybody's home.
+"""The package mem0ai in this process: state in memory, no telemetry, nothing in the home folder.
 
-Version 1.0.11 is the last with the two steps of Mem0's paper, extraction and update; 2.x only ever adds.
+Version 1.0.11 is the last one with the paper's two steps, extraction and update.
 """
 
 import atexit
@@ -24,17 +24,17 @@ from memflow.memories.lib_mem0.bridge import Bridge
 PACKAGE = "mem0ai==1.0.11"
 PROVIDER = "memflow"
 USER = "user"
-"""An episode has a store of its own, so one name will do for all of them."""
+"""Every episode has a store of its own, so one user name is enough."""
 EVERYTHING = 1_000_000
 CLOSE = 1e-6
-"""Scores that are closer than this are equal."""
+"""Scores closer than this count as equal."""
 
 _TODAY = re.compile(r"^- Today's date is .*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What the package says it did with a memory: its number, and ADD, UPDATE or DELETE."""
+class LibraryChange:
+    """A change reported by the package: the memory's number, and ADD, UPDATE or DELETE."""
 
     number: int
     event: str
@@ -42,12 +42,12 @@ class Change:
 
 @dataclass
 class Library:
-    """One store of the package. Its memories are numbered as they are made: its own ids are drawn at random."""
+    """One store of the package. Memories are numbered in order of creation, since the package's ids are random."""
 
     bridge: Bridge
     dimensions: int
     made: int = 0
-    """How many memories were ever made: the next number."""
+    """The number of memories ever created."""
     _ids: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class Library:
         self.memory.vector_store.search = self._search
 
     def restore(self, held: Mapping[int, tuple[str, Vector]]) -> None:
-        """Memories as they were, by number: stored without asking a model, in the order in which they were made."""
+        """Add memories by number, in order, without a model."""
         texts = []
         for _, (text, vector) in sorted(held.items()):
             texts.append(text)
@@ -67,27 +67,27 @@ class Library:
         stored = self.memory.add(said, user_id=USER, infer=False)["results"]
         self._ids = {str(one["id"]): number for one, number in zip(stored, sorted(held), strict=True)}
 
-    def add(self, messages: Sequence[Mapping[str, str]], date: str | None) -> list[Change]:
-        """Have it read messages, and say what it changed. `date` is the simulated day, where it is known."""
+    def add(self, messages: Sequence[Mapping[str, str]], date: str | None) -> list[LibraryChange]:
+        """Add messages and return the changes. `date` is the simulated date, if known."""
         self.memory.config.custom_fact_extraction_prompt = _extraction(date)
         done = self.memory.add([*messages], user_id=USER)["results"]
-        return [Change(self._number(str(one["id"])), one["event"]) for one in done]
+        return [LibraryChange(self._number(str(one["id"])), one["event"]) for one in done]
 
     def held(self) -> dict[int, str]:
-        """The memories that it holds, by number."""
+        """Return the texts of the memories by number."""
         found = self.memory.get_all(user_id=USER, limit=EVERYTHING)["results"]
         return {self._number(str(one["id"])): one["memory"] for one in found}
 
     def search(self, query: str, k: int) -> list[int]:
-        """The numbers of the `k` memories nearest to a query whose vector the bridge has, nearest first."""
+        """Return the numbers of the `k` nearest memories, nearest first; the bridge has the query's vector."""
         found = self.memory.search(query, user_id=USER, limit=k)["results"]
         return [self._ids[str(one["id"])] for one in found]
 
     def _search(self, *, limit: int, **asked: Any) -> list[Any]:
-        """What the store finds, the older memory first among equals: its own order there is any.
+        """Return the store's results with ties in order of age.
 
-        The last bit of a score, and so the order, depends on what else lies in the store, and a restored one does
-        not hold what was deleted.
+        The package's order of ties is arbitrary, and the last bit of a score depends on the other memories in the
+        store.
         """
         found = self._ranked(limit=limit + 1, **asked)
         if len(found) > limit and found[limit - 1].score - found[limit].score < CLOSE:
@@ -107,7 +107,7 @@ class Library:
 
 
 def _opened(bridge: Bridge, dimensions: int) -> Any:
-    """A store of the package that asks `bridge`."""
+    """Create a store of the package that uses `bridge`."""
     package = _package()
     base = import_module("mem0.configs.base")
     llms, embedders = import_module("mem0.llms.configs"), import_module("mem0.embeddings.configs")
@@ -127,7 +127,7 @@ def _opened(bridge: Bridge, dimensions: int) -> Any:
 
 @cache
 def _package() -> Any:
-    """The package, imported so that it neither writes to the home folder nor reports to its makers."""
+    """Import the package without telemetry and without files in the home folder."""
     folder = tempfile.mkdtemp(prefix="memflow-mem0-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:
@@ -148,7 +148,7 @@ def _package() -> Any:
 
 
 def _extraction(date: str | None) -> str:
-    """The package's own prompt for facts, with the simulated date for the date of the run, or without any."""
+    """Return the package's prompt for facts with the simulated date, or without a date."""
     prompt: str = import_module("mem0.configs.prompts").USER_MEMORY_EXTRACTION_PROMPT
     line = f"- Today's date is {date}.\n" if date else ""
     return _TODAY.sub(lambda _: line, prompt)
@@ -156,7 +156,7 @@ def _extraction(date: str | None) -> str:
 
 @contextmanager
 def _environment(**values: str) -> Iterator[None]:
-    """The environment with these values, for a package that reads it as it is imported; nothing else here does."""
+    """Set environment variables while the package is imported."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

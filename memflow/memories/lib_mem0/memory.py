@@ -1,41 +1,30 @@
-"""The memory of the package mem0ai (Mem0: Chhikara et al. 2025), as it is: its prompts, its store, its search.
+"""The memory of the package mem0ai (Chhikara et al. 2025): its prompts, its store, its search.
 
-What arrived together is one `add`: the package asks a model for facts, looks for the nearest memories of each, and has
-a model say what to add, update and delete. What it then holds is mirrored in the EntryStore, and that is what time
-travel rests on: a restored memory gives the entries that were live to a new store of the package, without a model.
-What cannot be had again are the package's history table and its timestamps; no search looks at either.
-
-Decisions: the simulated date stands where the package's prompt has the day of the run, since no ledger would know the
-prompt tomorrow; without a date the line is left out. The model samples as the settings say, not at the package's
-temperature of 0.1; its limit of 2000 tokens stays. Answers are asked for by a bounded schema where the package
-asks for any JSON. A speaker's name stands before the words. The package only logs what it could not do; here each such
-case is an entry of kind failure. Sources of a memory are the messages of all adds that touched it: which of them a
-fact is from, the package does not say. Notes are dated by the last add that touched a memory, oldest first.
+Each arrival is one `add`; its result is mirrored in the EntryStore, from which a restored memory fills a new store
+without a model. Deviations from the package are in docs/fidelity.md and docs/memories.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.errors import BadSettings
 from memflow.memories.entries import Item
 from memflow.memories.lib_mem0.bridge import Bridge
-from memflow.memories.lib_mem0.library import PACKAGE, Change, Library
-from memflow.memories.lib_mem0.scripted import HANDLERS
+from memflow.memories.lib_mem0.library import PACKAGE, Library, LibraryChange
 from memflow.memories.memory import FAILURE, Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
-from memflow.memories.verbatim import dated
+from memflow.memories.verbatim import with_date
 
 MEMORY = "memory"
 
 
 @dataclass
 class LibMem0(Memory):
-    """Recalls the `k` memories that the package finds for the query, as notes.
+    """The installed package mem0ai: facts that a model adds, updates and deletes.
 
-    An entry's meta holds its number in the order in which memories were made, its text as the package has it, and its
-    date. The package's own ids are random, and would make every replay another table.
+    An entry's `meta` has its number in order of creation, the package's text and the date. Sources are the messages of
+    all adds that changed it.
     """
 
     k: int = parameter(10, "How many memories are recalled.", low=1)
@@ -49,12 +38,12 @@ class LibMem0(Memory):
         self._seen = -1
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """One add of the package, and its outcome mirrored in the entries."""
+        """Call the package's `add` and mirror the result."""
         library = await self._opened(messages[0].text)
         sources = [message.message_id for message in messages]
         date = next((message.sent_at for message in reversed(messages) if message.sent_at), None)
         said = [{"role": message.role, "content": _words(message)} for message in messages]
-        bridge, changes = library.bridge, list[Change]()
+        bridge, changes = library.bridge, list[LibraryChange]()
         try:
             changes = await bridge.beside(lambda: library.add(said, date))
         except BadSettings:
@@ -75,7 +64,7 @@ class LibMem0(Memory):
         self._seen = self.store.version
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """What the package finds; reading changes nothing in it."""
+        """Return the package's search results."""
         if not self.store.live(MEMORY):
             return Recall()
         [vector] = await self.embed([query])
@@ -86,12 +75,8 @@ class LibMem0(Memory):
         held = self._held()
         return recalled([held[number] for number in numbers])
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     async def _opened(self, text: str) -> Library:
-        """A store of the package with the live memories: the one at hand, or a new one where entries changed."""
+        """Return the package's store with the live memories, a new one if entries changed."""
         if self._library is not None and self._seen == self.store.version:
             return self._library
         held = {
@@ -110,9 +95,9 @@ class LibMem0(Memory):
         return self._library
 
     def _mirror(
-        self, library: Library, changes: Sequence[Change], sources: Sequence[str], date: str | None
+        self, library: Library, changes: Sequence[LibraryChange], sources: Sequence[str], date: str | None
     ) -> None:
-        """Retire what the package deleted, revise what it changed, add what is new."""
+        """Retire deleted memories, revise changed ones and add new ones."""
         now, held = library.held(), self._held()
         touched = {change.number for change in changes if change.event == "UPDATE"}
         for number, item in held.items():
@@ -121,7 +106,7 @@ class LibMem0(Memory):
             elif number in touched or now[number] != item.meta["memory"]:
                 self.store.revise(
                     item,
-                    text=dated(now[number], date),
+                    text=with_date(now[number], date),
                     sources=dict.fromkeys((*item.sources, *sources)),
                     vector=library.bridge.vectors[now[number]],
                     meta=_meta(number, now[number], date),
@@ -129,14 +114,14 @@ class LibMem0(Memory):
         for number in sorted(now.keys() - held.keys()):
             self.store.add(
                 MEMORY,
-                dated(now[number], date),
+                with_date(now[number], date),
                 sources=sources,
                 vector=library.bridge.vectors[now[number]],
                 meta=_meta(number, now[number], date),
             )
 
     def _held(self) -> dict[int, Item]:
-        """The live memories by number."""
+        """Return the live memories by number."""
         return {item.meta["mem0"]: item for item in self.store.live(MEMORY)}
 
 
@@ -145,5 +130,5 @@ def _meta(number: int, memory: str, date: str | None) -> dict[str, object]:
 
 
 def _words(message: Message) -> str:
-    """The words as the package is told them: it has roles of its own, and no speakers."""
+    """Return the text with the speaker's name, since the package has no speakers."""
     return f"{message.speaker}: {message.text}" if message.speaker else message.text

@@ -10,7 +10,7 @@ from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.lib_mem0.answers import FACTS, OPERATIONS, Facts, Operation, Operations
 from memflow.memories.lib_mem0.bridge import EXTRACT, UPDATE
-from memflow.memories.plain import statements, subject
+from memflow.memories.script_helpers import statements, subject
 
 _SAID = "Input:\n"
 _KNOWN, _NEW, _END = (

@@ -1,8 +1,7 @@
-"""The update phase: ADD, UPDATE, DELETE or NOOP for each new fact (section 2.1, and the algorithm of the appendix).
+"""Mem0's update phase: ADD, UPDATE, DELETE or NOOP for each new fact (section 2.1 and appendix).
 
-All facts of one passage are decided in one request beside the similar facts held, as the published prompt does. A
-fact may remove several memories that it contradicts, and be added besides. UPDATE keeps the sources of the memory it
-adds to, unless the model says that the new text replaces what the memory said.
+One request decides all facts of a passage. A fact may delete several contradicted memories and be added too. UPDATE
+keeps the sources of the old memory unless the new text replaces it.
 """
 
 from collections import Counter
@@ -11,9 +10,9 @@ from dataclasses import dataclass
 
 from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.mem0.answers import Decision, Decisions
-from memflow.memories.mem0.passages import numbered
-from memflow.memories.memory import Ask
-from memflow.memories.verbatim import dated
+from memflow.memories.mem0.passages import number_lines
+from memflow.memories.memory import PromptRequest
+from memflow.memories.verbatim import with_date
 
 FACT = "fact"
 CHANGES = ("UPDATE", "DELETE")
@@ -21,8 +20,8 @@ CHANGES = ("UPDATE", "DELETE")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A fact that is not in the memory yet: its text, the messages that say it, and when the last was said."""
+class NewFact:
+    """An extracted fact: its text, the messages that state it, and the date of the last one."""
 
     text: str
     sources: tuple[str, ...]
@@ -30,27 +29,27 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Deciding:
-    """New facts beside the memories they may change. The model sees both by their numbers."""
+class FactUpdate:
+    """New facts and the memories that they may change; a StoreChange."""
 
     store: EntryStore
-    facts: Sequence[Candidate]
+    facts: Sequence[NewFact]
     memories: Sequence[Item]
 
     @property
-    def ask(self) -> Ask | None:
-        """None where nothing similar is held: then every fact is new, and is added."""
+    def ask(self) -> PromptRequest | None:
+        """The request, or None if no similar memory exists and every fact is added."""
         if not self.facts or not self.memories:
             return None
         fields = {
-            "memories": numbered([item.text for item in self.memories]),
-            "facts": numbered([dated(fact.text, fact.date) for fact in self.facts]),
+            "memories": number_lines([item.text for item in self.memories]),
+            "facts": number_lines([with_date(fact.text, fact.date) for fact in self.facts]),
         }
         sources = dict.fromkeys(source for fact in self.facts for source in fact.sources)
-        return Ask("decide", fields, tuple(sources), self.wrong)
+        return PromptRequest("decide", fields, tuple(sources), self.wrong)
 
     def wrong(self, answer: Decisions) -> str | None:
-        """What is wrong with an answer that its schema cannot know; None when nothing is."""
+        """Return what is wrong with an answer beyond its schema, or None."""
         for decision in answer.decisions:
             complaint = self._misfit(decision)
             if complaint:
@@ -69,7 +68,7 @@ class Deciding:
         return None
 
     def _misfit(self, decision: Decision) -> str | None:
-        """What is wrong with one decision by itself."""
+        """Return what is wrong with one decision, or None."""
         if decision.fact > len(self.facts):
             return f"there is no fact {decision.fact}; the last is {len(self.facts)}"
         if decision.operation in CHANGES and not 0 < decision.memory <= len(self.memories):
@@ -82,12 +81,12 @@ class Deciding:
         return None
 
     def texts(self, answer: Decisions | None) -> list[str]:
-        """The new texts of updated memories, and those of the facts."""
+        """Return the texts to embed: the facts and updated memories."""
         updates = [self._updated(each) for each in _of(answer, "UPDATE")]
         return [*(fact.text for fact in self.facts), *updates]
 
     def apply(self, answer: Decisions | None, vectors: Mapping[str, Vector]) -> None:
-        """Carry the decisions out, in their order."""
+        """Apply the decisions in order."""
         if answer is None:
             for fact in self.facts:
                 self._add(fact, vectors)
@@ -100,10 +99,10 @@ class Deciding:
             elif decision.operation == "DELETE":
                 self.store.retire(self.memories[decision.memory - 1].entry_id)
 
-    def _add(self, fact: Candidate, vectors: Mapping[str, Vector]) -> None:
+    def _add(self, fact: NewFact, vectors: Mapping[str, Vector]) -> None:
         self.store.add(
             FACT,
-            dated(fact.text, fact.date),
+            with_date(fact.text, fact.date),
             sources=fact.sources,
             vector=vectors[fact.text],
             meta=_meta(fact.date),
@@ -115,7 +114,7 @@ class Deciding:
         date = fact.date or old.meta.get("date")
         self.store.revise(
             old,
-            text=dated(text, date),
+            text=with_date(text, date),
             sources=fact.sources
             if decision.replaces
             else tuple(dict.fromkeys((*old.sources, *fact.sources))),
@@ -124,7 +123,7 @@ class Deciding:
         )
 
     def _updated(self, decision: Decision) -> str:
-        """The new text without a date before it, should the model have copied that from a list."""
+        """Return the new text without a date copied from the list."""
         text = decision.text.strip()
         dates = (self.memories[decision.memory - 1].meta.get("date"), self.facts[decision.fact - 1].date)
         for date in dates:

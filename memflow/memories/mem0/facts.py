@@ -1,35 +1,32 @@
-"""Facts drawn from messages and kept up to date: the machinery of `mem0`, `mem0_graph` and `awe`.
+"""Extraction and update of facts, shared by `mem0`, `mem0_graph` and `awe` (section 2.1).
 
-Two phases (section 2.1 of the paper). A model draws salient facts from new messages; then, for all facts of one
-passage at once, it sees the most similar facts held and decides (decisions.py). Facts of independent passages are
-drawn at once and embedded in one call; decisions follow each other, since each sees what the one before has done.
+Facts of independent passages are extracted concurrently and embedded with one call; updates follow one another, since
+each sees the result of the one before.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from memflow.chat.scripted import Handler
 from memflow.memories.entries import Vector
 from memflow.memories.mem0.answers import Facts
-from memflow.memories.mem0.decisions import FACT, Candidate, Deciding
+from memflow.memories.mem0.decisions import FACT, FactUpdate, NewFact
 from memflow.memories.mem0.passages import Passage
-from memflow.memories.mem0.scripted import HANDLERS
-from memflow.memories.memory import Ask, Memory, Recall, parameter
+from memflow.memories.memory import Memory, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
 
 
-class Step(Protocol):
-    """Something that may have to be asked before it changes the store."""
+class StoreChange(Protocol):
+    """A change of the store that may first need an answer of the model."""
 
     @property
-    def ask(self) -> Ask | None:
-        """What to ask; None where nothing is open."""
+    def ask(self) -> PromptRequest | None:
+        """The request, or None if no answer is needed."""
         ...
 
     def texts(self, answer: Any) -> list[str]:
-        """Texts whose vectors the change needs, by the answer: None where nothing was asked."""
+        """Return the texts to embed for the change; `answer` is None if there was no request."""
         ...
 
     def apply(self, answer: Any, vectors: Mapping[str, Vector]) -> None:
@@ -39,12 +36,12 @@ class Step(Protocol):
 
 @dataclass
 class FactMemory(Memory):
-    """Draws facts from passages and settles them against those it holds."""
+    """A memory that extracts facts from passages and updates the facts it has."""
 
     similar: int = parameter(10, "How many facts held a new one is compared with.", low=1)
     k: int = parameter(5, "How many facts are recalled.", low=1)
 
-    asks: ClassVar[tuple[str, ...]] = ("decide", "extract")
+    prompt_stems: ClassVar[tuple[str, ...]] = ("decide", "extract")
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, FACT)
@@ -53,46 +50,42 @@ class FactMemory(Memory):
     def package(cls) -> str:
         return __name__.rpartition(".")[0]
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
-    def extraction(self, passage: Passage) -> Ask:
-        """Which facts the new messages of a passage say."""
+    def extraction(self, passage: Passage) -> PromptRequest:
+        """Return the request for the facts of a passage's new messages."""
 
         def wrong(answer: Facts) -> str | None:
             return passage.misses(number for fact in answer.facts for number in fact.messages)
 
-        return Ask("extract", passage.fields(), passage.sources, wrong)
+        return PromptRequest("extract", passage.fields(), passage.sources, wrong)
 
-    def candidates(self, passage: Passage, answer: Facts | None) -> list[Candidate]:
-        """The facts of an answer with their sources and dates: none, where there was no answer."""
+    def candidates(self, passage: Passage, answer: Facts | None) -> list[NewFact]:
+        """Return the facts of an answer with sources and dates."""
         return [
-            Candidate(fact.text, *passage.cited(fact.messages)) for fact in (answer.facts if answer else ())
+            NewFact(fact.text, *passage.cited(fact.messages)) for fact in (answer.facts if answer else ())
         ]
 
-    def deciding(self, facts: Sequence[Candidate], vectors: Mapping[str, Vector]) -> Deciding:
-        """The facts beside those most similar to any of them, oldest first."""
+    def deciding(self, facts: Sequence[NewFact], vectors: Mapping[str, Vector]) -> FactUpdate:
+        """Return the update of facts against the most similar ones in the store, oldest first."""
         near = {
             item.entry_id: item
             for fact in facts
             for item in self.index.search(vectors[fact.text], self.similar)
         }
-        return Deciding(self.store, facts, sorted(near.values(), key=lambda item: item.order))
+        return FactUpdate(self.store, facts, sorted(near.values(), key=lambda item: item.order))
 
     async def vectors(
         self, texts: Iterable[str], known: Mapping[str, Vector] | None = None
     ) -> dict[str, Vector]:
-        """The vectors of the texts beside those known already, in one call for all that are not."""
+        """Embed the unknown texts with one call and return all vectors by text."""
         found = dict(known or {})
         unknown = [text for text in dict.fromkeys(texts) if text not in found]
         found.update(zip(unknown, await self.embed(unknown), strict=True))
         return found
 
-    async def take(self, steps: Sequence[Step], vectors: Mapping[str, Vector]) -> dict[str, Vector]:
-        """Ask what the steps have to ask, at once, and let them change the store in their order.
+    async def take(self, steps: Sequence[StoreChange], vectors: Mapping[str, Vector]) -> dict[str, Vector]:
+        """Send the requests of the changes concurrently, then apply the changes in order.
 
-        A step whose question gets no usable answer changes nothing. Returns the vectors known afterwards.
+        A change without a usable answer is skipped. Returns all vectors known afterwards.
         """
         asks = [step.ask for step in steps]
         answers = iter(await self.ask_all([ask for ask in asks if ask is not None]))
@@ -105,14 +98,14 @@ class FactMemory(Memory):
             step.apply(answer, known)
         return known
 
-    async def settle(self, drawn: Sequence[Sequence[Candidate]]) -> None:
-        """Embed all facts in one call, and decide on those of one passage after those of another."""
+    async def settle(self, drawn: Sequence[Sequence[NewFact]]) -> None:
+        """Embed all facts with one call and apply the updates passage by passage."""
         vectors = await self.vectors(fact.text for facts in drawn for fact in facts)
         for facts in drawn:
             vectors = await self.take([self.deciding(facts, vectors)], vectors)
 
     async def found(self, query: str) -> Recall:
-        """The `k` facts nearest to the query, as notes in the order in which they were written."""
+        """Return the `k` facts nearest to the query, as notes in the order of writing."""
         if not self.store.live(FACT):
             return Recall()
         [vector] = await self.embed([query])

@@ -1,11 +1,8 @@
-"""The Mem0^g memory: Mem0's facts, and beside them a graph of entities and relations (section 2.2 of the paper).
+"""Mem0^g: Mem0's facts and a graph of entities and relations (section 2.2).
 
-Writing: from each new pair a model draws the entities with their types, then the relations between them; a resolver
-names the old relations that the new ones contradict. Reading: a model names the entities of the query; recalled are
-the relations of the nodes they match and those that match the query as a whole, nearest to the query first, added to
-Mem0's facts. The paper leaves its thresholds open. `same` and `anchor` are those of the published code, where nodes
-merge from 0.9 and are found from 0.7 on; `relevant` is ours. The published code never matches whole triplets to the
-query, removes what is contradicted, and recalls the five best by BM25.
+A write extracts entities, then relations; new relations retire contradicted ones. A read finds relations of the
+query's entities and relations similar to the query. Thresholds of the published code are the defaults; see
+docs/fidelity.md.
 """
 
 from collections.abc import Sequence
@@ -15,25 +12,31 @@ from typing import ClassVar
 from memflow.memories.mem0.answers import Entities, Names, Relations
 from memflow.memories.mem0.facts import FACT
 from memflow.memories.mem0.memory import Mem0
-from memflow.memories.mem0.passages import Passage, numbered
+from memflow.memories.mem0.passages import Passage, number_lines
 from memflow.memories.mem0.triplets import ENTITY, RELATION, Graph, Triplet
-from memflow.memories.memory import Ask, Calls, Message, Recall, parameter
+from memflow.memories.memory import Calls, Message, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.tokens import estimate
 
 
 @dataclass
 class Mem0Graph(Mem0):
-    """Recalls the `k` nearest facts, and `relations` relations around the entities of the query."""
+    """Mem0's facts, and a graph of entities and their relations."""
 
     relations: int = parameter(5, "How many relations are recalled beside the facts.", low=1)
     same: float = parameter(0.9, "From which cosine of their names on two entities are one node.")
     anchor: float = parameter(0.7, "From which cosine on a node is meant by an entity of the query.")
     relevant: float = parameter(0.4, "From which cosine on a relation is recalled for the whole query.")
 
-    asks: ClassVar[tuple[str, ...]] = (*Mem0.asks, "entities", "identify", "relations", "resolve")
+    prompt_stems: ClassVar[tuple[str, ...]] = (
+        *Mem0.prompt_stems,
+        "entities",
+        "identify",
+        "relations",
+        "resolve",
+    )
     calls: ClassVar[Calls] = Calls(chat_write=6, chat_read=1, embed_write=2, embed_read=1, per="round")
-    bookkeeping: ClassVar[frozenset[str]] = Mem0.bookkeeping | {ENTITY}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Mem0.bookkeeping_kinds | {ENTITY}
     version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
@@ -41,11 +44,11 @@ class Mem0Graph(Mem0):
         self.graph = Graph(self.store, self.same)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Draw facts and entities of all new pairs at once, then their relations, then settle pair after pair."""
+        """Extract facts and entities of all pairs concurrently, then relations, then apply pair by pair."""
         held, passages = self.arrive(messages)
         asks = [
             *map(self.extraction, passages),
-            *(Ask("entities", passage.fields(), passage.sources) for passage in passages),
+            *(PromptRequest("entities", passage.fields(), passage.sources) for passage in passages),
             *self.refreshing(held),
         ]
         answers = await self.ask_all(asks)
@@ -67,8 +70,7 @@ class Mem0Graph(Mem0):
             vectors = await self.take([self.deciding(facts, vectors), resolving], vectors)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """The facts, and below them the relations, each in the order in which they were written; entries nearest
-        first."""
+        """Return facts, then relations, each in the order of writing; entries by cosine."""
         if not self.store.live(RELATION):
             return await self.found(query)
         meant: Names = await self.ask_to_read("identify", {"query": query})
@@ -84,7 +86,7 @@ class Mem0Graph(Mem0):
         return Recall(notes=notes, entries=entries, injected_tokens=estimate(notes))
 
     async def _related(self, passages: Sequence[Passage], named: Sequence[Entities]) -> list[list[Triplet]]:
-        """The triplets of each passage; where fewer than two entities are named there is nothing to ask."""
+        """Return the triplets of each passage with at least two entities."""
         asking = [at for at, entities in enumerate(named) if len(entities.entities) > 1]
         answers = await self.ask_all([self._relating(passages[at], named[at]) for at in asking])
         related: list[list[Triplet]] = [[] for _ in passages]
@@ -92,8 +94,8 @@ class Mem0Graph(Mem0):
             related[at] = _triplets(passages[at], named[at], answer)
         return related
 
-    def _relating(self, passage: Passage, named: Entities) -> Ask:
-        """How the entities of a passage stand to each other."""
+    def _relating(self, passage: Passage, named: Entities) -> PromptRequest:
+        """Return the request for the relations between the entities of a passage."""
 
         def wrong(answer: Relations) -> str | None:
             for each in answer.relations:
@@ -103,8 +105,8 @@ class Mem0Graph(Mem0):
                     return f"a relation joins entity {each.source} to itself"
             return passage.misses(number for each in answer.relations for number in each.messages)
 
-        entities = numbered(f"{entity.name} ({entity.type})" for entity in named.entities)
-        return Ask("relations", {**passage.fields(), "entities": entities}, passage.sources, wrong)
+        entities = number_lines(f"{entity.name} ({entity.type})" for entity in named.entities)
+        return PromptRequest("relations", {**passage.fields(), "entities": entities}, passage.sources, wrong)
 
 
 def _triplets(passage: Passage, named: Entities, answer: Relations | None) -> list[Triplet]:

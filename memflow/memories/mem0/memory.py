@@ -1,10 +1,7 @@
-"""The Mem0 memory: facts drawn from each new pair of messages, in the light of a summary and of the last messages.
+"""Mem0: facts extracted from each pair of messages, given a summary and the last messages (section 2.1).
 
-For each pair the model is shown a summary of the conversation, the last `recent` messages before the pair (the
-paper's m = 10) and the pair; what it draws is compared with the `similar` nearest facts (s = 10). The paper refreshes
-the summary "periodically", in a process of its own: here whenever `refresh` messages are not in it yet, beside the
-extraction, so that the pairs of one arrival see the summary as it was before. Only facts are recalled: the messages
-of the window and the summary serve extraction alone, and are no memory of anything.
+The model sees the summary, the last `recent` messages (paper: m = 10) and the pair; facts are compared with the
+`similar` nearest (s = 10). The summary is refreshed after every `refresh` messages.
 """
 
 from collections.abc import Sequence
@@ -14,26 +11,26 @@ from typing import ClassVar
 from memflow.memories.mem0.answers import Summary
 from memflow.memories.mem0.facts import FactMemory
 from memflow.memories.mem0.passages import NONE, Passage
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
-from memflow.memories.verbatim import Kept, forget, keep, kept
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
+from memflow.memories.verbatim import StoredMessage, retire_messages, store_messages, stored_messages
 
 WINDOW, SUMMARY = "window", "summary"
 
 
 @dataclass
 class Mem0(FactMemory):
-    """Recalls the `k` facts nearest to the query."""
+    """Facts drawn in the light of a summary and the last messages, and kept up to date."""
 
     recent: int = parameter(10, "How many messages before the new ones the model is shown.")
     refresh: int = parameter(10, "How many messages the summary may be behind.", low=1)
     together: int = parameter(2, "How many messages of an arrival facts are drawn from together.", low=1)
 
-    asks: ClassVar[tuple[str, ...]] = ("decide", "extract", "summarise")
+    prompt_stems: ClassVar[tuple[str, ...]] = ("decide", "extract", "summarise")
     calls: ClassVar[Calls] = Calls(chat_write=3, embed_write=2, embed_read=1, per="round")
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {WINDOW, SUMMARY}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {WINDOW, SUMMARY}
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Draw the facts of all new pairs at once, then settle pair after pair what they do to the memory."""
+        """Extract the facts of all pairs concurrently, then apply the updates pair by pair."""
         held, passages = self.arrive(messages)
         asks = [*map(self.extraction, passages), *self.refreshing(held)]
         answers = await self.ask_all(asks)
@@ -41,14 +38,14 @@ class Mem0(FactMemory):
         await self.settle([self.candidates(*pair) for pair in zip(passages, answers, strict=False)])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """The facts as notes, in the order in which they were written."""
+        """Return the nearest facts as notes in the order of writing."""
         return await self.found(query)
 
-    def arrive(self, messages: Sequence[Message]) -> tuple[list[Kept], list[Passage]]:
-        """Take the messages into the window: all it holds now, and the new ones as passages."""
+    def arrive(self, messages: Sequence[Message]) -> tuple[list[StoredMessage], list[Passage]]:
+        """Add the messages to the window; return the window and the new messages as passages."""
         before = len(self.store.live(WINDOW))
-        keep(self.store, messages, WINDOW)
-        held = kept(self.store, WINDOW)
+        store_messages(self.store, messages, WINDOW)
+        held = stored_messages(self.store, WINDOW)
         summary = "".join(item.text for item in self.store.live(SUMMARY))
         starts = range(before, len(held), self.together)
         return held, [
@@ -56,20 +53,19 @@ class Mem0(FactMemory):
             for at in starts
         ]
 
-    def refreshing(self, held: Sequence[Kept]) -> list[Ask]:
-        """What to ask for a new summary, once it is `refresh` messages behind."""
+    def refreshing(self, held: Sequence[StoredMessage]) -> list[PromptRequest]:
+        """Return the request for a new summary, if it is `refresh` messages behind."""
         behind = self._behind(held)
         if len(behind) < self.refresh:
             return []
         passage = Passage(behind, summary="".join(item.text for item in self.store.live(SUMMARY)))
         fields = {"summary": passage.summary or NONE, "messages": passage.fields()["messages"]}
-        return [Ask("summarise", fields, passage.sources)]
+        return [PromptRequest("summarise", fields, passage.sources)]
 
-    def leave(self, held: Sequence[Kept], refreshed: Sequence[Summary | None]) -> None:
-        """Write the new summary, if one was asked for, and let go of what neither it nor a passage will need.
+    def leave(self, held: Sequence[StoredMessage], refreshed: Sequence[Summary | None]) -> None:
+        """Write the new summary, if requested, and retire messages that nothing needs any more.
 
-        What a model fails to sum up leaves the window all the same, and its failure says so: a window must not
-        grow with a model's failures.
+        Messages leave even if the summary failed: the window must not grow with failures.
         """
         behind = self._behind(held)
         for summary in refreshed:
@@ -77,10 +73,12 @@ class Mem0(FactMemory):
             self._sum_up(summary, sources)
         old = held[: max(0, len(held) - self.recent)]
         waiting = [] if refreshed else [message.item.entry_id for message in behind]
-        forget(self.store, [message for message in old if message.item.entry_id not in waiting], WINDOW)
+        retire_messages(
+            self.store, [message for message in old if message.item.entry_id not in waiting], WINDOW
+        )
 
-    def _behind(self, held: Sequence[Kept]) -> list[Kept]:
-        """The messages of the window that the summary does not cover."""
+    def _behind(self, held: Sequence[StoredMessage]) -> list[StoredMessage]:
+        """Return the messages of the window that the summary does not cover."""
         covered = {source for item in self.store.live(SUMMARY) for source in item.sources}
         return [message for message in held if not covered.issuperset(message.item.sources)]
 

@@ -1,25 +1,24 @@
-"""Passages: messages that are read together, and how a prompt shows them."""
+"""Passages: messages that are read together, and their form in prompts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memflow.memories.verbatim import Kept
+from memflow.memories.verbatim import StoredMessage
 
 NONE = "(none)"
 
 
-def numbered(lines: Iterable[str]) -> str:
-    """The lines with their numbers, from 1; what a line holds beyond its first one is set in, so that no number
-    in it can be taken for one of ours."""
+def number_lines(lines: Iterable[str]) -> str:
+    """Number lines from 1; continuation lines are indented, so that their text cannot look like a number."""
     return "\n".join(f"{number}. " + "\n   ".join(line.splitlines()) for number, line in enumerate(lines, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """New messages that are read together, and what the model may know beside them to understand them."""
+    """New messages that are read together, with the recent messages and the summary as context."""
 
-    said: Sequence[Kept]
-    recent: Sequence[Kept] = ()
+    said: Sequence[StoredMessage]
+    recent: Sequence[StoredMessage] = ()
     summary: str = ""
 
     @property
@@ -28,20 +27,20 @@ class Passage:
         return tuple(source for message in self.said for source in message.item.sources)
 
     def fields(self) -> dict[str, str]:
-        """The fields that every prompt about a passage has; the new messages are numbered."""
+        """Return the prompt fields of a passage; new messages are numbered."""
         return {
             "summary": self.summary or NONE,
             "recent": "\n".join(message.note() for message in self.recent) or NONE,
-            "messages": numbered(message.note() for message in self.said),
+            "messages": number_lines(message.note() for message in self.said),
         }
 
     def cited(self, numbers: Iterable[int]) -> tuple[tuple[str, ...], str | None]:
-        """The ids of the messages of these numbers, as they were said, and the date of the last one."""
+        """Return the ids of the messages with these numbers, in order, and the date of the last."""
         messages = [self.said[number - 1] for number in sorted(set(numbers))]
         return tuple(source for message in messages for source in message.item.sources), messages[-1].date
 
     def misses(self, numbers: Iterable[int]) -> str | None:
-        """What is wrong with the numbers of messages that an answer cites, or None."""
+        """Return what is wrong with the message numbers that an answer cites, or None."""
         for number in numbers:
             if number > len(self.said):
                 return f"there is no new message {number}; the last is {len(self.said)}"

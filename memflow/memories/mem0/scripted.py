@@ -1,7 +1,7 @@
-"""The scripted chat as Mem0's writer. It is no language model.
+"""Mem0's writer for the scripted chat.
 
-Every statement of someone other than the assistant is a fact. A fact about the same subject as a memory replaces it.
-In the graph a statement is a relation from its speaker to its last word, by the name of its subject.
+Every statement not made by the assistant is a fact; it replaces the memory with the same subject. In the graph it is a
+relation from its speaker to its last word, named by its subject.
 """
 
 import re
@@ -22,7 +22,7 @@ from memflow.memories.mem0.answers import (
     Relations,
     Summary,
 )
-from memflow.memories.plain import statements, subject
+from memflow.memories.script_helpers import statements, subject
 from memflow.words import search_words
 
 _NUMBERED = re.compile(r"^(\d+)\. ?(?:\[[^\]]*\] ?)?(.*)$")
@@ -31,7 +31,7 @@ _SPEAKER = re.compile(r"([^\s:][^:\n]{0,39}): ")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a numbered list with their numbers, without their dates; set-in lines have the one before's."""
+    """Yield (number, text) of a numbered list without dates; continuation lines repeat the number."""
     number = 0
     for line in text.splitlines():
         match = _NUMBERED.match(line)
@@ -41,7 +41,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _said(messages: str) -> Iterator[tuple[int, str, str]]:
-    """Number, speaker and sentence of each statement that is not the assistant's."""
+    """Yield (number, speaker, sentence) of statements not made by the assistant."""
     speaker = ""
     last = 0
     for number, line in _lines(messages):
@@ -84,7 +84,7 @@ def _summarise(request: ChatRequest) -> Summary:
 
 
 def _triplets(messages: str) -> list[tuple[int, str, str, str]]:
-    """Number, speaker, subject and last word of the first four statements that have all three."""
+    """Return (number, speaker, subject, last word) of the first four complete statements."""
     found = []
     for number, speaker, sentence in _said(messages):
         source, label, target = speaker or "user", subject(sentence)[:60], search_words(sentence)[-1][:60]
@@ -114,14 +114,14 @@ def _relations(request: ChatRequest) -> Relations:
 
 
 def _resolve(request: ChatRequest) -> Obsolete:
-    """An old relation is over where a new one has its source and its label."""
+    """Mark old relations with the source and label of a new one as obsolete."""
     new = {text.rpartition(" -> ")[0] for _, text in _lines(request.fields["new"])}
     old = _lines(request.fields["old"])
     return Obsolete(obsolete=[number for number, text in old if text.rpartition(" -> ")[0] in new][:10])
 
 
 def _identify(request: ChatRequest) -> Names:
-    """The words of the query, and whoever says I."""
+    """Return the words of the query, and `user` for a first-person query."""
     query = request.fields["query"]
     who = ["user"] if _SELF.search(query) else []
     return Names(names=[*who, *(word[:60] for word in search_words(query))][:5])

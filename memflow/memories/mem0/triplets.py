@@ -1,8 +1,7 @@
-"""The graph of `mem0_graph`: entities as nodes, relations between them as triplets (section 2.2 of the paper).
+"""The graph of `mem0_graph`: entities as nodes, relations as triplets (section 2.2).
 
-An entity entry is a node: its name, its type and the vector of its name. A relation entry is a triplet; its `meta`
-names the nodes at its ends. Entities whose names are alike enough are one node, under the name that came first. A
-relation that a later one contradicts is retired, which is the paper's marking it as no longer valid.
+Entities with similar names share a node under the first name. Retiring a contradicted relation is the paper's marking
+as invalid.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,17 +11,17 @@ import numpy as np
 
 from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.mem0.answers import Entity, Obsolete
-from memflow.memories.mem0.passages import numbered
-from memflow.memories.memory import Ask
-from memflow.memories.search import Dense, Found
-from memflow.memories.verbatim import dated
+from memflow.memories.mem0.passages import number_lines
+from memflow.memories.memory import PromptRequest
+from memflow.memories.search import Dense, SearchHit
+from memflow.memories.verbatim import with_date
 
 ENTITY, RELATION = "entity", "relation"
 
 
 @dataclass(frozen=True)
 class Node:
-    """An entity of the graph, or one to be: `item` is None until it is written."""
+    """An entity of the graph; `item` is None until it is added."""
 
     name: str
     type: str
@@ -31,7 +30,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Triplet:
-    """A relation that was drawn: the names of its ends, the messages that say it, and when the last was said."""
+    """An extracted relation: the names of its ends, the messages that state it, and the date of the last."""
 
     source: str
     relation: str
@@ -51,7 +50,7 @@ class Triplet:
 
 
 class Graph:
-    """The live entities and relations of a store. Names are one node from a cosine of `same` on."""
+    """The live entities and relations of a store; names with a cosine of `same` or more share a node."""
 
     def __init__(self, store: EntryStore, same: float) -> None:
         self.store = store
@@ -60,7 +59,7 @@ class Graph:
         self.relations = Dense(store, RELATION)
 
     def meet(self, entities: Sequence[Entity], vectors: Mapping[str, Vector]) -> dict[str, Node]:
-        """The node of each entity, by its name: one of the graph, or a new one that alike names share."""
+        """Return the node of each entity by name, existing or new."""
         met: dict[str, Node] = {}
         new: list[Node] = []
         for entity in entities:
@@ -78,33 +77,33 @@ class Graph:
         return met
 
     def ends(self, relation: Item) -> set[str]:
-        """The ids of the nodes that a relation joins. A node is never revised, so they stay what they are."""
+        """Return the ids of a relation's nodes; nodes are never revised."""
         return {relation.meta["source"], relation.meta["target"]}
 
     def touching(self, nodes: set[str], text: Vector, most: int) -> list[Item]:
-        """The `most` relations nearest to a text among those that go into or out of the nodes."""
+        """Return the `most` relations of the nodes nearest to a text."""
         ranked = self.relations.search(text, len(self.store))
         return [item for item in ranked if self.ends(item) & nodes][:most]
 
     def resolving(
         self, drawn: Sequence[Triplet], met: Mapping[str, Node], vectors: Mapping[str, Vector], similar: int
-    ) -> "Resolving":
-        """What was drawn from one passage, beside the old relations of its nodes that may contradict it."""
+    ) -> "RelationUpdate":
+        """Return the update of a passage's triplets against old relations that may contradict them."""
         joined, old = [], {}
         for triplet in drawn:
             source, target = met[triplet.source], met[triplet.target]
             if source.name == target.name:
                 continue  # Two names of one node: nothing stands between them.
-            joined.append(Joined(_renamed(triplet, source.name, target.name), source, target))
+            joined.append(JoinedTriplet(_renamed(triplet, source.name, target.name), source, target))
             nodes = {node.item.entry_id for node in (source, target) if node.item is not None}
             for item in self.touching(nodes, vectors[triplet.text], similar):
                 old[item.entry_id] = item
         again = {known.entry_id for each in joined if (known := self.known(each)) is not None}
         contested = sorted((old[key] for key in old.keys() - again), key=lambda item: item.order)
-        return Resolving(self, joined, contested)
+        return RelationUpdate(self, joined, contested)
 
-    def known(self, new: "Joined") -> Item | None:
-        """The live relation that says the same between the same nodes."""
+    def known(self, new: "JoinedTriplet") -> Item | None:
+        """Return the live relation with the same label between the same nodes, or None."""
         if new.source.item is None or new.target.item is None:
             return None
         wanted = (new.source.item.entry_id, new.target.item.entry_id, new.triplet.relation.casefold())
@@ -113,9 +112,11 @@ class Graph:
                 return item
         return None
 
-    def around(self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float) -> list[Found]:
-        """The relations of the nodes that are like a name, from a cosine of `anchor` on, and those that are like
-        the query itself, from `relevant` on: nearest to the query first."""
+    def around(
+        self, query: Vector, names: Sequence[Vector], anchor: float, relevant: float
+    ) -> list[SearchHit]:
+        """Return relations nearest to the query: those of nodes similar to a name (cosine >= `anchor`), and those
+        similar to the query (cosine >= `relevant`)."""
         anchors = {
             found.item.entry_id
             for name in names
@@ -127,8 +128,8 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Joined:
-    """A triplet under the names of its nodes."""
+class JoinedTriplet:
+    """A triplet with its nodes."""
 
     triplet: Triplet
     source: Node
@@ -136,39 +137,39 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Resolving:
-    """New relations beside the old ones that they may contradict: a step of `FactMemory.take`."""
+class RelationUpdate:
+    """New relations and old ones that they may contradict; a StoreChange."""
 
     graph: Graph
-    new: Sequence[Joined]
+    new: Sequence[JoinedTriplet]
     old: Sequence[Item]
 
     @property
-    def ask(self) -> Ask | None:
-        """None where the nodes have no other relation."""
+    def ask(self) -> PromptRequest | None:
+        """The request, or None if the nodes have no other relation."""
         if not self.new or not self.old:
             return None
         fields = {
-            "old": numbered(item.text for item in self.old),
-            "new": numbered(dated(each.triplet.line, each.triplet.date) for each in self.new),
+            "old": number_lines(item.text for item in self.old),
+            "new": number_lines(with_date(each.triplet.line, each.triplet.date) for each in self.new),
         }
         sources = dict.fromkeys(source for each in self.new for source in each.triplet.sources)
-        return Ask("resolve", fields, tuple(sources), self.wrong)
+        return PromptRequest("resolve", fields, tuple(sources), self.wrong)
 
     def wrong(self, answer: Obsolete) -> str | None:
-        """What is wrong with the numbers of an answer; None when nothing is."""
+        """Return what is wrong with the numbers of an answer, or None."""
         for number in answer.obsolete:
             if number > len(self.old):
                 return f"there is no old relation {number}; the last is {len(self.old)}"
         return None
 
     def texts(self, answer: Obsolete | None) -> list[str]:
-        """The triplets and the names of new nodes."""
+        """Return the triplets and the names of new nodes."""
         nodes = [node.name for each in self.new for node in (each.source, each.target) if node.item is None]
         return [*(each.triplet.text for each in self.new), *nodes]
 
     def apply(self, answer: Obsolete | None, vectors: Mapping[str, Vector]) -> None:
-        """Retire what is obsolete, and join the new relations to their nodes."""
+        """Retire obsolete relations and add the new ones."""
         for number in dict.fromkeys(answer.obsolete if answer else ()):
             self.graph.store.retire(self.old[number - 1].entry_id)
         written: dict[str, Item] = {}
@@ -179,15 +180,15 @@ class Resolving:
             ]
             written.update((node.text, node) for node in ends)
             nodes = [Node(node.text, str(node.meta["type"]), node) for node in ends]
-            self._join(Joined(each.triplet, *nodes), vectors)
+            self._join(JoinedTriplet(each.triplet, *nodes), vectors)
 
     def _node(self, node: Node, first: Triplet, vectors: Mapping[str, Vector]) -> Item:
         return self.graph.store.add(
             ENTITY, node.name, sources=first.sources, vector=vectors[node.name], meta={"type": node.type}
         )
 
-    def _join(self, new: Joined, vectors: Mapping[str, Vector]) -> None:
-        """Write a relation; one that is known already also comes from the messages that say it again."""
+    def _join(self, new: JoinedTriplet, vectors: Mapping[str, Vector]) -> None:
+        """Add a relation; an existing one gets more sources."""
         triplet, store = new.triplet, self.graph.store
         known = self.graph.known(new)
         if known is not None:
@@ -200,7 +201,7 @@ class Resolving:
             "target": new.target.item.entry_id,
             "relation": triplet.relation,
         }
-        text = dated(triplet.line, triplet.date)
+        text = with_date(triplet.line, triplet.date)
         store.add(RELATION, text, sources=triplet.sources, vector=vectors[triplet.text], meta=meta)
 
 

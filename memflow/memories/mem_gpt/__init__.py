@@ -1,1 +1,1 @@
-"""`mem_gpt[_BUDGET]`: MemGPT (Packer et al. 2023), a small main context and storage beyond it, reached by functions."""
+"""`mem_gpt_BUDGET`: a context managed by function calls (Packer et al. 2023; MemBench, section 4.1)."""

@@ -62,27 +62,20 @@ Searching = ArchivalSearch | RecallSearch
 class Saves(BaseModel):
     """What to keep before messages are evicted: no calls, where nothing more is worth it."""
 
-    calls: Annotated[
-        list[Annotated[Keeping, Field(discriminator="function")]],
-        Field(max_length=4),
-    ]
+    calls: Annotated[list[Annotated[Keeping, Field(discriminator="function")]], Field(max_length=4)]
 
 
 class Searches(BaseModel):
     """What to look up: no calls, where enough is in view."""
 
-    calls: Annotated[
-        list[Annotated[Searching, Field(discriminator="function")]],
-        Field(max_length=3),
-    ]
+    calls: Annotated[list[Annotated[Searching, Field(discriminator="function")]], Field(max_length=3)]
 
 
 class Acts(BaseModel):
     """What to look up and what to keep."""
 
     calls: Annotated[
-        list[Annotated[Searching | Keeping, Field(discriminator="function")]],
-        Field(max_length=4),
+        list[Annotated[Searching | Keeping, Field(discriminator="function")]], Field(max_length=4)
     ]
 
 

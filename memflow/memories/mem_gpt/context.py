@@ -1,7 +1,6 @@
-"""MemGPT's main context: what is in a model's view, how large it is, and the numbers by which its lines are called.
+"""MemGPT's main context: working context, summary, message queue and search results, with their sizes.
 
-It holds the working context, the summary of what was evicted, the queue of messages, and in a read what was found so
-far. Everything is numbered through, so that a function call can say which lines it rests on.
+All lines are numbered, so that a function call can cite the lines it rests on.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,8 +18,8 @@ from memflow.memories.mem_gpt.answers import (
     WorkingReplace,
 )
 from memflow.memories.memory import Recall
-from memflow.memories.notes import joined
-from memflow.memories.verbatim import Kept, beside, kept, turns
+from memflow.memories.notes import join_texts
+from memflow.memories.verbatim import StoredMessage, as_turns, stored_messages, with_buffer
 from memflow.tokens import estimate
 
 WORKING, SUMMARY, QUEUE = "working", "summary", "queue"
@@ -30,34 +29,34 @@ NOTHING = "(nothing)"
 
 @dataclass(frozen=True)
 class Context:
-    """The main context at one moment. `size` is the most tokens of its working context."""
+    """The main context at one moment. `size` is the token limit of its working context."""
 
     working: Sequence[Item]
     summary: Sequence[Item]
-    """The one summary, or none."""
-    queue: Sequence[Kept]
+    """At most one summary."""
+    queue: Sequence[StoredMessage]
     size: int
     found: Sequence[Item] = ()
 
     @classmethod
     def of(cls, store: EntryStore, size: int, found: Sequence[Item] = ()) -> "Context":
-        """What a store holds in view now."""
-        return cls(store.live(WORKING), store.live(SUMMARY), kept(store, QUEUE), size, found)
+        """Return the context of a store."""
+        return cls(store.live(WORKING), store.live(SUMMARY), stored_messages(store, QUEUE), size, found)
 
     @cached_property
     def tokens(self) -> int:
-        """Its size, without what was found: just what a read puts into the prompt."""
+        """Tokens without search results: what a read adds to the prompt."""
         return estimate(self._notes()) + sum(self._sizes)
 
     @property
     def room(self) -> int:
-        """Tokens that may still be added to the working context."""
+        """Tokens left in the working context."""
         return self.size - sum(estimate(item.text) for item in self.working)
 
-    def leaving(self, share: float, limit: float) -> Sequence[Kept]:
-        """The oldest messages: so many that `share` of the queue's tokens leave, and that the rest fits `limit`.
+    def leaving(self, share: float, limit: float) -> Sequence[StoredMessage]:
+        """Return the oldest messages to evict: `share` of the queue's tokens, and enough to fit `limit`.
 
-        At least one, be it as large as it may: so a message beyond the whole budget passes through the queue.
+        At least one message, so that a message beyond the whole budget passes through the queue.
         """
         goal = max(share * sum(self._sizes), self.tokens - limit)
         count, gone = 0, 0
@@ -67,7 +66,7 @@ class Context:
         return self.queue[:count]
 
     def fields(self) -> dict[str, str]:
-        """The parts as a prompt shows them: each on one line with its number, so that none can pass for another."""
+        """Return the parts for a prompt, each entry on one numbered line."""
         lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(self._texts, 1)]
         fields, start = {}, 0
         for name, part in (
@@ -81,15 +80,15 @@ class Context:
         return fields
 
     def sources(self, numbers: Iterable[int]) -> list[str]:
-        """Ids of the messages that the lines of these numbers came from."""
+        """Return the distinct source messages of the lines with these numbers."""
         return list(dict.fromkeys(source for number in numbers for source in self._items[number - 1].sources))
 
     def line(self, number: int) -> Item:
-        """The line of the working context that has this number."""
+        """Return the line of the working context with a number."""
         return self.working[number - 1]
 
     def complaint(self, told: Saves | Searches | Acts) -> str | None:
-        """What a model got wrong in its calls, told so that it can put it right; None, where nothing."""
+        """Return what is wrong with an answer's function calls, or None."""
         calls = told.calls
         complaint = next((wrong for wrong in map(self._wrong, calls) if wrong), None)
         if complaint:
@@ -105,10 +104,10 @@ class Context:
         return None
 
     def recall(self) -> Recall:
-        """Sections as notes, and the queue as turns; the entries found come first, then the rest of what is held."""
+        """Return the sections as notes and the queue as turns; search results come first among the entries."""
         notes = self._notes(sorted(self.found, key=lambda item: item.order))
         entries = (*self.found, *self.working, *self.summary)
-        return beside(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), self.queue)
+        return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), self.queue)
 
     def _wrong(self, call: Keeping | Searching) -> str | None:
         if isinstance(call, Searching):
@@ -123,7 +122,7 @@ class Context:
 
     @cached_property
     def _sizes(self) -> list[int]:
-        return [estimate(turn.content) for turn in turns(self.queue)]
+        return [estimate(turn.content) for turn in as_turns(self.queue)]
 
     @cached_property
     def _items(self) -> list[Item]:
@@ -140,4 +139,4 @@ class Context:
             ("Summary of earlier messages", self.summary),
             ("Retrieved", found),
         )
-        return "\n\n".join(f"{title}:\n{joined(items)}" for title, items in sections if items)
+        return "\n\n".join(f"{title}:\n{join_texts(items)}" for title, items in sections if items)

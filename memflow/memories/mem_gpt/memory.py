@@ -1,23 +1,14 @@
-"""The MemGPT memory (Packer et al. 2023; MemBench, section 4.1): a main context of `budget` tokens, and storage beyond.
+"""MemGPT: a main context of `budget` tokens and two searchable storages (Packer et al. 2023; MemBench, 4.1).
 
-The main context is the working context, written only by functions; a summary of all that was evicted; and a queue of
-messages. Over `warning_threshold` of the budget the model is told once, and may keep what matters; over
-`flush_threshold` the oldest messages leave: they join the summary, written anew from the former one, and recall
-storage. Messages are taken in one by one, so that it does not matter how many arrive together. In a read the model
-calls functions, `steps` times at most; what it finds is in this read's notes.
-
-Ours: what is still in the queue is in view, so recall storage is searched for what left it. Both storages are searched
-by embeddings, as in MemBench. A frozen read is offered no function that writes, and asks nobody while there is
-nothing to search. Functions name the lines they rest on, and so have exact sources. MemBench's defects are not copied:
-it evaluates what the model says, cuts a single found text to nothing, and archives into recall storage.
+Above `warning_threshold` the model may save facts once; above `flush_threshold` the oldest messages move to the
+summary and to recall storage. Frozen reads offer search functions only. Deviations are in docs/fidelity.md.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.memories.entries import Item
 from memflow.memories.mem_gpt.answers import (
     Acts,
@@ -32,18 +23,17 @@ from memflow.memories.mem_gpt.answers import (
     WorkingAppend,
 )
 from memflow.memories.mem_gpt.context import NOTHING, QUEUE, SUMMARY, WORKING, Context
-from memflow.memories.mem_gpt.scripted import HANDLERS
 from memflow.memories.memory import Calls, Memory, Message, Recall, Vector, parameter
-from memflow.memories.notes import joined
+from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
-from memflow.memories.verbatim import forget, keep
+from memflow.memories.verbatim import retire_messages, store_messages
 
 RECALL, ARCHIVAL, WARNING = "recall", "archival", "warning"
 
 
 @dataclass
 class MemGpt(Memory):
-    """Recalls its main context, and what the model looks up in recall and archival storage."""
+    """A small context that a model manages by functions, the rest in storage that it searches."""
 
     budget: int = parameter(1500, "Tokens of the main context; MemEngine's is 1,024 words.", low=1)
     working: float = parameter(0.25, "Share of the budget that is the working context's.", high=1)
@@ -54,18 +44,18 @@ class MemGpt(Memory):
     steps: int = parameter(1, "Rounds of function calls in one read.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
-    """Those of a read are for each of its `steps`."""
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {WARNING}
-    broad: ClassVar[frozenset[str]] = frozenset({SUMMARY})
+    """Read requests are per step of `steps`."""
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {WARNING}
+    global_kinds: ClassVar[frozenset[str]] = frozenset({SUMMARY})
 
     def __post_init__(self) -> None:
         self.recall = Dense(self.store, RECALL)
         self.archive = Dense(self.store, ARCHIVAL)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Queue each, and after each see to the main context's size."""
+        """Queue each message, then check the size of the main context."""
         for message in messages:
-            keep(self.store, [message], QUEUE)
+            store_messages(self.store, [message], QUEUE)
             context = self._context()
             if context.tokens > self.warning_threshold * self.budget and not self.store.live(WARNING):
                 self.store.add(WARNING, f"{context.tokens} of {self.budget} tokens", sources=())
@@ -75,7 +65,7 @@ class MemGpt(Memory):
                 await self._flush(context)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """The main context, and what `steps` rounds of function calls found; best first, search after search."""
+        """Return the main context and the results of up to `steps` rounds of function calls."""
         found: list[Item] = []
         for _ in range(self.steps):
             if frozen and not (self.store.live(RECALL) or self.store.live(ARCHIVAL)):
@@ -92,15 +82,11 @@ class MemGpt(Memory):
                 break
         return self._context(found).recall()
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     def _context(self, found: Sequence[Item] = ()) -> Context:
         return Context.of(self.store, int(self.working * self.budget), found)
 
     async def _save(self, context: Context) -> None:
-        """Memory pressure: the model may keep what matters before it is evicted."""
+        """Let the model save what matters before messages are evicted."""
         fields = context.fields()
         del fields["found"]
         fields["room"] = str(max(0, context.room))
@@ -110,16 +96,16 @@ class MemGpt(Memory):
             await self._call(context, saves.calls)
 
     async def _flush(self, context: Context) -> None:
-        """Evict the oldest messages; where no summary of them is to be had, the former one stays."""
+        """Evict the oldest messages; without a new summary the former one stays."""
         leaving = context.leaving(self.flush_evicted, self.flush_threshold * self.budget)
         notes = [message.note() for message in leaving]
         evicted = [source for message in leaving for source in message.item.sources]
-        fields = {"summary": joined(context.summary) or NOTHING, "messages": "\n".join(notes)}
+        fields = {"summary": join_texts(context.summary) or NOTHING, "messages": "\n".join(notes)}
         answer, vectors = await asyncio.gather(
             self.ask("summarise", fields, sources=evicted), self.embed(notes)
         )
         told: Summary | None = answer
-        forget(self.store, leaving, QUEUE)
+        retire_messages(self.store, leaving, QUEUE)
         for message, note, vector in zip(leaving, notes, vectors, strict=True):
             item = message.item
             self.store.add(
@@ -136,7 +122,7 @@ class MemGpt(Memory):
             self.store.retire(warning.entry_id)
 
     async def _call(self, context: Context, calls: Iterable[Keeping | Searching]) -> list[Item]:
-        """Do what the functions say, in order, and give what they found; one call to the embedder."""
+        """Execute function calls in order and return what they found; one embedding call."""
         calls = list(calls)
         texts = {
             place: call.query if isinstance(call, Searching) else call.text

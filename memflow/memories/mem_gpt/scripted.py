@@ -1,4 +1,4 @@
-"""The scripted chat as MemGPT's model: it keeps what users state, and searches for the question. No language model."""
+"""MemGPT's model for the scripted chat: it saves what users state and searches for the question."""
 
 import re
 
@@ -18,7 +18,7 @@ from memflow.memories.mem_gpt.answers import (
     WorkingReplace,
 )
 from memflow.memories.mem_gpt.context import NOTHING
-from memflow.memories.plain import likeness, statements, subject
+from memflow.memories.script_helpers import statements, subject, word_overlap
 from memflow.tokens import estimate
 
 _NUMBERED = re.compile(r"^(\d{1,4})\. (.*)$", re.MULTILINE)
@@ -29,7 +29,7 @@ def _lines(part: str) -> dict[int, str]:
 
 
 def _stated(request: ChatRequest) -> list[tuple[int, str]]:
-    """The users' statements in the messages in view, each with the number of its message."""
+    """Return the users' statements in view with the numbers of their messages."""
     return [
         (number, sentence[:200])
         for number, line in _lines(request.fields["messages"]).items()
@@ -74,9 +74,9 @@ def _search(request: ChatRequest) -> Searches:
 
 
 def _act(request: ChatRequest) -> Acts:
-    """The same searches; and what was stated and is like the question goes into the archive."""
+    """Search, and archive a statement that shares words with the question."""
     asked = request.fields["question"]
-    like = [(number, text) for number, text in _stated(request) if likeness(text, asked) > 0]
+    like = [(number, text) for number, text in _stated(request) if word_overlap(text, asked) > 0]
     kept = [
         ArchivalInsert(function="archival_insert", text=text, rests_on=[number]) for number, text in like[:1]
     ]

@@ -1,32 +1,32 @@
-"""The scripted chat as MemoryBank's writer: it keeps statements and counts subjects. No language model."""
+"""MemoryBank's writer for the scripted chat: statements and frequent subjects."""
 
 from collections import Counter
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.memory_bank.answers import Portrait, Summary, Traits
-from memflow.memories.plain import statements, subject
+from memflow.memories.script_helpers import statements, subject
 
 
 def _day(request: ChatRequest) -> Summary:
-    """What was stated first."""
+    """Return the first statements."""
     return Summary(text=_short(statements(request.fields["messages"]), "Nothing was stated."))
 
 
 def _traits(request: ChatRequest) -> Traits:
-    """What was spoken of most."""
+    """Return the most frequent subjects."""
     said = Counter(subject(sentence) for sentence in statements(request.fields["messages"]))
     about = ", ".join(name for name, _ in said.most_common(3))
     return Traits(text=f"Speaks of {about}."[:300] if about else "")
 
 
 def _history(request: ChatRequest) -> Summary:
-    """The newest days, as far as they fit."""
+    """Return the newest days that fit."""
     return Summary(text=_newest(request.fields["days"]))
 
 
 def _portrait(request: ChatRequest) -> Portrait:
-    """The newest observations, as far as they fit."""
+    """Return the newest observations that fit."""
     return Portrait(text=_newest(request.fields["days"]))
 
 

@@ -1,8 +1,7 @@
-"""Heat: how much a segment of mid-term memory is in use.
+"""Heat, the usage of a mid-term segment: alpha * visits + beta * length + gamma * exp(-age / mu).
 
-heat = alpha * visits + beta * length + gamma * exp(-age / mu). `visits` are the reads that found a page in it,
-`length` is the number of its pages that have not been promoted, and `age` the messages since it was last visited or
-joined. What heat is reckoned from is bookkeeping: one entry a segment, of kind `heat`, that is revised.
+`visits` counts reads that found its pages, `length` its pages not yet promoted, `age` the messages since the last
+visit or new page. Each segment has one bookkeeping entry of kind `heat`.
 """
 
 import math
@@ -15,8 +14,8 @@ HEAT = "heat"
 
 
 @dataclass(frozen=True)
-class Heats:
-    """The heats of the segments in a store, by the segments' first ids. `mu` is in messages."""
+class SegmentHeat:
+    """The heat of the segments in a store, by the id of each segment's first version. `mu` is in messages."""
 
     store: EntryStore
     alpha: float
@@ -25,22 +24,22 @@ class Heats:
     mu: float
 
     def all(self) -> dict[str, float]:
-        """Every segment's heat now."""
+        """Return the heat of every segment."""
         return {segment: self._heat(item) for segment, item in self._items().items()}
 
     def hottest(self, tau: float) -> str | None:
-        """The hottest segment above `tau` that has pages to promote; None where there is none."""
+        """Return the hottest segment above `tau` with pages to promote, or None."""
         items = self._items()
         hot = {segment: heat for segment, heat in self.all().items() if heat > tau}
         waiting = [segment for segment in hot if items[segment].meta["length"] > 0]
         return max(waiting, key=lambda segment: hot[segment], default=None)
 
     def length(self, segment: str) -> int:
-        """How many of a segment's pages have not been promoted: its newest ones."""
+        """Return the number of newest pages of a segment that are not promoted."""
         return int(self._items()[segment].meta["length"])
 
     def join(self, segment: str) -> None:
-        """A page has joined a segment, or opened it."""
+        """Record a page that joined or created a segment."""
         item = self._items().get(segment)
         if item is None:
             self._write(None, segment, visits=0, length=1)
@@ -48,19 +47,19 @@ class Heats:
             self._write(item, segment, visits=item.meta["visits"], length=item.meta["length"] + 1)
 
     def visit(self, segments: Iterable[str]) -> None:
-        """A read has found pages in these segments."""
+        """Record a read that found pages in these segments."""
         items = self._items()
         for segment in segments:
             meta = items[segment].meta
             self._write(items[segment], segment, visits=meta["visits"] + 1, length=meta["length"])
 
     def reset(self, segment: str, *, visits: bool) -> None:
-        """A segment has been promoted: its length starts anew, and so do its `visits` if that is asked for."""
+        """Record a promotion: set the length, and optionally the visits, to 0."""
         item = self._items()[segment]
         self._write(item, segment, visits=0 if visits else item.meta["visits"], length=0, touched=False)
 
     def forget(self, segment: str) -> None:
-        """A segment is gone."""
+        """Remove a segment's record."""
         self.store.retire(self._items()[segment].entry_id)
 
     def _items(self) -> dict[str, Item]:

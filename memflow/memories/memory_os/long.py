@@ -1,20 +1,20 @@
-"""Long-term personal memory: the user's profile, and two queues of knowledge, of the user and of the assistant.
+"""Long-term personal memory: the user's profile, and queues of facts about the user and the assistant.
 
-The profile has a line a trait; one that is told again replaces the old. A queue drops its oldest fact when it is
-full. Each entry names the messages of the page that told it.
+A profile line replaces the one with the same label; a full queue drops its oldest fact. Sources are the messages of
+the page that states the line or fact.
 """
 
 from dataclasses import dataclass
 
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.search import Dense, Found
+from memflow.memories.search import Dense, SearchHit
 
 PROFILE, USER, ASSISTANT = "profile", "user_knowledge", "assistant_knowledge"
 
 
 @dataclass
 class LongTerm:
-    """The personal memory of a store: at most `traits` lines of profile, and `knowledge` facts in each queue."""
+    """The personal memory of a store, with at most `traits` profile lines and `knowledge` facts per queue."""
 
     store: EntryStore
     traits: int
@@ -24,11 +24,11 @@ class LongTerm:
         self._indexes = {kind: Dense(self.store, kind) for kind in (USER, ASSISTANT)}
 
     def profile(self) -> list[Item]:
-        """The whole profile, the line that changed longest ago first."""
+        """Return the profile lines, the least recently changed first."""
         return self.store.live(PROFILE)
 
     def describe(self, label: str, value: str, page: Item) -> None:
-        """Write a line of the profile, told by `page`: in place of the one with the same label, if there is one."""
+        """Write a profile line stated by `page`, replacing the line with the same label."""
         text, meta = f"- {label}: {value}", {"label": label.strip().casefold()}
         known = [item for item in self.profile() if item.meta == meta]
         if not known:
@@ -38,7 +38,7 @@ class LongTerm:
         self._shorten(PROFILE, self.traits)
 
     def learn(self, kind: str, text: str, vector: Vector, page: Item) -> None:
-        """Put a fact told by `page` at the end of its queue; one that stands there word for word moves up."""
+        """Append a fact stated by `page` to its queue; an equal fact moves to the end."""
         known = [item for item in self.store.live(kind) if item.text == text]
         if known:
             self.store.revise(known[0], sources=dict.fromkeys((*known[0].sources, *page.sources)))
@@ -46,8 +46,8 @@ class LongTerm:
             self.store.add(kind, text, sources=page.sources, vector=vector)
         self._shorten(kind, self.knowledge)
 
-    def search(self, kind: str, query: Vector, k: int) -> list[Found]:
-        """The `k` facts of a queue that are nearest to `query`, nearest first."""
+    def search(self, kind: str, query: Vector, k: int) -> list[SearchHit]:
+        """Return the `k` facts of a queue nearest to `query`, nearest first."""
         return self._indexes[kind].scored(query, k)
 
     def _shorten(self, kind: str, capacity: int) -> None:

@@ -1,38 +1,33 @@
-"""MemoryOS (Kang et al. 2025, arXiv 2506.06326), as MemoryBench evaluates it (section 5.1).
+"""MemoryOS (Kang et al. 2025), as MemoryBench evaluates it (section 5.1).
 
-The newest pages stay as they were said (short.py). The oldest leaves when there are too many: a model says whether it
-goes on from the page before, and it joins the segment of its topic (mid.py). A segment in much use (heat.py) is
-promoted: a model draws the user's profile and knowledge from its new pages (long.py), and its length starts anew.
-
-Decisions: time is counted in messages, and mu is the 300 that the paper's 1e7 seconds amount to in LoCoMo. One request
-links a page, summarises its chain and names its keywords. After each page that moves, at most one segment is
-promoted, the hottest. The segments of a read are found by cosine alone, so that no read asks a model; one is visited
-when a page of it is recalled. A new segment is never the one evicted. A model's nonsense leaves the page without
-chain, keywords or a share in the summary, but word for word in its segment; pages whose promotion failed stay there.
+New pages are short-term (short.py). The oldest moves to the segment of its topic (mid.py); the hottest segment
+(heat.py) is promoted to profile and knowledge (long.py). Deviations are in docs/fidelity.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.memories.entries import Item, Vector
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
 from memflow.memories.memory_os.answers import Facts, Link, Topic, Traits
-from memflow.memories.memory_os.heat import HEAT, Heats
+from memflow.memories.memory_os.heat import HEAT, SegmentHeat
 from memflow.memories.memory_os.long import ASSISTANT, USER, LongTerm
-from memflow.memories.memory_os.mid import NOTHING, PAGE, MidTerm, folded
-from memflow.memories.memory_os.scripted import HANDLERS
-from memflow.memories.memory_os.short import SHORT, date_of, keep, note, said
-from memflow.memories.notes import joined
-from memflow.memories.search import Found
-from memflow.memories.verbatim import dated
+from memflow.memories.memory_os.mid import NOTHING, PAGE, MidTerm, normalize_keywords
+from memflow.memories.memory_os.short import SHORT, page_date, page_text, page_turns, store_pages
+from memflow.memories.notes import join_texts
+from memflow.memories.search import SearchHit
+from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
 
 
 @dataclass
 class MemoryOs(Memory):
-    """Recalls profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns."""
+    """Pages of dialogue that move through short, middle and long term, by age and by heat.
+
+    Recalls profile, knowledge and `k` older pages as notes in sections, and the newest pages as turns. Time is counted
+    in messages.
+    """
 
     k: int = parameter(7, "How many older pages are recalled: MemoryBench's queue.", low=1)
     segments: int = parameter(5, "How many segments those pages are looked for in.", low=1)
@@ -54,19 +49,19 @@ class MemoryOs(Memory):
     knowledge: int = parameter(100, "How many facts each queue of knowledge holds.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=3, embed_read=1, per="message")
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {HEAT}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {HEAT}
 
     def __post_init__(self) -> None:
-        self.heats = Heats(self.store, self.alpha, self.beta, self.gamma, self.mu)
+        self.heats = SegmentHeat(self.store, self.alpha, self.beta, self.gamma, self.mu)
         self.mid = MidTerm(self.store, self.heats, self.theta, self.capacity)
         self.long = LongTerm(self.store, self.traits, self.knowledge)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Keep them as pages, and move the oldest on until `short` are left, each before the next."""
-        keep(self.store, messages)
+        """Store pages and move the oldest on, one by one, until `short` are left."""
+        store_pages(self.store, messages)
         held = self.store.live(SHORT)
         leaving = held[: max(0, len(held) - self.short)]
-        notes = [note(page) for page in leaving]
+        notes = [page_text(page) for page in leaving]
         vectors = await self.embed(notes)
         for page, text, vector in zip(leaving, notes, vectors, strict=True):
             await self._move(page, text, vector)
@@ -75,10 +70,10 @@ class MemoryOs(Memory):
                 await self._promote(hot)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Notes in sections, each oldest first; entries by their nearness, then chains, profile and short term."""
-        pages: list[Found] = []
-        user: list[Found] = []
-        assistant: list[Found] = []
+        """Return notes in sections; entries by cosine, then chains, profile and short-term pages."""
+        pages: list[SearchHit] = []
+        user: list[SearchHit] = []
+        assistant: list[SearchHit] = []
         if self.store.live(PAGE, USER, ASSISTANT):
             [vector] = await self.embed([query])
             pages = self.mid.search(vector, self.segments, self.k)
@@ -89,12 +84,8 @@ class MemoryOs(Memory):
             self.heats.visit(dict.fromkeys(found.item.meta["segment"] for found in pages))
         return recall
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     async def _move(self, page: Item, text: str, vector: Vector) -> None:
-        """From short-term to mid-term memory: link it to the page before, find its segment, summarise that."""
+        """Move a page from short-term to mid-term memory: link it to the page before and find its segment."""
         before = self.mid.newest()
         chain = self.mid.chain_of(before)
         fields = {
@@ -103,16 +94,16 @@ class MemoryOs(Memory):
             "page": text,
         }
         link: Link | None = await self.ask("link", fields, sources=page.sources)
-        keywords = folded(link.keywords) if link else []
+        keywords = normalize_keywords(link.keywords) if link else []
         if link is None or not link.continues:
             chain = None
         if link is not None:
             chain = self.mid.chain(chain, link.chain, page.sources)
         segment = await self._segment(page, text, vector, keywords)
-        self.mid.take(page, text, vector, date_of(page), segment, chain)
+        self.mid.take(page, text, vector, page_date(page), segment, chain)
 
     async def _segment(self, page: Item, text: str, vector: Vector, keywords: list[str]) -> Item:
-        """The segment that the page belongs to, with its summary brought up to date: an old one, or a new."""
+        """Return the segment of a page, existing or new, with its summary updated."""
         known = self.mid.topic(vector, keywords)
         fields = {
             "summary": known.text if known else NOTHING,
@@ -122,18 +113,20 @@ class MemoryOs(Memory):
         topic: Topic | None = await self.ask("segment", fields, sources=page.sources)
         if topic is not None:
             [summarised] = await self.embed([topic.summary])
-            return self.mid.segment(known, topic.summary, folded(topic.keywords), summarised, page.sources)
+            return self.mid.segment(
+                known, topic.summary, normalize_keywords(topic.keywords), summarised, page.sources
+            )
         if known is not None:
             return known
         # Without a summary a new segment is found by its page's own words, until a page that joins brings one.
         return self.mid.segment(None, text, keywords, vector, page.sources)
 
     async def _promote(self, segment: str) -> None:
-        """Draw profile and knowledge from a segment's new pages; two requests that go together."""
+        """Extract profile and knowledge from a segment's new pages, with two concurrent requests."""
         pages = self.mid.waiting(segment)
         sources = [source for page in pages for source in page.sources]
         listed = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))
-        profile = {"profile": joined(self.long.profile()) or NOTHING, "pages": listed}
+        profile = {"profile": join_texts(self.long.profile()) or NOTHING, "pages": listed}
 
         def cited(answer: Traits | Facts) -> str | None:
             told = answer.traits if isinstance(answer, Traits) else (*answer.user, *answer.assistant)
@@ -144,20 +137,20 @@ class MemoryOs(Memory):
         facts: Facts | None
         traits, facts = await self.ask_all(
             [
-                Ask("profile", profile, sources, cited),
-                Ask("knowledge", {"pages": listed}, sources, cited),
+                PromptRequest("profile", profile, sources, cited),
+                PromptRequest("knowledge", {"pages": listed}, sources, cited),
             ]
         )
         for trait in traits.traits if traits else ():
             self.long.describe(trait.label, trait.value, pages[trait.page - 1])
         if facts is not None:
             told = [(USER, fact) for fact in facts.user] + [(ASSISTANT, fact) for fact in facts.assistant]
-            texts = [f"- {dated(fact.text, pages[fact.page - 1].meta['date'])}" for _, fact in told]
+            texts = [f"- {with_date(fact.text, pages[fact.page - 1].meta['date'])}" for _, fact in told]
             for (kind, fact), text, vector in zip(told, texts, await self.embed(texts), strict=True):
                 self.long.learn(kind, text, vector, pages[fact.page - 1])
         self.heats.reset(segment, visits=self.reset == "length_and_visits")
 
-    def _recall(self, pages: list[Found], user: list[Found], assistant: list[Found]) -> Recall:
+    def _recall(self, pages: list[SearchHit], user: list[SearchHit], assistant: list[SearchHit]) -> Recall:
         said_before = sorted((found.item for found in pages), key=lambda page: page.order)
         lines: list[str] = []
         chains: dict[str, Item] = {}
@@ -169,7 +162,7 @@ class MemoryOs(Memory):
             lines.append(page.text)
         profile = self.long.profile()
         sections = {
-            "Profile of the user": joined(profile),
+            "Profile of the user": join_texts(profile),
             "Knowledge of the user": _in_order(user),
             "Knowledge of the assistant": _in_order(assistant),
             "Earlier in the conversation": "\n".join(lines),
@@ -177,7 +170,7 @@ class MemoryOs(Memory):
         notes = "\n\n".join(f"{title}:\n{text}" for title, text in sections.items() if text)
         nearest = sorted((*pages, *user, *assistant), key=lambda found: -found.score)
         short = self.store.live(SHORT)
-        turns = said(short)
+        turns = page_turns(short)
         return Recall(
             notes=notes,
             messages=turns,
@@ -186,5 +179,5 @@ class MemoryOs(Memory):
         )
 
 
-def _in_order(facts: Sequence[Found]) -> str:
-    return joined(sorted((found.item for found in facts), key=lambda item: item.order))
+def _in_order(facts: Sequence[SearchHit]) -> str:
+    return join_texts(sorted((found.item for found in facts), key=lambda item: item.order))

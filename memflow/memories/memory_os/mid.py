@@ -1,44 +1,43 @@
-"""Mid-term memory: pages that left the short term, in segments of one topic each, and the chains they form.
+"""Mid-term memory: pages in segments of one topic each, and chains of pages that continue each other.
 
-A page names its segment and its chain by the first id that each had, so that the link survives their revisions. A
-segment's entry holds its summary, from all its pages; a chain's the summary of pages that went on from one another.
+Pages refer to the first version of their segment and chain, so that revisions keep the link.
 """
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.memory_os.heat import Heats
-from memflow.memories.search import Dense, Found
+from memflow.memories.memory_os.heat import SegmentHeat
+from memflow.memories.search import Dense, SearchHit
 
 PAGE, SEGMENT, CHAIN = "page", "segment", "chain"
 NOTHING = "(nothing yet)"
-"""What a prompt says where there is no summary, no profile and no page before."""
+"""The text of prompts for a missing summary, profile or previous page."""
 
 
-def root(item: Item) -> str:
-    """The id that the first version of a segment or a chain had: `store.latest` leads from it to the newest."""
+def first_version_id(item: Item) -> str:
+    """Return the id of the first version of a segment or chain; `store.latest` maps it to the newest."""
     first: str = item.meta.get("root", item.entry_id)
     return first
 
 
-def folded(keywords: Iterable[str]) -> list[str]:
-    """Keywords as they are compared: in small letters, each once."""
+def normalize_keywords(keywords: Iterable[str]) -> list[str]:
+    """Return the distinct keywords in small letters, without outer white space."""
     return [word for word in dict.fromkeys(keyword.strip().casefold() for keyword in keywords) if word]
 
 
 def jaccard(one: Collection[str], other: Collection[str]) -> float:
-    """Share of keywords that two sets have in common, from 0 to 1; 0 where both are empty."""
+    """Return the Jaccard similarity of two sets of keywords, 0 if both are empty."""
     together = set(one) | set(other)
     return len(set(one) & set(other)) / len(together) if together else 0.0
 
 
 @dataclass
 class MidTerm:
-    """The segments of a store: a page joins one that it scores above `theta` with; at most `capacity` are held."""
+    """At most `capacity` segments of a store; a page joins one if its score is above `theta`."""
 
     store: EntryStore
-    heats: Heats
+    heats: SegmentHeat
     theta: float
     capacity: int
     _segments: Dense = field(init=False)
@@ -48,25 +47,28 @@ class MidTerm:
         self._segments, self._pages = Dense(self.store, SEGMENT), Dense(self.store, PAGE)
 
     def newest(self) -> Item | None:
-        """The page that came last."""
+        """Return the page that was added last, or None."""
         pages = self.store.live(PAGE)
         return pages[-1] if pages else None
 
     def chain_of(self, page: Item | None) -> Item | None:
-        """The chain that a page belongs to, as it is now; None where there is no page, or it has none."""
+        """Return the current version of a page's chain, or None."""
         chain = page.meta["chain"] if page is not None else None
         return None if chain is None else self.store.latest(chain)
 
     def chain(self, known: Item | None, summary: str, sources: Iterable[str]) -> Item:
-        """Write a page's chain: the next version of the `known` one, or a new one."""
+        """Write a page's chain: the next version of `known`, or a new one."""
         if known is None:
             return self.store.add(CHAIN, summary, sources=sources)
         return self.store.revise(
-            known, text=summary, sources=_union(known.sources, sources), meta={"root": root(known)}
+            known,
+            text=summary,
+            sources=_union(known.sources, sources),
+            meta={"root": first_version_id(known)},
         )
 
     def topic(self, vector: Vector, keywords: Collection[str]) -> Item | None:
-        """The segment that a page belongs to: the best by cosine + Jaccard, if above `theta`; else None."""
+        """Return the segment with the highest cosine + Jaccard similarity, if above `theta`; else None."""
         best, most = None, self.theta
         for found in self._segments.scored(vector, len(self.store.live(SEGMENT))):
             score = found.score + jaccard(keywords, found.item.meta["keywords"])
@@ -77,53 +79,53 @@ class MidTerm:
     def segment(
         self, known: Item | None, summary: str, keywords: list[str], vector: Vector, sources: Iterable[str]
     ) -> Item:
-        """Write a segment: the next version of the `known` one, or a new one."""
+        """Write a segment: the next version of `known`, or a new one."""
         if known is None:
             return self.store.add(
                 SEGMENT, summary, sources=sources, vector=vector, meta={"keywords": keywords}
             )
-        meta = {"keywords": keywords, "root": root(known)}
+        meta = {"keywords": keywords, "root": first_version_id(known)}
         sources = _union(known.sources, sources)
         return self.store.revise(known, text=summary, sources=sources, vector=vector, meta=meta)
 
     def take(
         self, page: Item, text: str, vector: Vector, date: str | None, segment: Item, chain: Item | None
     ) -> None:
-        """Move a short-term page into its segment; the coldest other segment goes, where there are too many."""
+        """Move a short-term page into its segment; above capacity, evict the coldest other segment."""
         meta = {
-            "segment": root(segment),
-            "chain": None if chain is None else root(chain),
+            "segment": first_version_id(segment),
+            "chain": None if chain is None else first_version_id(chain),
             "date": date,
         }
         self.store.revise(page, kind=PAGE, text=text, vector=vector, meta=meta)
-        self.heats.join(root(segment))
+        self.heats.join(first_version_id(segment))
         while len(self.store.live(SEGMENT)) > self.capacity:
-            self._evict(spared=root(segment))
+            self._evict(spared=first_version_id(segment))
 
     def waiting(self, segment: str) -> list[Item]:
-        """The pages of a segment that have not been promoted, oldest first."""
+        """Return the pages of a segment that are not promoted, oldest first."""
         pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == segment]
         return pages[len(pages) - self.heats.length(segment) :]
 
-    def search(self, query: Vector, segments: int, k: int) -> list[Found]:
-        """The `k` pages nearest to `query` in the `segments` nearest to it, nearest first."""
-        near = {root(item) for item in self._segments.search(query, segments)}
+    def search(self, query: Vector, segments: int, k: int) -> list[SearchHit]:
+        """Return the `k` nearest pages in the `segments` nearest segments, nearest first."""
+        near = {first_version_id(item) for item in self._segments.search(query, segments)}
         pages = self._pages.scored(query, len(self.store.live(PAGE)))
         return [found for found in pages if found.item.meta["segment"] in near][:k]
 
     def _evict(self, spared: str) -> None:
         heats = self.heats.all()
         coldest = min(
-            (item for item in self.store.live(SEGMENT) if root(item) != spared),
-            key=lambda item: heats[root(item)],
+            (item for item in self.store.live(SEGMENT) if first_version_id(item) != spared),
+            key=lambda item: heats[first_version_id(item)],
         )
-        pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == root(coldest)]
+        pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == first_version_id(coldest)]
         for item in (coldest, *pages):
             self.store.retire(item.entry_id)
-        self.heats.forget(root(coldest))
+        self.heats.forget(first_version_id(coldest))
         held = {page.meta["chain"] for page in self.store.live(PAGE)}
         for chain in self.store.live(CHAIN):
-            if root(chain) not in held:
+            if first_version_id(chain) not in held:
                 self.store.retire(chain.entry_id)
 
 

@@ -1,4 +1,4 @@
-"""The scripted chat as MemoryOS's writer: statements, their words, and what they share. It is no language model."""
+"""MemoryOS's writer for the scripted chat: statements, their words, and shared words."""
 
 import re
 
@@ -6,7 +6,7 @@ from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
 from memflow.memories.memory_os.mid import NOTHING
-from memflow.memories.plain import likeness, statements, subject
+from memflow.memories.script_helpers import statements, subject, word_overlap
 from memflow.words import search_words
 
 _PAGE = re.compile(r"^Page (\d+)\n", re.MULTILINE)
@@ -14,7 +14,7 @@ _ROLES = frozenset({"user", "assistant"})
 
 
 def _words(text: str, most: int) -> list[str]:
-    """The page's first different words; what is said of a page without any is that it has none."""
+    """Return the first distinct words of a page, or `talk`."""
     told = " ".join(statements(text))
     words = [word[:30] for word in dict.fromkeys(search_words(told)) if word not in _ROLES]
     return words[:most] or ["talk"]
@@ -30,7 +30,7 @@ def _joined(said: list[str], more: str) -> str:
 
 def _link(request: ChatRequest) -> Link:
     page, previous = str(request.fields["page"]), str(request.fields["previous"])
-    continues = likeness(" ".join(statements(previous)), " ".join(statements(page))) > 0
+    continues = word_overlap(" ".join(statements(previous)), " ".join(statements(page))) > 0
     chain = [str(request.fields["chain"])] if continues else []
     return Link(continues=continues, chain=_joined(chain, _summary(page)), keywords=_words(page, 5))
 
@@ -43,7 +43,7 @@ def _segment(request: ChatRequest) -> Topic:
 
 
 def _told(pages: str) -> list[tuple[int, str, bool]]:
-    """Each statement of the numbered pages: its page, its words, and whether the assistant made it."""
+    """Return the statements of numbered pages as (page, text, whether the assistant made it)."""
     found = []
     pieces = _PAGE.split(pages)
     for number, text in zip(pieces[1::2], pieces[2::2], strict=True):

@@ -1,7 +1,6 @@
-"""Short-term memory: the newest dialogue pages, word for word.
+"""Short-term memory: the newest pages word for word.
 
-A page is what the user said and what the assistant replied, told by role among messages that arrived together. Where
-the roles do not alternate so (two users' messages in a row, a message alone), a page has one half only.
+A page is a user message and the assistant's reply right after it in one arrival; other messages are pages of one half.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,13 +9,13 @@ from dataclasses import replace
 from memflow.chat.requests import ChatMessage
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Message
-from memflow.memories.verbatim import Kept, turns
+from memflow.memories.verbatim import StoredMessage, as_turns
 
 SHORT = "page_short"
 
 
-def paired(messages: Iterable[Message]) -> list[list[Message]]:
-    """The messages as pages, in order: a user's message with the assistant's right after it, others alone."""
+def pair_messages(messages: Iterable[Message]) -> list[list[Message]]:
+    """Return the messages as pages, in order."""
     pages: list[list[Message]] = []
     for message in messages:
         if message.role == "assistant" and pages and [half.role for half in pages[-1]] == ["user"]:
@@ -26,45 +25,47 @@ def paired(messages: Iterable[Message]) -> list[list[Message]]:
     return pages
 
 
-def keep(store: EntryStore, messages: Iterable[Message]) -> None:
-    """Write each page as an entry. A message without a date was said at the date of the one before it."""
+def store_pages(store: EntryStore, messages: Iterable[Message]) -> None:
+    """Add each page as an entry. A message without a date has the date of the message before it."""
     newest = store.live(SHORT)[-1:]
     date = newest[0].meta["halves"][-1]["date"] if newest else None
-    for page in paired(messages):
-        halves = []
+    for page in pair_messages(messages):
+        page_messages = []
         for message in page:
             date = date if message.sent_at is None else message.sent_at
-            halves.append({"role": message.role, "length": len(message.line()), "date": date})
+            page_messages.append({"role": message.role, "length": len(message.line()), "date": date})
         text = "\n".join(message.line() for message in page)
-        store.add(SHORT, text, sources=[message.message_id for message in page], meta={"halves": halves})
+        store.add(
+            SHORT, text, sources=[message.message_id for message in page], meta={"halves": page_messages}
+        )
 
 
-def halves(page: Item) -> list[Kept]:
-    """The messages of a short-term page, each with its line, its role and its date."""
+def page_messages(page: Item) -> list[StoredMessage]:
+    """Return the messages of a short-term page with line, role and date."""
     found, start = [], 0
     for half in page.meta["halves"]:
         end = start + half["length"]
         line = replace(page, text=page.text[start:end], role=half["role"])
-        found.append(Kept(line, half["date"]))
+        found.append(StoredMessage(line, half["date"]))
         start = end + 1
     return found
 
 
-def note(page: Item) -> str:
-    """A short-term page as it will stand in mid-term memory: its lines, each date once."""
+def page_text(page: Item) -> str:
+    """Return the text of a page for mid-term memory: its lines, each date once."""
     lines, before = [], None
-    for half in halves(page):
+    for half in page_messages(page):
         lines.append(half.item.text if half.date == before else half.note())
         before = half.date
     return "\n".join(lines)
 
 
-def date_of(page: Item) -> str | None:
-    """When a short-term page was said, by its last message."""
-    said: str | None = page.meta["halves"][-1]["date"]
-    return said
+def page_date(page: Item) -> str | None:
+    """Return the date of a page's last message."""
+    page_turns: str | None = page.meta["halves"][-1]["date"]
+    return page_turns
 
 
-def said(pages: Sequence[Item]) -> tuple[ChatMessage, ...]:
-    """Short-term pages as the turns they were."""
-    return turns([half for page in pages for half in halves(page)])
+def page_turns(pages: Sequence[Item]) -> tuple[ChatMessage, ...]:
+    """Return short-term pages as chat turns."""
+    return as_turns([half for page in pages for half in page_messages(page)])

@@ -1,22 +1,7 @@
-"""The Memp memory: procedures distilled from what was said, found again by when they are of use.
+"""Memp: procedures distilled from trajectories, retrieved by when to use them (build, retrieve, update).
 
-Memp (its build, retrieve and update) learns from an agent's tasks, with a reward for each. CoMem uses it on
-dialogue and does not say how; so this adaptation is ours. A trajectory is what arrived together, cut to `size` tokens
-where it is longer (CoMem feeds 300 at a time). Its outcome is read off the user's words by one model call: words
-after an answer, in the trajectory or as the first of what arrives next.
-
-Where the assistant takes part (it was read, not frozen, before the exchange came), the exchange stays in the buffer
-until the next one, whose first words are its feedback. The procedures that were read then have been hit: judged a
-success or a failure, the exchange counts for each of them. One that was hit three times or more and helped in less
-than half of them is dropped (as in the published code), before anything else is done with the outcome.
-
-`update` is the paper's. vanilla adds every trajectory. validation adds none that failed. reflection adds none that
-failed either, but has the procedures that were hit rewritten, in place: the old version is `previous`. An outcome
-that no words show is no failure. So where a benchmark gives no feedback (given events, silent users) all three are
-vanilla, and as nothing is read before given events, nothing is ever hit or dropped.
-
-What is left out by an update, or cannot be written, was in the buffer, and stays in the store's past; in the second
-case a failure names it.
+CoMem uses it on dialogue without details; our adaptation is described in docs/fidelity.md. An exchange that was read
+for stays in the buffer until the user's next words, its feedback, arrive.
 """
 
 import asyncio
@@ -25,28 +10,37 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from memflow.chat.asking import Answer, ask
-from memflow.chat.scripted import Handler
 from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE, Calls, Memory, Message, Recall, parameter
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection
-from memflow.memories.memp.scripted import HANDLERS
-from memflow.memories.memp.trajectories import Trajectory, trajectories
+from memflow.memories.memp.trajectories import Trajectory, split_trajectories
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
-from memflow.memories.verbatim import Kept, beside, dated, forget, keep, kept
+from memflow.memories.verbatim import (
+    StoredMessage,
+    retire_messages,
+    store_messages,
+    stored_messages,
+    with_buffer,
+    with_date,
+)
 
 BUFFER, PROCEDURE = "buffer", "procedure"
 READ, HIT = "read", "hit"
-"""Kinds of bookkeeping: procedures found for an exchange to come, and for the one in the buffer."""
+"""Kinds of bookkeeping entries: procedures retrieved for the next exchange, and for the one in the buffer."""
 
 SUCCESS, FAILED = "success", "failure"
 ENOUGH_HITS, LEAST_SUCCESS = 3, 0.5
-"""From so many hits on, a procedure has to have helped in at least this share of them."""
+"""From this many hits on, a procedure needs at least this share of successes."""
 
 
 @dataclass
 class Memp(Memory):
-    """Recalls up to `k` procedures whose query is near enough as notes, and the last live exchange as turns."""
+    """Procedures distilled from what was said, found by when they are of use.
+
+    `update` decides on failures: vanilla adds every trajectory, validation none that failed, and reflection also
+    rewrites the retrieved procedures. An unclear outcome is not a failure.
+    """
 
     size: int = parameter(2000, "Tokens of a trajectory: what arrives together is cut to it.", low=1)
     k: int = parameter(10, "How many procedures are recalled.", low=1)
@@ -61,30 +55,30 @@ class Memp(Memory):
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=1, embed_read=1)
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {READ, HIT}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {READ, HIT}
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, PROCEDURE)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Learn from the exchange in the buffer, now that the user spoke again; take in what arrived.
+        """Learn from the buffered exchange, whose feedback has arrived, and buffer the new messages.
 
-        What nothing was read for will get no feedback either, and is learnt from at once.
+        Messages without a preceding read get no feedback and are learned from at once.
         """
         if not messages:
             return
-        if before := kept(self.store, BUFFER):
+        if before := stored_messages(self.store, BUFFER):
             after = messages[0].line() if messages[0].role == "user" else None
             await self._learn(before, after, self._taken(HIT))
-        keep(self.store, messages, BUFFER)
+        store_messages(self.store, messages, BUFFER)
         if reads := self.store.live(READ):
             for read in reads:
                 self.store.revise(read, kind=HIT)
         else:
-            await self._learn(kept(self.store, BUFFER), None, [])
+            await self._learn(stored_messages(self.store, BUFFER), None, [])
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Procedures oldest first, then the buffer; one that is not frozen notes down what it found."""
+        """Return procedures oldest first, then the buffer; a read that is not frozen records the procedures."""
         found: list[Item] = []
         if self.store.live(PROCEDURE):
             vectors = await self.embed([query])
@@ -93,15 +87,11 @@ class Memp(Memory):
         if not frozen:
             ids = [item.entry_id for item in found]
             self.store.add(READ, " ".join(ids), sources=(), meta={"procedures": ids})
-        return beside(recalled(found), kept(self.store, BUFFER))
+        return with_buffer(recalled(found), stored_messages(self.store, BUFFER))
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
-    async def _learn(self, said: Sequence[Kept], after: str | None, hit: Sequence[Item]) -> None:
-        """Judge, count, drop, add and rewrite; what was said leaves the buffer."""
-        lived = trajectories(said, self.size, after)
+    async def _learn(self, said: Sequence[StoredMessage], after: str | None, hit: Sequence[Item]) -> None:
+        """Judge, count, drop, add and rewrite; the messages leave the buffer."""
+        lived = split_trajectories(said, self.size, after)
         learnt = await asyncio.gather(
             *(self._learnt(one, judged=bool(hit) and one is lived[-1]) for one in lived)
         )
@@ -115,12 +105,12 @@ class Memp(Memory):
         await self._add([(one, made.value) for one, (_, made) in zip(lived, learnt, strict=True) if made])
         if self.update == "reflection" and outcome == FAILED and hit:
             await self._reflect(lived[-1], hit)
-        forget(self.store, said, BUFFER)
+        retire_messages(self.store, said, BUFFER)
 
     async def _learnt(
         self, one: Trajectory, judged: bool
     ) -> tuple[Answer[Outcome] | None, Answer[Procedure] | None]:
-        """What the user made of it, and its procedure: None where the one is not needed, or the other not wanted."""
+        """Return outcome and procedure of a trajectory; None where one is not needed."""
         judging = one.feedback and (judged or self.update != "vanilla")
         if self.update == "vanilla":
             outcome, made = await asyncio.gather(self._judge(one, judging), self._build(one))
@@ -136,7 +126,7 @@ class Memp(Memory):
         return await ask(self._chat(), self.prompt("build"), {"trajectory": one.text})
 
     def _taken(self, kind: str) -> list[Item]:
-        """The procedures that entries of bookkeeping name, as they are now; the entries are done with."""
+        """Return the current versions of the procedures in bookkeeping entries, and retire these."""
         found = {}
         for entry in self.store.live(kind):
             for named in entry.meta["procedures"]:
@@ -146,7 +136,7 @@ class Memp(Memory):
         return list(found.values())
 
     def _counted(self, hit: Sequence[Item], outcome: str) -> list[Item]:
-        """The procedures that were hit, with the outcome counted; without those that failed too often."""
+        """Count the outcome for the retrieved procedures; drop those that failed too often."""
         if outcome not in (SUCCESS, FAILED):
             return list(hit)
         left = []
@@ -160,7 +150,7 @@ class Memp(Memory):
         return left
 
     async def _add(self, made: Sequence[tuple[Trajectory, Procedure | None]]) -> None:
-        """New procedures, with their queries embedded in one call; one that is there already gains sources."""
+        """Add procedures, embedded with one call; an existing one gets more sources."""
         known = {(item.meta["query"], item.meta["workflow"]): item for item in self.store.live(PROCEDURE)}
         written = [(one, procedure) for one, procedure in made if procedure is not None]
         fresh = {p.query for _, p in written if (p.query, p.workflow) not in known}
@@ -180,7 +170,7 @@ class Memp(Memory):
             )
 
     async def _reflect(self, one: Trajectory, hit: Sequence[Item]) -> None:
-        """Have the procedures that misled rewritten, by what went wrong with them."""
+        """Rewrite the procedures that misled."""
 
         def wrong(answer: Reflection) -> str | None:
             unknown = sorted({rewrite.number for rewrite in answer.rewrites} - set(range(1, len(hit) + 1)))
@@ -205,6 +195,6 @@ def _outcome(answer: Answer[Outcome] | None) -> str:
 
 
 def _shown(meta: Mapping[str, Any]) -> str:
-    """A procedure as notes show it: when to use it, with the date it comes from, and below what to do then."""
-    lines = [f"- {dated(meta['query'], meta['date'])}", meta["workflow"], meta.get("trajectory", "")]
+    """Return a procedure as notes show it: when to use it, with its date, and what to do."""
+    lines = [f"- {with_date(meta['query'], meta['date'])}", meta["workflow"], meta.get("trajectory", "")]
     return "\n".join(line for line in lines if line)

@@ -1,11 +1,11 @@
-"""The scripted chat as Memp's writer and judge: first words, statements, and a few telling words. No language model."""
+"""Memp's writer and judge for the scripted chat: first words, statements and a few keywords."""
 
 import re
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
-from memflow.memories.plain import statements
+from memflow.memories.script_helpers import statements
 
 _COMPLAINT = re.compile(r"\b(?:wrong|incorrect|not what|not right|no good)\b|不对|错了|不满意", re.IGNORECASE)
 _PRAISE = re.compile(r"\b(?:thanks|thank you|great|perfect|that helps)\b|谢谢|很好|满意", re.IGNORECASE)

@@ -1,1 +1,1 @@
-"""`nemori_K`: episodes cut where the topic changes, and what could not be predicted (Nan et al. 2025)."""
+"""`nemori_K`: episodes and statements (Nan et al. 2025)."""

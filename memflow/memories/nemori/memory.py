@@ -1,27 +1,27 @@
-"""Nemori (Nan et al. 2025): episodes cut where the topic changes, and knowledge from what was not expected.
+"""Nemori: episodes split at topic changes, and statements of what was not predicted (Nan et al. 2025).
 
-Two-step alignment: a model says where other topics begin among the messages of a buffer, and a segment becomes
-an episode with a title and a narrative. Predict-calibrate: from the title and the statements nearest to the
-episode it says what it expects; what the messages say beyond that becomes further statements. Decisions of
-ours: all messages that arrive together are judged in one request, each for itself (the paper asks once a
-message; the published batch segmenter also asks once, but may tear a segment apart); an episode's time is the
-date of its messages and no guess; the first prediction, with nothing known yet, is not asked for; a segment
-without a narrative is an episode in its own words. Messages not yet segmented are recalled as turns.
+A model finds topic boundaries in a buffer and narrates each segment (alignment); then it predicts an episode from
+known statements and extracts what is new (predict-calibrate). Deviations are in docs/fidelity.md.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
 from memflow.memories.entries import Item
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
 from memflow.memories.nemori.answers import Boundaries, Narration, Prediction, Statements
-from memflow.memories.nemori.scripted import HANDLERS
-from memflow.memories.nemori.segments import Segments, numbered
-from memflow.memories.notes import joined
-from memflow.memories.search import Dense, Found
-from memflow.memories.verbatim import Kept, beside, dated, forget, keep, kept
+from memflow.memories.nemori.segments import Segments, number_messages
+from memflow.memories.notes import join_texts
+from memflow.memories.search import Dense, SearchHit
+from memflow.memories.verbatim import (
+    StoredMessage,
+    retire_messages,
+    store_messages,
+    stored_messages,
+    with_buffer,
+    with_date,
+)
 from memflow.tokens import estimate
 
 BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "statement"
@@ -29,7 +29,7 @@ BUFFER, ORIGINAL, EPISODE, STATEMENT = "buffer", "original", "episode", "stateme
 
 @dataclass
 class Nemori(Memory):
-    """Recalls statements and episodes as notes, the best episodes with their messages, the buffer as turns."""
+    """Episodes cut where the topic changes, and statements of what a model did not expect."""
 
     k: int = parameter(10, "How many episodes are recalled.", low=1)
     ratio: int = parameter(2, "How many statements are recalled for each of the k episodes.")
@@ -49,9 +49,9 @@ class Nemori(Memory):
         self.statements = Dense(self.store, STATEMENT)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Take them into the buffer, and make episodes of the segments that end."""
-        keep(self.store, messages, BUFFER)
-        held = kept(self.store, BUFFER)
+        """Buffer the messages and make episodes of completed segments."""
+        store_messages(self.store, messages, BUFFER)
+        held = stored_messages(self.store, BUFFER)
         before = len(held) - len(messages)
         segments = Segments(self.shortest, self.longest, held[:before])
         for start in range(before, len(held), self.longest):
@@ -60,11 +60,10 @@ class Nemori(Memory):
         await self._remember(segments.closed)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Statements, then episodes, each oldest first, then the buffer; entries by cosine, then the messages that
-        come along, then the buffer's."""
-        held = kept(self.store, BUFFER)
+        """Return statements, episodes (the best with their messages), then the buffer; entries by cosine."""
+        held = stored_messages(self.store, BUFFER)
         if not self.store.live(EPISODE):
-            return beside(Recall(), held)
+            return with_buffer(Recall(), held)
         vectors = await self.embed([query])
         episodes = self.episodes.scored(vectors[0], self.k)
         statements = self.statements.scored(vectors[0], self.ratio * self.k)
@@ -73,14 +72,10 @@ class Nemori(Memory):
         along = (item for items in originals.values() for item in items)
         entries = (*(found.item for found in nearest), *along)
         notes = _notes(episodes, statements, originals)
-        return beside(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), held)
+        return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), held)
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
-    async def _confidences(self, segments: Segments, new: Sequence[Kept]) -> dict[int, float]:
-        """How surely messages begin another topic, by number; of none, where a model is no help or not needed."""
+    async def _confidences(self, segments: Segments, new: Sequence[StoredMessage]) -> dict[int, float]:
+        """Return the confidence that a message starts a new topic, by number; empty without an answer."""
         numbers = segments.undecided(len(new))
         if not numbers:
             return {}
@@ -92,23 +87,24 @@ class Nemori(Memory):
             return f"{wrong[0]} is not one of {numbers[0]} to {numbers[-1]}" if wrong else None
 
         fields = {
-            "before": numbered(shown[: numbers.start - 1]),
-            "new": numbered(judged, numbers.start),
+            "before": number_messages(shown[: numbers.start - 1]),
+            "new": number_messages(judged, numbers.start),
         }
         sources = [source for message in judged for source in message.item.sources]
         answer: Boundaries | None = await self.ask("boundaries", fields, sources=sources, check=stray)
         return {one.line: one.confidence / 100 for one in answer.boundaries} if answer else {}
 
-    async def _remember(self, segments: Sequence[list[Kept]]) -> None:
-        """Make episodes of segments: told all at once, learnt from in order, since each adds to what is known."""
+    async def _remember(self, segments: Sequence[list[StoredMessage]]) -> None:
+        """Make episodes of segments: narrated concurrently, learned from in order."""
         told = ["\n".join(message.note() for message in segment) for segment in segments]
         sources = [[source for message in segment for source in message.item.sources] for segment in segments]
         narrations: list[Narration | None] = await self.ask_all(
-            Ask("narrate", {"messages": text}, about) for text, about in zip(told, sources, strict=True)
+            PromptRequest("narrate", {"messages": text}, about)
+            for text, about in zip(told, sources, strict=True)
         )
         times = [next((one.date for one in segment if one.date is not None), None) for segment in segments]
         texts = [
-            text if story is None else f"{dated(story.title, time)}\n{story.narrative}"
+            text if story is None else f"{with_date(story.title, time)}\n{story.narrative}"
             for text, story, time in zip(told, narrations, times, strict=True)
         ]
         vectors = await self.embed(texts)
@@ -117,7 +113,7 @@ class Nemori(Memory):
         ):
             # An episode in its own words is its own original.
             originals = [self._original(message) for message in segment] if story is not None else []
-            forget(self.store, segment, BUFFER)
+            retire_messages(self.store, segment, BUFFER)
             meta = {
                 "title": story.title if story is not None else None,
                 "time": time,
@@ -127,37 +123,37 @@ class Nemori(Memory):
             await self._learn(segment, await self._predict(episode))
 
     async def _predict(self, episode: Item) -> str | None:
-        """What is expected of an episode of that title; None where there is nothing to expect it from."""
+        """Return the predicted content of an episode, or None if nothing is known yet."""
         assert episode.vector is not None
         known = self.statements.search(episode.vector, self.related)
         if not known or episode.meta["title"] is None:
             return None
-        fields = {"known": joined(known), "title": episode.meta["title"]}
+        fields = {"known": join_texts(known), "title": episode.meta["title"]}
         answer: Prediction | None = await self.ask("predict", fields, sources=episode.sources)
         return answer.prediction if answer else None
 
-    async def _learn(self, segment: Sequence[Kept], predicted: str | None) -> None:
-        """Add what the messages say beyond the prediction; a statement held word for word is not added again."""
+    async def _learn(self, segment: Sequence[StoredMessage], predicted: str | None) -> None:
+        """Add statements that the prediction lacks; equal statements are added once."""
 
         def stray(answer: Statements) -> str | None:
             wrong = [line for one in answer.statements for line in one.lines if line > len(segment)]
             return f"there is no message {wrong[0]}; the last is {len(segment)}" if wrong else None
 
-        fields = {"predicted": predicted or "(nothing)", "messages": numbered(segment)}
+        fields = {"predicted": predicted or "(nothing)", "messages": number_messages(segment)}
         sources = [source for message in segment for source in message.item.sources]
         answer: Statements | None = await self.ask("calibrate", fields, sources=sources, check=stray)
         held = {item.text for item in self.store.live(STATEMENT)}
         news: dict[str, list[str]] = {}
         for one in answer.statements if answer else ():
             said = [segment[line - 1] for line in sorted(set(one.lines))]
-            text = f"- {dated(one.statement, said[0].date)}"
+            text = f"- {with_date(one.statement, said[0].date)}"
             if text not in held:
                 news.setdefault(text, [source for message in said for source in message.item.sources])
         vectors = await self.embed([*news])
         for (text, about), vector in zip(news.items(), vectors, strict=True):
             self.store.add(STATEMENT, text, sources=about, vector=vector)
 
-    def _original(self, message: Kept) -> Item:
+    def _original(self, message: StoredMessage) -> Item:
         item = message.item
         return self.store.add(ORIGINAL, message.note(), sources=item.sources, role=item.role)
 
@@ -167,11 +163,11 @@ class Nemori(Memory):
 
 
 def _notes(
-    episodes: Sequence[Found], statements: Sequence[Found], originals: Mapping[str, Sequence[Item]]
+    episodes: Sequence[SearchHit], statements: Sequence[SearchHit], originals: Mapping[str, Sequence[Item]]
 ) -> str:
-    """Statements as a list; below it the episodes, apart from each other, and their messages set off by `> `."""
+    """Return statements as a list, then the episodes with their messages quoted by `> `."""
     known = sorted((found.item for found in statements), key=lambda item: item.order)
-    blocks = [joined(known)] if known else []
+    blocks = [join_texts(known)] if known else []
     for episode in sorted((found.item for found in episodes), key=lambda item: item.order):
         said = [
             f"> {line}" for item in originals.get(episode.entry_id, ()) for line in item.text.splitlines()

@@ -1,24 +1,17 @@
-"""The scripted chat as Nemori's reader: a topic is the words that messages share. No language model."""
+"""Nemori's reader for the scripted chat: a topic is the words that messages share."""
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.nemori.answers import (
-    Boundaries,
-    Boundary,
-    Narration,
-    Prediction,
-    Statement,
-    Statements,
-)
-from memflow.memories.plain import likeness, statements, subject
+from memflow.memories.nemori.answers import Boundaries, Boundary, Narration, Prediction, Statement, Statements
+from memflow.memories.script_helpers import statements, subject, word_overlap
 
 
 def _boundaries(request: ChatRequest) -> Boundaries:
-    """A message that states something without a word of what was stated before it begins another topic."""
+    """Start a new topic at a statement without words of the statements before it."""
     topic, found = " ".join(statements(_plain(request.fields["before"]))), []
     for number, text in _messages(request.fields["new"]):
         said = " ".join(statements(text))
-        if said and topic and likeness(said, topic) == 0:
+        if said and topic and word_overlap(said, topic) == 0:
             found.append(Boundary(line=number, confidence=90))
             topic = said
         else:
@@ -37,7 +30,7 @@ def _predict(request: ChatRequest) -> Prediction:
 
 
 def _calibrate(request: ChatRequest) -> Statements:
-    """Every sentence that states something and does not stand in the prediction."""
+    """Return every statement that is not in the prediction."""
     news: dict[str, int] = {}
     for number, text in _messages(request.fields["messages"]):
         for sentence in statements(text):
@@ -48,7 +41,7 @@ def _calibrate(request: ChatRequest) -> Statements:
 
 
 def _messages(lines: str) -> list[tuple[int, str]]:
-    """Numbered messages as numbers and texts; a line without the next number belongs to the message above it."""
+    """Parse numbered messages; a line without the next number belongs to the message before."""
     found: list[tuple[int, str]] = []
     for line in lines.splitlines():
         number, point, text = line.partition(". ")

@@ -1,34 +1,30 @@
-"""Segments: a stream of messages cut where the topic changes or a buffer is full.
-
-Which messages may begin another topic at all, and which do, is kept apart from who judges it.
-"""
+"""Segments: a stream of messages split at topic boundaries or when a buffer is full."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memflow.memories.verbatim import Kept
+from memflow.memories.verbatim import StoredMessage
 
 
 @dataclass
 class Segments:
-    """The messages not yet cut off (`open`) and the segments that were (`closed`), oldest first.
+    """Unsegmented messages (`open`) and completed segments (`closed`), oldest first.
 
-    A segment has `shortest` to `longest` messages: a boundary after fewer is none, and what came before it
-    stays with what follows.
+    A segment has `shortest` to `longest` messages; an earlier boundary is ignored.
     """
 
     shortest: int
     longest: int
-    open: list[Kept]
-    closed: list[list[Kept]] = field(default_factory=list)
+    open: list[StoredMessage]
+    closed: list[list[StoredMessage]] = field(default_factory=list)
 
     def undecided(self, new: int) -> range:
-        """Numbers, from 1, of the open messages and `new` further ones that may begin another topic."""
+        """Return the numbers (from 1) of messages that may start a new topic, with `new` further messages."""
         held = len(self.open)
         return range(max(held, self.shortest) + 1, held + new + 1)
 
-    def take(self, new: Sequence[Kept], confidences: Mapping[int, float], above: float) -> None:
-        """Take in messages, given how surely each begins another topic (by its number in `undecided`)."""
+    def take(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
+        """Add messages with the confidence, by number, that each starts a new topic."""
         for number, message in enumerate(new, len(self.open) + 1):
             if confidences.get(number, 0.0) > above and len(self.open) >= self.shortest:
                 self._close()
@@ -41,6 +37,6 @@ class Segments:
         self.open = []
 
 
-def numbered(messages: Sequence[Kept], first: int = 1) -> str:
-    """The messages as dated lines, numbered from `first`."""
+def number_messages(messages: Sequence[StoredMessage], first: int = 1) -> str:
+    """Return the messages as dated lines, numbered from `first`."""
     return "\n".join(f"{number}. {message.note()}" for number, message in enumerate(messages, first))

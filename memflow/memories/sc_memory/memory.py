@@ -1,35 +1,36 @@
-"""The self-controlled memory: a model, the controller, decides how much of the memory a query needs.
+"""Self-controlled memory: a model, the controller, decides how much of the memory a query needs.
 
-Flash memory is the newest messages. Older ones make up the stream: each word for word, with its vector, and as
-a sentence. For a query the controller says whether flash memory will do; if not, the `k` messages of the stream
-best by recency + relevance are activated, and it says whether their summaries will do or their words are
-needed. Decisions of ours: a message is summarised once, when it leaves flash memory, since only the stream is
-ever activated (the published code may show a flash message twice); one whose summary failed stands in for it
-word for word; flash memory has the first claim on the budget. Recency falls from when a message was said or
-last activated; a frozen read leaves that as it is.
+Flash memory is the newest messages; older ones are the stream, each with its vector and a summary. Deviations from the
+published code, such as one summary per message, are in docs/fidelity.md.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from memflow.chat.scripted import Handler
-from memflow.memories.access import ACCESS, Accesses
+from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item
-from memflow.memories.memory import Ask, Calls, Memory, Message, Recall, parameter
+from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.sc_memory.answers import Activation, Sufficiency
-from memflow.memories.sc_memory.scripted import HANDLERS
 from memflow.memories.search import Dense
-from memflow.memories.verbatim import Kept, dated, forget, keep, kept, surplus, within
+from memflow.memories.verbatim import (
+    StoredMessage,
+    newest_within,
+    overflow,
+    retire_messages,
+    store_messages,
+    stored_messages,
+    with_date,
+)
 
 FLASH, MESSAGE, SUMMARY = "flash", "message", "summary"
 
 
 @dataclass
 class ScMemory(Memory):
-    """Recalls the newest messages as turns and, where its controller wants them, older ones as notes."""
+    """The newest messages, and older ones when a model that sees the query asks for them."""
 
     flash: int = parameter(3, "How many of the newest messages are flash memory.", low=1)
     k: int = parameter(3, "How many older messages are activated.", low=1)
@@ -37,26 +38,26 @@ class ScMemory(Memory):
     budget: int = parameter(1_400, "Tokens recalled at most (estimated): about 1,024 English words.", low=1)
 
     calls: ClassVar[Calls] = Calls(chat_write=1, chat_read=2, embed_write=1, embed_read=1, per="message")
-    bookkeeping: ClassVar[frozenset[str]] = Memory.bookkeeping | {ACCESS}
+    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS}
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, MESSAGE)
-        self.accesses = Accesses(self.store)
+        self.accesses = AccessLog(self.store)
 
     async def write(self, messages: Sequence[Message]) -> None:
-        """Take them into flash memory; what leaves it is embedded and summarised, all at once."""
-        keep(self.store, messages, FLASH)
-        held = kept(self.store, FLASH)
-        leaving = surplus(held, 1, self.flash)
+        """Add messages to flash memory; embed and summarize those that leave it, concurrently."""
+        store_messages(self.store, messages, FLASH)
+        held = stored_messages(self.store, FLASH)
+        leaving = overflow(held, 1, self.flash)
         notes = [message.note() for message in leaving]
         vectors, summaries = await asyncio.gather(
             self.embed(notes),
             self.ask_all(
-                Ask("summarise", {"message": note}, message.item.sources)
+                PromptRequest("summarise", {"message": note}, message.item.sources)
                 for message, note in zip(leaving, notes, strict=True)
             ),
         )
-        forget(self.store, leaving, FLASH)
+        retire_messages(self.store, leaving, FLASH)
         first = (
             self.store.sequence - len(held) + 1
         )  # one number per message; the newest messages are buffered
@@ -68,13 +69,13 @@ class ScMemory(Memory):
                 MESSAGE, note, sources=sources, role=role, vector=vector, meta={"said": said}
             )
             if summary is not None:
-                text = dated(summary.summary, message.date)
+                text = with_date(summary.summary, message.date)
                 self.store.add(SUMMARY, text, sources=sources, role=role, meta={"of": item.entry_id})
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Flash memory alone, or with what was activated: as summaries if they suffice, or word for word."""
-        held = kept(self.store, FLASH)
-        flash = within(held, self.budget)
+        """Return flash memory, with activated messages as summaries or in full if the controller wants them."""
+        held = stored_messages(self.store, FLASH)
+        flash = newest_within(held, self.budget)
         if not self.store.live(MESSAGE):
             return flash
         seen = {"flash": _lines(held[-len(flash.entries) :] if flash.entries else []), "query": query}
@@ -99,12 +100,8 @@ class ScMemory(Memory):
             dropped_tokens=older.dropped_tokens + flash.dropped_tokens,
         )
 
-    @classmethod
-    def handlers(cls) -> Mapping[str, Handler]:
-        return HANDLERS
-
     async def _activated(self, query: str) -> list[Item]:
-        """The `k` messages of the stream with the highest recency + cosine, best first, older ones first."""
+        """Return the `k` stream messages with the highest recency + cosine, best first, ties by age."""
         vectors = await self.embed([query])
 
         def score(item: Item, cosine: float) -> float:
@@ -120,5 +117,5 @@ class ScMemory(Memory):
         return [summaries.get(item.entry_id, item) for item in activated]
 
 
-def _lines(held: Sequence[Kept]) -> str:
+def _lines(held: Sequence[StoredMessage]) -> str:
     return "\n".join(message.note() for message in held) or "(nothing)"

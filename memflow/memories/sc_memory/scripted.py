@@ -1,9 +1,9 @@
-"""The scripted chat as summariser and controller: by the words that a query shares. No language model."""
+"""The controller and summarizer of sc_memory for the scripted chat: decisions by shared words."""
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.plain import statements
 from memflow.memories.sc_memory.answers import Activation, Sufficiency, Summary
+from memflow.memories.script_helpers import statements
 from memflow.words import search_words
 
 
@@ -21,7 +21,7 @@ def _suffice(request: ChatRequest) -> Sufficiency:
 
 
 def _found(request: ChatRequest, *names: str) -> float:
-    """Share of the query's words that those fields hold; 1 for a query without words."""
+    """Return the share of the query's words in those fields; 1 for a query without words."""
     wanted = set(search_words(request.fields["query"]))
     held = {word for name in names for word in search_words(request.fields[name])}
     return len(wanted & held) / len(wanted) if wanted else 1.0

@@ -1,15 +1,14 @@
-"""Charges (罪名): their names, and which names are one charge.
+"""Names of criminal charges (罪名), and which names are the same charge.
 
-Many charges are selective: 贩卖毒品罪 is 走私、贩卖、运输、制造毒品罪 with the acts left out that were not committed.
-Both are the same charge here, as they are one article with one penalty. Names are found by their grammar, not by a
-list; the list below only says which choices belong together. Who is convicted of what is read by `decision`.
+Selective charges such as 走私、贩卖、运输、制造毒品罪 list alternatives; a name with some of them is the same charge.
+Names are found by their grammar; the list below only says what can be selected.
 """
 
 import re
 from functools import lru_cache
 
 NAME = r"(?:犯罪|侵犯|[^罪犯，。；：（）]){1,40}罪"
-"""A charge's name, for regular expressions: 罪 ends it, but not that of 犯罪 (掩饰、隐瞒犯罪所得罪)."""
+"""Regular expression of a charge's name: it ends in 罪, except in 犯罪 (掩饰、隐瞒犯罪所得罪)."""
 
 NAMES = rf"{NAME}(?:[、和及与]{NAME}){{0,20}}"
 
@@ -80,7 +79,7 @@ _RENAMED = {
 
 
 def _choices(name: str) -> str:
-    """A regular expression of the names that a selective charge's choices make."""
+    """Return a regular expression of the names that a selective charge allows."""
 
     def some(found: re.Match[str]) -> str:
         one = f"(?:{'|'.join(map(re.escape, found[1].split('、')))})"
@@ -94,27 +93,27 @@ def _whole(name: str) -> str:
 
 
 _CHARGES = tuple(
-    (re.compile(_choices(name)), charge)
-    for name, charge in (*((name, _whole(name)) for name in _SELECTIVE), *_RENAMED.items())
+    (re.compile(_choices(name)), canonical_charge)
+    for name, canonical_charge in (*((name, _whole(name)) for name in _SELECTIVE), *_RENAMED.items())
 )
 
 
 @lru_cache(maxsize=5_000)
-def charge(name: str) -> str:
-    """The charge that a name stands for: a selective one with all its choices, a renamed one by its name now."""
+def canonical_charge(name: str) -> str:
+    """Return the canonical name of a charge: all alternatives, and the current name."""
     return next((whole for pattern, whole in _CHARGES if pattern.fullmatch(name)), name)
 
 
-def charges(names: str) -> list[str]:
-    """The charges in a list of names, as `NAMES` finds one: 抢劫罪、强奸罪."""
-    return [charge(_NOT_IN_IT.sub("", name)) for name in _ONE.findall(names)]
+def parse_charges(names: str) -> list[str]:
+    """Return the charges in a list of names as `NAMES` matches it, such as 抢劫罪、强奸罪."""
+    return [canonical_charge(_NOT_IN_IT.sub("", name)) for name in _ONE.findall(names)]
 
 
-def found_guilty(reasoning: str) -> frozenset[str]:
-    """The charges that a reasoning finds made out (构成盗窃罪), not those that it says are not."""
+def convicted_charges(reasoning: str) -> frozenset[str]:
+    """Return the charges that a reasoning affirms (构成盗窃罪), without those it denies."""
     return frozenset(
         one
         for found in _FOUND.finditer(reasoning)
         if not _DENIED.search(found["before"])
-        for one in charges(found["names"])
+        for one in parse_charges(found["names"])
     )

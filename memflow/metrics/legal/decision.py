@@ -1,21 +1,19 @@
-"""What a decision does to whom: for each person convicted, the charges, the prison term and the fine.
+"""Sentences in a decision: charges, prison term and fine of each convicted person.
 
-Terms are in months: years are twelve, 无期徒刑 is LIFE, 死刑 is DEATH (suspended or not), 免予刑事处罚 and 无罪 are 0,
-days are dropped. Several offences of one person are decided on together (决定执行): what is to be served is that
-total, not the terms of the single offences. A probation (缓刑) leaves the term as it is. What the decision revokes
-(撤销) and what was decided earlier (前罪, 原犯) is not part of it.
+Terms are in months: 无期徒刑 is LIFE, 死刑 is DEATH, 免予刑事处罚 and 无罪 are 0; days are dropped. A total (决定执行)
+replaces single terms. Probation (缓刑) changes nothing; revoked (撤销) and earlier (前罪, 原犯) decisions do not count.
 """
 
 import re
 from dataclasses import dataclass, field
 
-from memflow.metrics.legal.charges import NAMES, charges
-from memflow.metrics.legal.numerals import NUMERAL, number
+from memflow.metrics.legal.charges import NAMES, parse_charges
+from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
 
 LIFE = 240
 DEATH = 10_001
 NONE = -1
-"""Stands for the months or the fine of a decision that sets none."""
+"""The months or fine of a decision that sets none."""
 
 _DEEPEST = 3
 _BRACKETED = re.compile(r"（[^（）]*）")
@@ -37,7 +35,7 @@ _EVENT = re.compile(
 
 @dataclass(slots=True)
 class Sentence:
-    """A person's sentence; `months` and `fine` (yuan) are NONE where none is set."""
+    """A person's sentence; `months` and `fine` (yuan) are NONE if not set."""
 
     charges: list[str] = field(default_factory=list)
     months: int = NONE
@@ -58,26 +56,26 @@ class _Person:
         )
 
 
-def operative(judgment: str) -> str:
-    """The decision without what stands in brackets (three deep) and the items that revoke an earlier decision."""
+def operative_part(judgment: str) -> str:
+    """Return the decision without bracketed text (three levels) and items that revoke an earlier decision."""
     for _ in range(_DEEPEST):
         judgment = _BRACKETED.sub("", judgment)
     first, *items = _ITEM.split(judgment)
     return "。".join((_REVOKED.sub("", first), *(item for item in items if not item.startswith("撤销"))))
 
 
-def sentences(judgment: str) -> list[Sentence]:
-    """The sentence of each person that a decision convicts, in order; `judgment` is a section of cleaned text."""
+def parse_sentences(judgment: str) -> list[Sentence]:
+    """Return the sentence of each convicted person in order; `judgment` is a section of cleaned text."""
     person = _Person()
     people = {"": person}
     here = True  # and no earlier decision
-    for event in _EVENT.finditer(operative(judgment)):
+    for event in _EVENT.finditer(operative_part(judgment)):
         if event["names"]:
             here = not _EARLIER.search(event["who"])
             if here:
                 name = _ROLE.split(event["who"])[-1].lstrip("又另并且")
                 person = people.setdefault(name, _Person()) if name else person
-                person.single.charges += charges(event["names"])
+                person.single.charges += parse_charges(event["names"])
         elif event["aside"]:
             here = False
         elif event["total"]:
@@ -90,7 +88,7 @@ def sentences(judgment: str) -> list[Sentence]:
 
 def _sentence(sentence: Sentence, event: re.Match[str]) -> None:
     if event["fine"]:
-        sentence.fine = max(sentence.fine, 0) + number(event["fine"])
+        sentence.fine = max(sentence.fine, 0) + parse_numeral(event["fine"])
     else:
         sentence.months = max(sentence.months, 0) + _months(event)
 
@@ -103,11 +101,11 @@ def _months(event: re.Match[str]) -> int:
     if event["free"]:
         return 0
     if event["only"]:
-        return number(event["only"])
-    months = number(event["years"]) * 12 + (6 if event["half"] else 0)
-    return months + (number(event["months"]) if event["months"] else 0)
+        return parse_numeral(event["only"])
+    months = parse_numeral(event["years"]) * 12 + (6 if event["half"] else 0)
+    return months + (parse_numeral(event["months"]) if event["months"] else 0)
 
 
-def together(values: list[int]) -> int:
-    """The sum of several people's months or fines; NONE where none of them has any."""
+def total(values: list[int]) -> int:
+    """Return the sum of several months or fines, NONE if none is set."""
     return sum(value for value in values if value != NONE) if any(value != NONE for value in values) else NONE

@@ -1,4 +1,4 @@
-"""Chinese numerals: 二千三百, 贰仟叁佰, 二〇一八, 3万, 1.5万, 30,000. What they count belongs to those who ask."""
+"""Chinese numerals: 二千三百, 贰仟叁佰, 二〇一八, 3万, 1.5万, 30,000."""
 
 import re
 from decimal import Decimal
@@ -17,7 +17,7 @@ _GROUPS = {"万": 10_000, "萬": 10_000, "亿": 100_000_000, "億": 100_000_000}
 _CHINESE = "".join((*_DIGITS, *_UNITS, *_GROUPS))
 
 NUMERAL = rf"(?:\d{{1,15}}(?:[,，]\d{{1,15}}){{0,5}}(?:\.\d{{1,5}})?|[{_CHINESE}])[\d{_CHINESE}]{{0,20}}"
-"""A numeral in running text, for regular expressions; `number` can read whatever it matches."""
+"""Regular expression of a numeral in running text; `parse_numeral` accepts every match."""
 
 _SPELT = re.compile(f"[{''.join(_DIGITS)}]+")
 _PART = re.compile(rf"\d+(?:\.\d+)?|[{_CHINESE}]")
@@ -28,10 +28,10 @@ _FORMAL = ("零壹贰叁肆伍陆柒捌玖", "拾佰仟", "万亿")
 _LIMIT = 10**12
 
 
-def number(numeral: str) -> int:
-    """The whole number that a numeral stands for; a fraction of one is dropped.
+def parse_numeral(numeral: str) -> int:
+    """Return the integer of a numeral; fractions are dropped.
 
-    Reads plain and formal (壹贰叁) characters, digits one by one (二〇一八), Arabic figures with commas, and these
+    Accepts plain and formal (壹贰叁) characters, single digits (二〇一八), Arabic numbers with commas, and these
     before a unit (3万). Raises BadInput for anything else.
     """
     plain = _COMMA.sub("", numeral)
@@ -58,8 +58,8 @@ def number(numeral: str) -> int:
     return int(whole + group + (digit or 0))
 
 
-def words(value: int, *, formal: bool = False) -> str:
-    """The Chinese numeral of a number from 0 to 10**12 - 1; `formal` writes it as on a cheque. Raises BadInput."""
+def format_numeral(value: int, *, formal: bool = False) -> str:
+    """Return the Chinese numeral of a number from 0 to 10**12 - 1, plain or formal. Raises BadInput."""
     if not 0 <= value < _LIMIT:
         raise BadInput(f"{value} is not from 0 to {_LIMIT - 1}")
     digits, units, groups = _FORMAL if formal else _PLAIN

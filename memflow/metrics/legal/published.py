@@ -1,9 +1,7 @@
-"""A judgment as the published evaluation of JuDGE reads it, slips included; nothing here is meant to be right.
+"""Judgments parsed exactly as the published evaluation of JuDGE parses them, errors included.
 
-Where the decision holds nothing that is looked for, the whole document is searched: statutes printed in an appendix,
-what was charged, earlier sentences. Sentences and fines are summed over their distinct wordings, so that two people
-with the same sentence count once, and a person's single terms are added to their total. Charges are the exception:
-the published list of charges and its nearest spelling are not reproduced; names are found by our grammar.
+If the decision lacks an item, the whole document is searched. Equal wordings of sentences and fines count once.
+Exception: charges are found by our grammar, since the published list is not reproduced.
 """
 
 import re
@@ -11,23 +9,16 @@ from collections.abc import Callable
 from html import unescape
 
 from memflow.metrics.legal.charges import NAMES
-from memflow.metrics.legal.charges import charges as named
+from memflow.metrics.legal.charges import parse_charges as named
 from memflow.metrics.legal.decision import DEATH, LIFE, NONE
-from memflow.metrics.legal.numerals import NUMERAL, number
+from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
 from memflow.metrics.legal.sections import Sections
 
 _HAN = "[\u4e00-\u9fa5]"
-_HEADING = (
-    re.compile(rf"审理终结{_HAN}{{0,10}}。"),
-    re.compile(rf"公开开庭审理{_HAN}{{0,10}}。"),
-)
+_HEADING = (re.compile(rf"审理终结{_HAN}{{0,10}}。"), re.compile(rf"公开开庭审理{_HAN}{{0,10}}。"))
 _CHARGED = re.compile(rf"{_HAN}{{0,10}}(?:公诉|抗诉)机关[\u4e00-\u9fa5，、]{{0,30}}(?:认为|指控)")
 _COURT = re.compile("本院认为")
-_ANNOUNCED = (
-    re.compile(r"判决如下[:：,，\n]"),
-    re.compile("判决如下"),
-    re.compile(r"裁定(?:如下)?[:：\n]"),
-)
+_ANNOUNCED = (re.compile(r"判决如下[:：,，\n]"), re.compile("判决如下"), re.compile(r"裁定(?:如下)?[:：\n]"))
 # The first of these that occurs anywhere ends the decision, wherever the others are.
 _OVER = tuple(
     map(
@@ -84,7 +75,7 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | 
 
 
 def sections(document: str) -> Sections:
-    """The published segments; the reasoning is what follows the heading where the court never says 本院认为."""
+    """Return the published segments; without 本院认为 the reasoning is what follows the heading."""
     rest = _clean(document)
     if heading := _first(_HEADING, rest):
         rest = _without(rest, rest[: heading.end()])
@@ -110,23 +101,23 @@ def _searched(find: Callable[[str], list[str]], part: str, document: str) -> lis
 
 
 def charges(document: str) -> frozenset[str]:
-    """The charges of the decision, or else of the whole document."""
+    """Return the charges of the decision, or else of the whole document."""
     found = _searched(_CONVICTED.findall, sections(document).judgment, document)
     return frozenset(one for names in found for one in named(names))
 
 
 def statutes(document: str) -> frozenset[str]:
-    """Articles of the Criminal Law by their main numbers, from its name to the next sign that the list is over."""
+    """Return the main numbers of cited articles of the Criminal Law."""
 
     def cited(text: str) -> list[str]:
         return [found for pattern in _CITED for found in pattern.findall(text)]
 
     lists = _searched(cited, sections(document).reasoning, document)
-    return frozenset(str(number(article)) for one in lists for article in _ARTICLE.findall(one))
+    return frozenset(str(parse_numeral(article)) for one in lists for article in _ARTICLE.findall(one))
 
 
 def months(document: str) -> int:
-    """The sum over distinct wordings of prison terms; -1 where there is none."""
+    """Return the sum over distinct wordings of prison terms; -1 if there is none."""
 
     def terms(text: str) -> list[str]:
         found = [_cut(term, _TERM_ENDS) for pattern in _TERMS for term in pattern.findall(text)]
@@ -142,7 +133,7 @@ def _cut(text: str, ends: re.Pattern[str]) -> str:
 
 
 def _months(term: str) -> int:
-    numbers = [number(one) for one in _NUMERAL.findall(term)]
+    numbers = [parse_numeral(one) for one in _NUMERAL.findall(term)]
     years, rest = "年" in term, "月" in term
     match numbers:
         case [many, more]:
@@ -155,7 +146,7 @@ def _months(term: str) -> int:
 
 
 def fine(document: str) -> int:
-    """The sum over distinct wordings of fines, in yuan; -1 where there is none."""
+    """Return the sum over distinct wordings of fines in yuan; -1 if there is none."""
     found = set(_searched(_fines, sections(document).judgment, document))
     return sum(map(_yuan, found)) if found else NONE
 
@@ -171,4 +162,4 @@ def _fines(text: str) -> list[str]:
 
 def _yuan(wording: str) -> int:
     numbers = _NUMERAL.findall(wording)
-    return number(numbers[0]) if len(numbers) == 1 else 0
+    return parse_numeral(numbers[0]) if len(numbers) == 1 else 0

@@ -1,4 +1,4 @@
-"""What a judgment says, put together: charges, statutes, months and fine. How two are compared is in `measures`."""
+"""The content of a judgment: charges, statutes, months and fine."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -6,17 +6,17 @@ from typing import Literal
 
 from memflow.errors import BadSettings
 from memflow.metrics.legal import published
-from memflow.metrics.legal.charges import found_guilty
-from memflow.metrics.legal.decision import sentences, together
-from memflow.metrics.legal.sections import Sections, sections
-from memflow.metrics.legal.statutes import articles
+from memflow.metrics.legal.charges import convicted_charges
+from memflow.metrics.legal.decision import parse_sentences, total
+from memflow.metrics.legal.sections import Sections, split_sections
+from memflow.metrics.legal.statutes import cited_articles
 
 Variant = Literal["standard", "published_code"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a judgment says. `months` and `fine` (yuan) are sums over those convicted; -1 where none is set."""
+class JudgmentContent:
+    """The content of a judgment. `months` and `fine` (yuan) are sums over the convicted; -1 if not set."""
 
     sections: Sections
     charges: frozenset[str]
@@ -26,16 +26,15 @@ class Reading:
 
 
 @lru_cache(maxsize=2_000)
-def read(document: str, variant: Variant = "standard") -> Reading:
-    """The reading of a judgment; never fails, however odd the text.
+def read_judgment(document: str, variant: Variant = "standard") -> JudgmentContent:
+    """Return the content of a judgment, for any text.
 
-    Charges are those of the decision, or, where it names none, those that the reasoning finds made out. Statutes are
-    those of the reasoning, or, where there is none, of the document without its appendix. Months and fine are the
-    decision's alone. `published_code` reads as the published evaluation does (`published`). Raises BadSettings for
-    another variant.
+    Charges are those of the decision, or else those that the reasoning affirms. Statutes are those of the reasoning,
+    or else of the document without its appendix. `published_code` parses as the published evaluation does. Raises
+    BadSettings for another variant.
     """
     if variant == "published_code":
-        return Reading(
+        return JudgmentContent(
             published.sections(document),
             published.charges(document),
             published.statutes(document),
@@ -44,13 +43,13 @@ def read(document: str, variant: Variant = "standard") -> Reading:
         )
     if variant != "standard":
         raise BadSettings(f"a judgment has no reading {variant!r}; it has 'standard' and 'published_code'")
-    parts = sections(document)
-    people = sentences(parts.judgment)
+    parts = split_sections(document)
+    people = parse_sentences(parts.judgment)
     convicted = frozenset(charge for person in people for charge in person.charges)
-    return Reading(
+    return JudgmentContent(
         parts,
-        convicted or found_guilty(parts.reasoning),
-        articles(parts.reasoning or parts.body),
-        together([person.months for person in people]),
-        together([person.fine for person in people]),
+        convicted or convicted_charges(parts.reasoning),
+        cited_articles(parts.reasoning or parts.body),
+        total([person.months for person in people]),
+        total([person.fine for person in people]),
     )

@@ -1,8 +1,6 @@
-"""The parts of a criminal judgment: what the court thinks (reasoning) and what it decides (judgment).
+"""Sections of a criminal judgment of first instance: reasoning and decision.
 
-A judgment of first instance runs: heading, what is charged, evidence, 本院认为 (the reasoning, which ends in the
-statutes applied and 判决如下), the decision, how to appeal, signatures, statutes in full. What stands in a part is read
-by the neighbours.
+Order: heading, charges, evidence, 本院认为 (reasoning, up to 判决如下), decision, appeal, signatures, appendix.
 """
 
 import re
@@ -28,27 +26,27 @@ _OVER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """Cleaned text of two parts, "" where the document has none, and of all up to its end (`body`)."""
+    """Cleaned text of two sections ("" if missing) and of everything up to the end of the decision (`body`)."""
 
     reasoning: str
     judgment: str
     body: str
 
 
-def clean(document: str) -> str:
-    """The text without white space, tags and Markdown; digits are ASCII, brackets and other punctuation Chinese."""
+def clean_text(document: str) -> str:
+    """Return the text without white space, tags and Markdown, with ASCII digits and Chinese punctuation."""
     return "".join(_TAG.sub("", document).translate(_PLAIN).split())
 
 
-def sections(document: str) -> Sections:
-    """Where the court reasons and where it decides.
+def split_sections(document: str) -> Sections:
+    """Return reasoning and decision.
 
-    The reasoning runs from the first 本院认为 (else another heading that announces reasons) through the words that
-    announce the decision. The decision runs from there to the first sign that it is over: how to appeal, signatures,
-    an appendix. Where nothing announces it, it begins with the first sentence after the reasons that convicts and
-    sentences, which the reasoning then leaves out.
+    The reasoning runs from the first 本院认为 (or another heading) through the announcement of the decision; the
+    decision
+    from there to the first sign of its end (appeal, signatures, appendix). Without an announcement it starts at the
+    first sentence that convicts.
     """
-    text = clean(document)
+    text = clean_text(document)
     court = _COURT.search(text) or _REASONS.search(text)
     start, after = court.span() if court else (0, 0)
     if announced := _ANNOUNCED.search(text, after) or _HEADED.search(text, after):

@@ -1,12 +1,11 @@
-"""Articles of the Criminal Law (刑法) that a text cites, as numbers: "264", and "133-1" for 第一百三十三条之一.
+"""Articles of the Criminal Law (刑法) cited in a text, as numbers: "264", and "133-1" for 第一百三十三条之一.
 
-An inserted article (之一) is an article of its own: 133 is causing a traffic accident, 133-1 is dangerous driving.
-Other laws, amendments and interpretations are not the Criminal Law; paragraphs and items are not told apart.
+An inserted article (之一) is an article of its own. Other laws, amendments, paragraphs and items are ignored.
 """
 
 import re
 
-from memflow.metrics.legal.numerals import NUMERAL, number
+from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
 
 # A list of articles goes on until another law is named or the sentence is over.
 _CITED = re.compile(
@@ -18,12 +17,12 @@ _ARTICLE = re.compile(
 )
 
 
-def articles(text: str) -> frozenset[str]:
-    """The articles of the Criminal Law cited in cleaned text."""
+def cited_articles(text: str) -> frozenset[str]:
+    """Return the articles of the Criminal Law cited in cleaned text."""
     found = set()
     for cited in _CITED.finditer(text):
         for article in _ARTICLE.finditer(cited["articles"]):
-            *others, last = (str(number(numeral)) for numeral in article["numbers"].split("、"))
+            *others, last = (str(parse_numeral(numeral)) for numeral in article["numbers"].split("、"))
             found.update(others)
-            found.add(f"{last}-{number(article['inserted'])}" if article["inserted"] else last)
+            found.add(f"{last}-{parse_numeral(article['inserted'])}" if article["inserted"] else last)
     return frozenset(found)

@@ -33,7 +33,7 @@ class Good(BaseModel):
     kind: Literal["x"]
 
 
-def test_names_every_open_place() -> None:
+def test_unbounded_places_are_named() -> None:
     assert unbounded(Whole) == [
         "Whole.parts[].loose lacks maxLength",
         "Whole.endless lacks maxItems",
@@ -43,11 +43,11 @@ def test_names_every_open_place() -> None:
     ]
 
 
-def test_a_type_inside_itself_has_no_bound() -> None:
+def test_recursive_type_is_unbounded() -> None:
     assert any("contains itself" in place for place in unbounded(Tree))
 
 
-def test_a_bounded_type_passes() -> None:
+def test_bounded_type_passes() -> None:
     assert_bounded(Good)
     with pytest.raises(AssertionError, match="score lacks minimum"):
         assert_bounded(Whole)

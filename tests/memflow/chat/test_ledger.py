@@ -29,7 +29,7 @@ class SlowChat:
 REQUEST = ChatRequest("test/prompt", {}, (ChatMessage("user", "hello"),))
 
 
-async def test_identical_requests_in_flight_are_asked_once() -> None:
+async def test_identical_concurrent_requests_are_sent_once() -> None:
     inner, ledger = SlowChat(), MemoryLedger()
     chat = LedgeredChat(inner, ledger, RequestContext())
     completions = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(10)))
@@ -38,7 +38,7 @@ async def test_identical_requests_in_flight_are_asked_once() -> None:
     assert sum(ledger.uses.values()) == 9
 
 
-async def test_all_who_wait_learn_of_a_failure() -> None:
+async def test_failure_reaches_every_waiting_request() -> None:
     ledger = MemoryLedger()
     chat = LedgeredChat(SlowChat(RequestRefused("too long")), ledger, RequestContext())
     results = await asyncio.gather(*(chat.complete(REQUEST) for _ in range(3)), return_exceptions=True)
@@ -46,7 +46,7 @@ async def test_all_who_wait_learn_of_a_failure() -> None:
     assert ledger.failures == [("test/prompt", "too long")]
 
 
-async def test_who_waits_asks_when_who_asked_is_cancelled() -> None:
+async def test_waiting_request_is_sent_after_cancellation() -> None:
     inner = SlowChat()
     chat = LedgeredChat(inner, MemoryLedger(), RequestContext())
     first = asyncio.create_task(chat.complete(REQUEST))
@@ -59,7 +59,7 @@ async def test_who_waits_asks_when_who_asked_is_cancelled() -> None:
     assert (await second).text == "answer 2"
 
 
-async def test_the_answer_kept_first_stays() -> None:
+async def test_first_stored_completion_stays() -> None:
     """Another process may answer the same request meanwhile; all then use the one that is kept."""
     ledger = MemoryLedger()
 

@@ -20,7 +20,7 @@ class Turned(BaseModel):
 REQUEST = ChatRequest("a/prompt", {"x": 1}, (ChatMessage("user", "hello"),), Sampling(), Answer)
 
 
-def test_the_digest_rests_on_all_that_the_model_sees() -> None:
+def test_digest_covers_all_model_input() -> None:
     others = [
         replace(REQUEST, messages=(ChatMessage("system", "hello"),)),
         replace(REQUEST, sampling=Sampling(temperature=1)),
@@ -32,12 +32,12 @@ def test_the_digest_rests_on_all_that_the_model_sees() -> None:
     assert len(set(digests)) == len(digests)
 
 
-def test_the_digest_does_not_rest_on_what_it_does_not_see() -> None:
+def test_digest_ignores_prompt_name_and_fields() -> None:
     same = replace(REQUEST, prompt="b/prompt", fields={"y": 2})
     assert same.digest("model") == REQUEST.digest("model")
 
 
-def test_the_schema_leaves_nothing_out() -> None:
+def test_schema_requires_all_properties() -> None:
     schema = schema_of(Answer)
     assert schema["required"] == ["first", "second"]
     assert schema["additionalProperties"] is False

@@ -39,7 +39,7 @@ def measured(empty):
     in_all = [replace(each, variant="in_all") for each in (knee, none)]
     figures = [knee, none, *sides, *curve, chance, *in_all]
     Lake(load(over={"home": empty.folder}).lake_root).write(
-        "score.leaderboard", "all", figures, recipe="test"
+        "score.leaderboard", "all", figures, fingerprint="test"
     )
     return empty
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from histories import board
+from checkpoint_scores import leaderboard_rows
 
 from resources.lake import Lake
 from resources.settings import load
@@ -29,14 +29,16 @@ def measured(empty, tmp_path, monkeypatch):
     settings = tmp_path / "memflow.toml"
     settings.write_text(SETTINGS)
     monkeypatch.setenv("MEMFLOW_SETTINGS", str(settings))
-    rows = board({"none": GUESSES, "full": ANSWERS}, domain=DEMO, scripted=True)
-    rows += board({"mem0": GUESSES, "full": ANSWERS, "full@x": ANSWERS}, domain=OURS)
+    rows = leaderboard_rows({"none": GUESSES, "full": ANSWERS}, domain=DEMO, scripted=True)
+    rows += leaderboard_rows({"mem0": GUESSES, "full": ANSWERS, "full@x": ANSWERS}, domain=OURS)
     rows += [
         replace(row, value=None, low=None, high=None, reason=REASON) if row.variant == "complete" else row
-        for row in board({"full": ANSWERS}, first=-1, domain=OTHER)
+        for row in leaderboard_rows({"full": ANSWERS}, first=-1, domain=OTHER)
         if row.slice != "checkpoint -1" and row.metric not in ("constant", "random")
     ]
-    Lake(load(over={"home": empty.folder}).lake_root).write("score.leaderboard", "all", rows, recipe="test")
+    Lake(load(over={"home": empty.folder}).lake_root).write(
+        "score.leaderboard", "all", rows, fingerprint="test"
+    )
     return empty
 
 

@@ -20,7 +20,7 @@ def damaged(measured, tmp_path: Path):
     shutil.copytree(measured.folder, home.folder)
     lake = Lake(home.folder / "lake")
     rows = lake.read(*OF_DOMAIN)
-    lake.write(*OF_DOMAIN, [replace(rows[0], kind="riddle"), *rows[1:]], recipe="test")
+    lake.write(*OF_DOMAIN, [replace(rows[0], kind="riddle"), *rows[1:]], fingerprint="test")
     return home
 
 

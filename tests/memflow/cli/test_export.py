@@ -1,6 +1,8 @@
 """Writing a run to a file, and comparing policies: what is said where it cannot be."""
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +11,12 @@ from memflow.benchmarks.domains import find
 from resources.lake import Lake
 
 
-def test_a_run_of_an_older_memflow_says_how_to_play_it_again(measured, tmp_path: Path) -> None:
-    result = measured("export", "transcript", "amemgym_demo", "full", str(tmp_path / "run.jsonl"))
+def test_export_of_a_run_without_provenance_names_the_command_that_replays_it(empty, tmp_path: Path) -> None:
+    lake = Lake(empty.folder / "lake")
+    lake.write("memory.transcripts", "amemgym_demo/full", [], fingerprint="former version")
+    result = empty("export", "transcript", "amemgym_demo", "full", str(tmp_path / "run.jsonl"))
     assert result.exit_code == 1 and not (tmp_path / "run.jsonl").exists()
-    assert "memflow run --again --domain amemgym_demo --assistant full" in result.stderr
+    assert "memflow run --force --domain amemgym_demo --assistant full" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -67,8 +71,8 @@ def played(home, reasons: tuple[str | None, ...] = (None,)) -> None:
         for at, reason in enumerate(reasons)
     ]
     meta = {"run": "r", "model": "large", "fingerprint": "f", "simulator": "s", "scripted": "no"}
-    lake.write("raw.records", record.dataset, [record], recipe="test")
-    lake.write("memory.transcripts", "amemgym_demo/full", said, recipe="test", meta=meta)
+    lake.write("raw.records", record.dataset, [record], fingerprint="test")
+    lake.write("memory.transcripts", "amemgym_demo/full", said, fingerprint="test", meta=meta)
 
 
 def test_a_run_is_written_whole_and_never_over_another(empty, tmp_path: Path) -> None:
@@ -107,7 +111,7 @@ def test_a_place_that_cannot_be_written_is_said(empty, tmp_path: Path) -> None:
     [
         (("amemgym_demo", "amemgym_base_offpolicy"), "amemgym_base_offpolicy was not measured yet"),
         (("amemgym_demo", "memorybench_demo"), "memorybench_demo is of memorybench: only amemgym"),
-        (("amemgym_demo", "amemgym_demo"), "measured on probes that have been made anew since"),
+        (("amemgym_demo", "amemgym_demo"), "amemgym_demo is not played off-policy"),
         (
             ("amemgym_demo", "amemgym_demo", "--assistant", "mem0"),
             "was not measured with 'mem0'; it was with awi",
@@ -117,3 +121,10 @@ def test_a_place_that_cannot_be_written_is_said(empty, tmp_path: Path) -> None:
 def test_policies_that_cannot_be_compared(measured, arguments, wrong) -> None:
     result = measured("show", "policies", *arguments)
     assert result.exit_code == 1 and wrong in result.stderr
+
+
+def test_policies_on_regenerated_probes_are_refused(measured, tmp_path: Path) -> None:
+    home = replace(measured, folder=shutil.copytree(measured.folder, tmp_path / "home"))
+    Lake(home.folder / "lake").write("question.probes", "amemgym_demo", [], fingerprint="test")
+    result = home("show", "policies", "amemgym_demo", "amemgym_demo")
+    assert result.exit_code == 1 and "measured on probes that have been made anew since" in result.stderr

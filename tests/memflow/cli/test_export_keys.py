@@ -25,8 +25,10 @@ def lake(empty):
     benchmark = registry.benchmark(domain.benchmark)
     [source] = domain.datasets
     records = benchmark.records(dataset(source), Library(None).paths(dataset(source)))
-    held.write("raw.records", source, records, recipe="test")
-    held.write("question.keys", DOMAIN, asyncio.run(benchmark.keys(domain, records, [], None)), recipe="test")
+    held.write("raw.records", source, records, fingerprint="test")
+    held.write(
+        "question.keys", DOMAIN, asyncio.run(benchmark.keys(domain, records, [], None)), fingerprint="test"
+    )
     return held
 
 
@@ -67,7 +69,7 @@ def test_a_scripted_hand_is_called_so_and_what_is_left_out_is_told(empty, lake) 
         replace(key, model=scripted, made_by="verifier", dropped="gone" if key.question_id == first else None)
         for key in keys
     ]
-    lake.write("question.keys", DOMAIN, keys, recipe="test")
+    lake.write("question.keys", DOMAIN, keys, fingerprint="test")
     result = empty("export", "keys", DOMAIN, "keys.jsonl")
     assert "the keys of 21 questions of comem_demo are in keys.jsonl" in result.stdout
     assert "gone" in result.stdout

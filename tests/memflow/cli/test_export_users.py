@@ -40,7 +40,7 @@ def users(empty):
         ("utterance.turns", turns),
         ("question.probes", probes),
     ):
-        lake.write(table, DOMAIN, rows, recipe="test")
+        lake.write(table, DOMAIN, rows, fingerprint="test")
     return empty, lake
 
 
@@ -78,7 +78,9 @@ def test_a_file_that_is_there_is_left_alone(users) -> None:
 def test_what_is_left_out_is_named(users) -> None:
     home, lake = users
     first, *rest = lake.read("utterance.turns", DOMAIN)
-    lake.write("utterance.turns", DOMAIN, [replace(first, reason="it tells nothing"), *rest], recipe="test")
+    lake.write(
+        "utterance.turns", DOMAIN, [replace(first, reason="it tells nothing"), *rest], fingerprint="test"
+    )
     result = home("export", "users", DOMAIN, "users.json")
     assert "Left out" in result.stdout and "it tells nothing" in result.stdout
     assert first.episode_id not in [
@@ -104,7 +106,7 @@ def test_what_cannot_be_written_says_why(users, domain, file, why) -> None:
 def test_no_user_is_no_file(users) -> None:
     home, lake = users
     lost = [replace(row, reason="no usable answer") for row in lake.read("state.profiles", DOMAIN)]
-    lake.write("state.profiles", DOMAIN, lost, recipe="test")
+    lake.write("state.profiles", DOMAIN, lost, fingerprint="test")
     result = home("export", "users", DOMAIN, "users.json")
     assert (
         result.exit_code == 1 and "no user of amemgym_demo can be written: no usable answer" in result.stderr

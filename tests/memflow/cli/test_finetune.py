@@ -65,8 +65,8 @@ def taught(empty: Any) -> Callable[..., Any]:
         rows = [
             replace(row, liked=row.round == 0 and row.case_id in firsts, copied=False) for row in feedback
         ]
-        lake.write("question.probes", DOMAIN, probes, recipe="test")
-        lake.write("feedback.sessions", DOMAIN, rows, recipe="test")
+        lake.write("question.probes", DOMAIN, probes, fingerprint="test")
+        lake.write("feedback.sessions", DOMAIN, rows, fingerprint="test")
         return empty
 
     return prepare

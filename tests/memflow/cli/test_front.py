@@ -6,7 +6,7 @@ import sys
 import pytest
 
 COMMANDS = (
-    *("run", "plan", "dev", "show", "export", "accounts", "sql"),
+    *("run", "plan", "dev", "show", "export", "usage", "sql"),
     *("domains", "memories", "data", "init", "doctor"),
 )
 SUBCOMMANDS = (

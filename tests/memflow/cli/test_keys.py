@@ -42,8 +42,8 @@ def annotated(empty):
     chat = ScriptedChat(handlers(), name=settings.model("scripted").fingerprint())
     keys = asyncio.run(benchmark.keys(domain, records, [], Annotators(chat, chat)))
     lake = Lake(settings.lake_root)
-    lake.write("raw.records", sample.name, records, recipe="test")
-    lake.write("question.keys", DOMAIN, keys, recipe="test", meta={SCRIPTED: "yes"})
+    lake.write("raw.records", sample.name, records, fingerprint="test")
+    lake.write("question.keys", DOMAIN, keys, fingerprint="test", meta={SCRIPTED: "yes"})
     return empty
 
 
@@ -91,7 +91,7 @@ def test_a_plan_shows_what_annotation_costs_before_it_starts(empty, tmp_path):
     }
     paid = rows["annotator"]["prompt_tokens"] * 10 + rows["annotator"]["completion_tokens"] * 20
     assert rows["annotator"]["cost"] == paid / 1e6 > 0 == rows["verifier"]["cost"]
-    assert "22 questions x 4 checkpoints = 88 keys" in empty(*arguments).stdout
+    assert "22 questions x 4 checkpoints = 88 labels" in empty(*arguments).stdout
 
 
 @pytest.mark.parametrize("verifier", ["one", "again"])

@@ -43,9 +43,12 @@ def probe(number: int) -> Probe:
 def made(empty):
     lake = Lake(empty.folder / "lake")
     lake.write(
-        "state.profiles", "mine", [profile(n, r) for n, r in enumerate([OTHER, ODD, LATE, None])], recipe="t"
+        "state.profiles",
+        "mine",
+        [profile(n, r) for n, r in enumerate([OTHER, ODD, LATE, None])],
+        fingerprint="t",
     )
-    lake.write("question.probes", "mine", [probe(0), probe(1)], recipe="t")
+    lake.write("question.probes", "mine", [probe(0), probe(1)], fingerprint="t")
     return empty
 
 
@@ -76,7 +79,7 @@ def test_questions_that_are_left_out_are_counted_once_and_it_is_told_why(made):
         for number, why in dropped.items()
         for checkpoint in (1, 2)
     ]
-    Lake(made.folder / "lake").write("question.keys", "mine", keys, recipe="t")
+    Lake(made.folder / "lake").write("question.keys", "mine", keys, fingerprint="t")
     _, found, _ = json.loads(made("show", "made", "--format", "json").stdout)
     assert (found["n"], found["quarantined"], found["left_out"]) == (6, 0, 2)
     assert "2 questions are left out, as: it is not there" in made("show", "made").stdout

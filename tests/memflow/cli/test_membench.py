@@ -76,7 +76,7 @@ def board(empty, tmp_path, monkeypatch):
         )
     )
     lake = Lake(load(settings, over={"home": empty.folder}).lake_root)
-    lake.write("score.leaderboard", "all", found, recipe="test")
+    lake.write("score.leaderboard", "all", found, fingerprint="test")
     return empty
 
 

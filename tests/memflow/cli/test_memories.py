@@ -1,4 +1,4 @@
-"""`memories`: every system, a user's own among them; and the template of docs/memories.md, as it stands there."""
+"""`memories`: every system, a user's own among them; and the template of docs/how-to/memory.md."""
 
 import json
 import os
@@ -14,13 +14,14 @@ import memflow
 from memflow.memories.systems import SYSTEMS
 
 ROOT = Path(memflow.__file__).parents[1]
-DOCUMENT = (ROOT / "docs" / "memories.md").read_text(encoding="utf-8")
+COMPARISON = (ROOT / "docs" / "explanation" / "memories.md").read_text(encoding="utf-8")
+DOCUMENT = (ROOT / "docs" / "how-to" / "memory.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
 def template(tmp_path: Path) -> Iterator[Path]:
     """The template of the document as my_memory.py, in the folder that memflow is called in."""
-    [code] = re.findall(r"<!-- my_memory\.py -->\n```python\n(.*?)```", DOCUMENT, re.DOTALL)
+    [code] = re.findall(r"```python title=\"my_memory\.py\"\n(.*?)```", DOCUMENT, re.DOTALL)
     file = tmp_path / "my_memory.py"
     file.write_text(code, encoding="utf-8")
     yield file
@@ -68,7 +69,7 @@ def test_one_is_shown_whole(empty) -> None:
     shown = empty("memories", "rag_8_4_10").stdout
     assert re.search(r"freq +8 +2 +1 or more +How many messages leave", shown)
     assert "asks: at most 1 embed per arrival to write; 1 embed to read" in shown
-    assert "needs: an embedder" in shown and "coincides" in shown
+    assert "needs: an embedder" in shown and "become entries with vectors" in shown
     assert listed(empty, "rag_8_4_10", "none").keys() == {"rag_8_4_10", "none"}
     assert "there is no memory 'rga'" in empty("memories", "rga").stderr
 
@@ -91,7 +92,7 @@ def test_those_of_ones_own_are_listed_and_a_broken_one_with_its_reason(empty, te
 
 
 def test_every_system_stands_in_the_document() -> None:
-    assert [name for name in SYSTEMS if f"`{name}`" not in DOCUMENT] == []
+    assert [name for name in SYSTEMS if f"`{name}`" not in COMPARISON] == []
 
 
 def test_the_template_is_short_and_runs_by_its_import_path(empty, template: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from remembering import said
+from memory_helpers import said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
@@ -48,13 +48,13 @@ async def _play(home, assistant: str, episodes: list[Episode]) -> None:
         return "no JSON" if "ost." in request.fields["messages"] else update(request)
 
     tools = Tools(chat=ScriptedChat({"awi/update": forgetful}))
-    played = await play_all(episodes, find(assistant).remember(tools), None)
+    played = await play_all(episodes, find(assistant).factory(tools), None)
     lake = Lake(load(over={"home": home.folder}).lake_root)
     lake.write(
-        "memory.transcripts", f"{DOMAIN}/{assistant}", said_of(DOMAIN, assistant, played), recipe="test"
+        "memory.transcripts", f"{DOMAIN}/{assistant}", said_of(DOMAIN, assistant, played), fingerprint="test"
     )
     lake.write(
-        "memory.indexes", f"{DOMAIN}/{assistant}", entries_of(DOMAIN, assistant, played), recipe="test"
+        "memory.indexes", f"{DOMAIN}/{assistant}", entries_of(DOMAIN, assistant, played), fingerprint="test"
     )
 
 
@@ -90,7 +90,7 @@ def asked(number: int, checkpoint: int, after: str | None = None) -> Probe:
 async def test_a_memory_is_shown_as_it_was_when_a_probe_was_asked(remembered) -> None:
     probes = [asked(0, 1), asked(1, 1, after="m2"), asked(2, 2, after="m9")]
     Lake(load(over={"home": remembered.folder}).lake_root).write(
-        "question.probes", DOMAIN, probes, recipe="test"
+        "question.probes", DOMAIN, probes, fingerprint="test"
     )
     there, early = (told(remembered, AWI, "--probe", name) for name in ("p0", "p1"))
     assert (there["sequence"], early["sequence"]) == (4, 3)

@@ -26,8 +26,8 @@ def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.Ass
     ("given", "reason"),
     [
         ((0, 1, ()), "the table is empty"),
-        ((4, 1, ("nora/p0",)), "not so of 1 of 4 rows (nora/p0)"),
-        ((4, 2, ()), "not so of 2 of 4 rows"),
+        ((4, 1, ("nora/p0",)), "violated by 1 of 4 rows (nora/p0)"),
+        ((4, 2, ()), "violated by 2 of 4 rows"),
     ],
 )
 def test_the_reason_of_a_stopped_run_names_the_rules_that_failed(given, reason: str) -> None:

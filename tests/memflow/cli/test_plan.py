@@ -21,7 +21,7 @@ def plan(home, *more: str) -> dict:
 
 def test_a_plan_counts_what_the_run_then_asks(empty, measured) -> None:
     planned = plan(empty, "--memory", "awi")["total"]
-    asked = json.loads(measured("accounts", "--format", "json").stdout)["total"]
+    asked = json.loads(measured("usage", "--format", "json").stdout)["total"]
     assert planned["calls"] == asked["calls"]
 
 

@@ -16,11 +16,8 @@ def test_pictures_of_a_domain_are_written(measured, tmp_path) -> None:
     names = {
         f"{metric}.{form}" for metric in ("accuracy", "memory_score", "failures") for form in ("svg", "png")
     }
-    assert (
-        {path.name for path in (tmp_path / "out").iterdir()}
-        == names
-        == {row["file"].split("/")[-1] for row in told}
-    )
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names <= written == {row["file"].split("/")[-1] for row in told}
     assert LABEL in (tmp_path / "out" / "failures.svg").read_text()
     shown = measured("plot", "amemgym_demo", "--metric", "state_match", "--out", str(tmp_path / "out")).stdout
     assert "state_match.png" in shown and LABEL in shown

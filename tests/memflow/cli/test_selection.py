@@ -9,8 +9,8 @@ import pytest
 
 from memflow.cli.selection import Front, Selection, select
 from memflow.errors import BadSettings
-from memflow.memories.own import Own
-from memflow.memories.recent import Recent
+from memflow.memories.baselines import Recent
+from memflow.memories.user_memories import UserMemory
 
 FILE = """
 domains = ["amemgym_demo"]
@@ -114,7 +114,7 @@ def test_a_memory_is_found_by_import_path_and_called_like_its_class(file: Path) 
         bounds=False,
     )
     assert selection.assistants == ("oak_shelf", "oak_shelf@large", "pine@large")
-    assert selection.settings.own_memories()["pine"] == Own("shelf:Pine")
+    assert selection.settings.own_memories()["pine"] == UserMemory("shelf:Pine")
     assert selection.settings.assistants == ("recent", "full@large", *selection.assistants)
 
 
@@ -123,18 +123,18 @@ def test_a_line_of_the_same_class_gives_its_parameters(file: Path) -> None:
         FILE + '[memories.pine]\npath = "shelf:Pine"\nparameters = { messages = 7 }\n', encoding="utf-8"
     )
     selection = selected(file, memories=["shelf:Pine"], bounds=False)
-    assert selection.settings.own_memories()["pine"] == Own("shelf:Pine", {"messages": 7})
+    assert selection.settings.own_memories()["pine"] == UserMemory("shelf:Pine", {"messages": 7})
 
 
 @pytest.mark.parametrize(
     ("memories", "said"),
     [
-        (["shelf:Rag"], "the memory rag has the name of one of ours"),
+        (["shelf:Rag"], "the memory rag has the name of a shipped memory"),
         (["shelf:Pine", "shelf:PINE"], "shelf:Pine and shelf:PINE would both be called pine"),
         (["shelf:Taken"], "shelf:Taken would be called taken, which is other:Taken of memflow.toml"),
         (["shelf:Nothing"], "the memory nothing: shelf:Nothing cannot be imported"),
-        ([":Pine"], "is no import path"),
-        (["shelf:"], "is no import path"),
+        ([":Pine"], "is not an import path"),
+        (["shelf:"], "is not an import path"),
     ],
 )
 def test_what_is_wrong_with_an_import_path_is_said(file: Path, memories: list[str], said: str) -> None:

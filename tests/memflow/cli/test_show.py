@@ -41,11 +41,11 @@ def test_costs_are_per_message_written_and_per_probe_read(measured) -> None:
     told = {row["assistant"]: row for row in json.loads(measured("show", "costs", "--format", "json").stdout)}
     assert told["full"]["write"]["calls"] == 0 and told["full"]["injected_tokens"] > 0
     awi = told["awi"]
-    booked = measured("accounts", "--by", "assistant", "--by", "role", "--format", "json").stdout
+    booked = measured("usage", "--by", "assistant", "--by", "role", "--format", "json").stdout
     [asked] = [
-        row for row in json.loads(booked)["accounts"] if (row["assistant"], row["role"]) == ("awi", "memory")
+        row for row in json.loads(booked)["usage"] if (row["assistant"], row["role"]) == ("awi", "memory")
     ]
-    assert awi["write"]["calls"] * awi["write"]["of"] == pytest.approx(asked["calls"] + asked["replayed"])
+    assert awi["write"]["calls"] * awi["write"]["of"] == pytest.approx(asked["calls"] + asked["cache_hits"])
     assert awi["read"]["calls"] == 0 and awi["failures"] == 0
     shown = measured("show", "costs", "--domain", "amemgym_demo").stdout
     assert "per message" in shown and "awi" in shown
@@ -65,9 +65,9 @@ def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
     assert ("", "generation") in by and ("oracle", "user model") not in by
     assert {row["instances"] for row in told} == {1}
     booked = json.loads(
-        measured("accounts", "--by", "assistant", "--by", "role", "--by", "stage", "--format", "json").stdout
+        measured("usage", "--by", "assistant", "--by", "role", "--by", "stage", "--format", "json").stdout
     )
-    for row in booked["accounts"]:
+    for row in booked["usage"]:
         mine = [
             each
             for each in told
@@ -75,7 +75,7 @@ def test_costs_of_an_instance_are_by_stage_and_role(measured) -> None:
             == (row["assistant"], row["role"], row["stage"])
         ]
         (cost,) = mine
-        assert row["calls"] <= cost["calls"] <= row["calls"] + row["replayed"]
+        assert row["calls"] <= cost["calls"] <= row["calls"] + row["cache_hits"]
     assert by[("oracle", "answers")]["calls"] < by[("full", "answers")]["calls"] == 32
     assert by[("", "generation")]["price"] is None
     shown = measured("show", "costs", "--per", "instance", "--domain", "amemgym_demo").stdout
@@ -170,16 +170,16 @@ def test_accounts_add_up_however_they_are_drawn_up(measured) -> None:
     totals = []
     for by in (("stage",), ("assistant", "prompt"), ("run",)):
         told = json.loads(
-            measured("accounts", *(word for name in by for word in ("--by", name)), "--format", "json").stdout
+            measured("usage", *(word for name in by for word in ("--by", name)), "--format", "json").stdout
         )
-        assert set(by) < set(told["accounts"][0])
+        assert set(by) < set(told["usage"][0])
         totals.append(told["total"])
     assert totals[0]["calls"] > 0 and totals[0] == totals[1] == totals[2]
-    assert f"{totals[0]['calls']:,}" in measured("accounts").stdout
+    assert f"{totals[0]['calls']:,}" in measured("usage").stdout
 
 
 def test_accounts_of_an_unknown_run(measured) -> None:
-    result = measured("accounts", "--run", "nosuch")
+    result = measured("usage", "--run", "nosuch")
     assert result.exit_code == 1 and "nosuch" in result.stderr
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from assets.fingerprints import BY_ASSISTANT, BY_DOMAIN, Fingerprints
-from memflow.cli import pipeline as walk_module
-from memflow.cli.pipeline import Leg, Order, Outcome, walk
+from assets.fingerprints import Fingerprints
+from memflow.cli import pipeline as pipeline_module
+from memflow.cli.pipeline import Outcome, PlannedRun, RunRequest, run_pipeline
+from memflow.pipeline import Scope, partition_key, tables_of
+from resources.lake import Lake
 from resources.process_locks import LOCKS, has_stale_locks, instance_folder
 from resources.settings import Settings, load
 
@@ -26,10 +28,10 @@ EVERYTHING = {*GRAPH, "numpy", "pydantic_settings", "yaml"}
 class Silent:
     """A watcher that prints nothing."""
 
-    def begin(self, legs: int) -> None: ...
-    def leg(self, leg: Leg) -> None: ...
+    def begin(self, runs: int) -> None: ...
+    def start_run(self, run: PlannedRun) -> None: ...
     def step(self, name: str, done: int, total: int) -> None: ...
-    def end_leg(self, leg: Leg, what: str) -> None: ...
+    def end_run(self, run: PlannedRun, result: str) -> None: ...
 
 
 def imported(*arguments: str) -> tuple[set[str], str]:
@@ -51,22 +53,22 @@ def up_to_date(home: Path) -> Settings:
         f"home = {json.dumps(str(home))}\ndomains = {json.dumps([DOMAIN])}\nassistants = {json.dumps(ASSISTANTS)}\n"
     )
     settings = load(file)
-    recipes = Fingerprints.of(settings)
-    domain = settings.domain(DOMAIN)
-    for name in domain.datasets:
-        recipes.lake.write("raw.records", name, [], recipe=recipes.raw(name))
-    for table in BY_DOMAIN:
-        recipes.lake.write(table, DOMAIN, [], recipe=recipes.domain(table, domain))
-    for assistant in ASSISTANTS:
-        for table in BY_ASSISTANT:
-            recipe = recipes.assistant(table, DOMAIN, assistant)
-            recipes.lake.write(table, f"{DOMAIN}/{assistant}", [], recipe=recipe)
-    recipes.lake.write("score.leaderboard", "all", [], recipe=recipes.leaderboard())
+    fingerprints = Fingerprints.of(settings)
+    partitions: list[tuple[Scope, str, str]] = [
+        *(("dataset", name, "") for name in settings.domain(DOMAIN).datasets),
+        ("domain", DOMAIN, ""),
+        *(("domain x assistant", DOMAIN, assistant) for assistant in ASSISTANTS),
+        ("all", "all", ""),
+    ]
+    for scope, where, assistant in partitions:
+        for table in tables_of(scope):
+            today = fingerprints.table(table, where, assistant)
+            fingerprints.lake.write(table, partition_key(where, assistant), [], fingerprint=today)
     return settings
 
 
 def walked(settings: Settings) -> Outcome:
-    return walk(settings, Order(settings.domains, settings.assistants), Silent())
+    return run_pipeline(settings, RunRequest(settings.domains, settings.assistants), Silent())
 
 
 def stale_lock(home: Path) -> Path:
@@ -108,30 +110,30 @@ def test_settings_import_no_benchmark() -> None:
 def test_run_with_all_up_to_date_imports_no_dagster(tmp_path) -> None:
     settings = up_to_date(tmp_path)
     modules, shown = imported("--settings", str(settings.home / "memflow.toml"), "run")
-    assert shown.count("up to date") == 5 and "publish_scores: up to date" in shown
+    assert shown.count("up to date") == 5 and "publish_leaderboard: up to date" in shown
     assert not modules & HEAVY
     assert not (settings.home / "dagster").exists()
 
 
 def test_all_up_to_date_opens_no_instance(tmp_path, monkeypatch) -> None:
     settings = up_to_date(tmp_path)
-    monkeypatch.setattr(walk_module, "Executor", lambda *_: pytest.fail("the instance was opened"))
+    monkeypatch.setattr(pipeline_module, "Executor", lambda *_: pytest.fail("the instance was opened"))
     outcome = walked(settings)
-    assert (len(outcome.kept), outcome.ran, outcome.accounts) == (5, [], [])
+    assert (len(outcome.up_to_date), outcome.ran, outcome.usage) == (5, [], [])
 
 
 def test_run_of_a_killed_process_is_ended_though_all_is_up_to_date(tmp_path) -> None:
     settings = up_to_date(tmp_path)
     lock = stale_lock(settings.home)
     assert has_stale_locks(settings.home)
-    assert len(walked(settings).kept) == 5
+    assert len(walked(settings).up_to_date) == 5
     assert not lock.exists() and not has_stale_locks(settings.home)
 
 
 def test_partition_that_is_out_of_date_is_run(tmp_path) -> None:
     settings = up_to_date(tmp_path)
-    lake = Fingerprints.of(settings).lake
-    lake.write("score.leaderboard", "all", [], recipe="of another version")
+    lake = Lake(settings.lake_root)
+    lake.write("score.leaderboard", "all", [], fingerprint="of another version")
     outcome = walked(settings)
-    assert [leg.job for leg in [*outcome.ran, *(leg for leg, _ in outcome.failed)]] == ["publish_scores"]
-    assert len(outcome.kept) == 4
+    assert [run.job for run in [*outcome.ran, *(run for run, _ in outcome.failed)]] == ["publish_leaderboard"]
+    assert len(outcome.up_to_date) == 4

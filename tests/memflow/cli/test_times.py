@@ -33,9 +33,12 @@ def timed(empty):
         evidence=[],
     )
     lake.write(
-        "question.probes", DOMAIN, [probe, replace(probe, probe_id="nfcats/2", split="test")], recipe="test"
+        "question.probes",
+        DOMAIN,
+        [probe, replace(probe, probe_id="nfcats/2", split="test")],
+        fingerprint="test",
     )
-    lake.write("utterance.turns", DOMAIN, [], recipe="test")
+    lake.write("utterance.turns", DOMAIN, [], fingerprint="test")
     for name, seconds in (("none", 0.0), ("rag", 0.5)):
         line = TranscriptMessage(
             **of,
@@ -62,9 +65,9 @@ def timed(empty):
         )
         meta = {"scripted": "yes"}
         lake.write(
-            "memory.transcripts", f"{DOMAIN}/{name}", [line] if seconds else [], recipe="test", meta=meta
+            "memory.transcripts", f"{DOMAIN}/{name}", [line] if seconds else [], fingerprint="test", meta=meta
         )
-        lake.write("answer.replies", f"{DOMAIN}/{name}", [reply], recipe="test", meta=meta)
+        lake.write("answer.replies", f"{DOMAIN}/{name}", [reply], fingerprint="test", meta=meta)
     figure = Score(
         domain=DOMAIN,
         assistant="rag",
@@ -93,7 +96,7 @@ def timed(empty):
         reason=NOT_READ,
     )
     figures = [figure, replace(figure, metric="z_score", value=-0.5), lost, replace(lost, metric="z_score")]
-    lake.write("score.leaderboard", "all", figures, recipe="test")
+    lake.write("score.leaderboard", "all", figures, fingerprint="test")
     return empty
 
 

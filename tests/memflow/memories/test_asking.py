@@ -7,7 +7,7 @@ from memflow.chat.requests import ChatRequest, Completion, Sampling
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.awi.memory import Awi
 from memflow.memories.entries import EntryStore
-from memflow.memories.memory import FAILURE, Ask, Tools
+from memflow.memories.memory import FAILURE, PromptRequest, Tools
 
 
 class Slow(ScriptedChat):
@@ -24,10 +24,10 @@ class Slow(ScriptedChat):
         return Completion('{"facts": []}' if number == 1 else "no JSON")
 
 
-async def test_failures_are_written_in_the_order_of_the_asks() -> None:
+async def test_failures_are_recorded_in_request_order() -> None:
     texts = ["first", "second", "third"]
     memory = Awi(EntryStore(), Tools(chat=Slow(texts)))
-    asks = [Ask("update", {"kinds": "", "known": "", "messages": text}, (text,)) for text in texts]
+    asks = [PromptRequest("update", {"kinds": "", "known": "", "messages": text}, (text,)) for text in texts]
     values = await memory.ask_all(asks)
     assert [value is None for value in values] == [True, False, True]
     assert [item.sources for item in memory.store.live(FAILURE)] == [("first",), ("third",)]

@@ -1,6 +1,6 @@
 """AWE: the newest messages only in the buffer, older ones as facts, K of them recalled."""
 
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
@@ -17,7 +17,7 @@ def awe(chat: ScriptedChat | None = None, **parameters: object) -> Awe:
     return Awe(EntryStore(), tools, **parameters)  # type: ignore[arg-type]
 
 
-async def test_the_newest_messages_are_only_in_the_buffer() -> None:
+async def test_newest_messages_are_only_in_buffer() -> None:
     memory = awe(freq=2, ns=2)
     await give(memory, said("My car is red.", "My cat is old.", "My dog is young."))
     assert memory.store.live(FACT) == []
@@ -29,7 +29,7 @@ async def test_the_newest_messages_are_only_in_the_buffer() -> None:
     assert recall.sources == ("m1", "m0", "m2", "m3")
 
 
-async def test_k_facts_are_recalled_in_the_order_in_which_they_were_written() -> None:
+async def test_k_facts_are_recalled_in_order_of_writing() -> None:
     memory = awe(freq=1, ns=0, k=2)
     await give(memory, said("My car is red.", "My cat is old.", "My dog is young."))
     await give(memory, said("My car is blue.", first=3))
@@ -39,7 +39,7 @@ async def test_k_facts_are_recalled_in_the_order_in_which_they_were_written() ->
     assert [item.text for item in recall.entries] == ["My car is blue.", "My dog is young."]
 
 
-async def test_what_leaves_is_read_without_summary_and_without_earlier_messages() -> None:
+async def test_extraction_prompt_has_no_summary_or_earlier_messages() -> None:
     seen: list[ChatRequest] = []
     handlers = dict(Awe.handlers())
     extract = handlers["mem0/extract"]
@@ -55,14 +55,14 @@ async def test_what_leaves_is_read_without_summary_and_without_earlier_messages(
     }
 
 
-async def test_what_the_model_cannot_write_is_an_entry_with_its_reason() -> None:
+async def test_failed_update_is_recorded() -> None:
     memory = awe(ScriptedChat({"mem0/extract": lambda request: "no JSON"}), freq=1, ns=0)
     await give(memory, said("My car is red."))
     [lost] = memory.store.live()
     assert (lost.kind, lost.sources) == (FAILURE, ("m0",)) and "JSON" in lost.text
 
 
-def test_its_name_gives_buffer_and_k() -> None:
+def test_name_sets_buffer_and_k() -> None:
     assert {key: find("awe_8_4_10").values[key] for key in ("freq", "ns", "k", "similar")} == {
         "freq": 8,
         "ns": 4,

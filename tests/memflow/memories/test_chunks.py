@@ -6,10 +6,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.memories.chunks import Part, fill, pairs, piece
+from memflow.memories.chunks import MessagePart, fill_chunks, merge_parts, pair_messages
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Message
-from memflow.memories.verbatim import Kept, keep, kept
+from memflow.memories.verbatim import StoredMessage, store_messages, stored_messages
 from memflow.tokens import estimate, quarters
 
 WORDS = [
@@ -36,16 +36,16 @@ messages = st.builds(
 sizes = st.tuples(st.integers(1, 30), st.integers(0, 29)).filter(lambda pair: pair[1] < pair[0])
 
 
-def held(said: Sequence[Message], together: bool = True) -> list[Kept]:
+def held(said: Sequence[Message], together: bool = True) -> list[StoredMessage]:
     store = EntryStore()
     for at, message in enumerate(said):
         store.advance(0 if together else 1)
         named = Message(f"m{at}", message.role, message.text, message.speaker, message.sent_at)
-        keep(store, [named], "buffer")
-    return kept(store, "buffer")
+        store_messages(store, [named], "buffer")
+    return stored_messages(store, "buffer")
 
 
-def roles(*letters: str, dates: str = "", together: bool = True) -> list[Kept]:
+def roles(*letters: str, dates: str = "", together: bool = True) -> list[StoredMessage]:
     named = {"u": "user", "a": "assistant"}
     said = [
         Message("", named[letter], "x", sent_at=dates[at] if dates else None)  # type: ignore[arg-type]
@@ -54,16 +54,14 @@ def roles(*letters: str, dates: str = "", together: bool = True) -> list[Kept]:
     return held(said, together)
 
 
-def spans(chunk: Sequence[Part]) -> list[tuple[str, int, int]]:
+def spans(chunk: Sequence[MessagePart]) -> list[tuple[str, int, int]]:
     return [(part.message.item.sources[0], part.start, part.end) for part in chunk]
 
 
 @given(said=st.lists(messages, max_size=8), cut=sizes)
-def test_chunks_without_overlap_are_the_text_once_and_in_order(
-    said: list[Message], cut: tuple[int, int]
-) -> None:
+def test_chunks_without_overlap_cover_text_once(said: list[Message], cut: tuple[int, int]) -> None:
     buffer = held(said)
-    chunks = fill(buffer, cut[0])
+    chunks = fill_chunks(buffer, cut[0])
     for message in buffer:
         parts = [part for chunk in chunks for part in chunk if part.message is message]
         assert "".join(message.item.text[part.start : part.end] for part in parts) == message.item.text
@@ -72,13 +70,13 @@ def test_chunks_without_overlap_are_the_text_once_and_in_order(
 
 
 @given(said=st.lists(messages, min_size=1, max_size=8), cut=sizes)
-def test_chunks_are_full_overlap_by_that_much_and_go_on(said: list[Message], cut: tuple[int, int]) -> None:
+def test_chunks_are_full_and_overlap(said: list[Message], cut: tuple[int, int]) -> None:
     size, overlap = cut
     buffer = held(said)
     places = [(message.item.entry_id, at) for message in buffer for at in range(len(message.item.text))]
     texts = {message.item.entry_id: message.item.text for message in buffer}
 
-    def covered(chunk: Sequence[Part]) -> tuple[int, int]:
+    def covered(chunk: Sequence[MessagePart]) -> tuple[int, int]:
         first, last = chunk[0], chunk[-1]
         begin = places.index((first.message.item.entry_id, first.start))
         return begin, places.index((last.message.item.entry_id, last.end - 1)) + 1
@@ -86,7 +84,7 @@ def test_chunks_are_full_overlap_by_that_much_and_go_on(said: list[Message], cut
     def weight(begin: int, end: int) -> int:
         return quarters("".join(texts[entry][at] for entry, at in places[begin:end]))
 
-    ranges = [covered(chunk) for chunk in fill(buffer, size, overlap)]
+    ranges = [covered(chunk) for chunk in fill_chunks(buffer, size, overlap)]
     assert ranges[0][0] == 0 and ranges[-1][1] == len(places)
     for begin, end in ranges:
         assert weight(begin, end) <= 4 * size
@@ -96,9 +94,9 @@ def test_chunks_are_full_overlap_by_that_much_and_go_on(said: list[Message], cut
 
 
 @given(said=st.lists(messages, max_size=8), cut=sizes)
-def test_a_chunk_names_the_messages_it_holds_words_of(said: list[Message], cut: tuple[int, int]) -> None:
-    for chunk in fill(held(said), *cut):
-        made = piece(chunk)
+def test_chunk_sources_are_its_messages(said: list[Message], cut: tuple[int, int]) -> None:
+    for chunk in fill_chunks(held(said), *cut):
+        made = merge_parts(chunk)
         assert made.sources == tuple(source for source, *_ in spans(chunk))
         assert len(set(made.sources)) == len(made.sources)
         for part in chunk:
@@ -106,73 +104,75 @@ def test_a_chunk_names_the_messages_it_holds_words_of(said: list[Message], cut: 
 
 
 @given(said=st.lists(messages, min_size=1, max_size=8), cut=sizes, at=st.integers(0, 8))
-def test_going_on_from_where_a_chunk_ended_gives_the_same_chunks(
-    said: list[Message], cut: tuple[int, int], at: int
-) -> None:
+def test_resumed_chunking_gives_same_chunks(said: list[Message], cut: tuple[int, int], at: int) -> None:
     buffer = held(said)
-    chunks = fill(buffer, *cut)
+    chunks = fill_chunks(buffer, *cut)
     first = chunks[min(at, len(chunks) - 1)][0]
     rest = buffer[buffer.index(first.message) :]
-    again = fill(rest, *cut, first.start)
+    again = fill_chunks(rest, *cut, first.start)
     assert list(map(spans, again)) == list(map(spans, chunks[min(at, len(chunks) - 1) :]))
 
 
-def test_words_and_chinese_characters_are_cut_between_and_the_speaker_is_named_again() -> None:
+def test_chunks_end_between_words_and_repeat_speaker() -> None:
     english = held([Message("", "user", "alpha beta gamma delta", "Ann", "8 May")])
-    assert [piece(chunk).text for chunk in fill(english, 4)] == [
+    assert [merge_parts(chunk).text for chunk in fill_chunks(english, 4)] == [
         "[8 May]\nAnn: alpha beta ",
         "[8 May]\nAnn: gamma delta",
     ]
     chinese = held([Message("", "user", "我昨天去了北京。很好", "安")])
-    assert [piece(chunk).text for chunk in fill(chinese, 6, 2)] == [
+    assert [merge_parts(chunk).text for chunk in fill_chunks(chinese, 6, 2)] == [
         "安: 我昨天去",
         "安: 天去了北京。",
         "安: 京。很好",
     ]
 
 
-def test_a_word_is_cut_only_where_it_is_longer_than_a_chunk() -> None:
+def test_word_is_split_only_if_longer_than_chunk() -> None:
     buffer = held([Message("", "user", "b" * 20)])
-    assert [[part.end - part.start for part in chunk] for chunk in fill(buffer, 3)] == [[12], [12], [2]]
-    assert len(fill(buffer, 7)) == 1
+    assert [[part.end - part.start for part in chunk] for chunk in fill_chunks(buffer, 3)] == [
+        [12],
+        [12],
+        [2],
+    ]
+    assert len(fill_chunks(buffer, 7)) == 1
 
 
-def test_a_chunk_spans_messages_and_shows_each_date_once() -> None:
+def test_chunk_of_several_messages_has_each_date_once() -> None:
     buffer = roles("uau", dates="889")
-    (chunk,) = fill(buffer, 300)
-    made = piece(chunk)
+    (chunk,) = fill_chunks(buffer, 300)
+    made = merge_parts(chunk)
     assert made.text == "[8]\nuser: x\nassistant: x\n[9]\nuser: x"
     assert (made.sources, made.role) == (("m0", "m1", "m2"), None)
     assert estimate(made.text) <= 300
 
 
-def cuts(buffer: list[Kept], leaving: int | None = None) -> list[str]:
-    groups = pairs(buffer, len(buffer) if leaving is None else leaving)
+def cuts(buffer: list[StoredMessage], leaving: int | None = None) -> list[str]:
+    groups = pair_messages(buffer, len(buffer) if leaving is None else leaving)
     return ["".join(message.item.sources[0][1:] for message in group) for group in groups]
 
 
-def test_neighbours_of_one_role_are_not_mispaired() -> None:
+def test_messages_of_one_role_are_not_paired() -> None:
     assert cuts(roles("uaua")) == ["01", "23"]
     assert cuts(roles("uuaaua")) == ["0", "12", "3", "45"]
     assert cuts(roles("auau")) == ["0", "12"]
 
 
-def test_a_question_waits_for_its_answer_to_leave() -> None:
+def test_user_message_waits_for_its_answer() -> None:
     assert cuts(roles("u")) == []
     assert cuts(roles("uauau"), 3) == ["01"]
     assert cuts(roles("uauu"), 3) == ["01", "2"]
     assert cuts(roles("uaa"), 1) == []
 
 
-def test_the_next_day_s_first_words_are_no_answer() -> None:
+def test_message_of_another_day_is_not_an_answer() -> None:
     assert cuts(roles("ua", dates="89", together=False)) == ["0", "1"]
     assert cuts(roles("ua", dates="89")) == ["01"]  # one arrival whose messages have times of their own
     assert cuts(roles("ua", together=False)) == ["01"]
 
 
 @given(said=st.lists(messages, max_size=10), leaving=st.integers(0, 10))
-def test_pairs_keep_every_message_once_and_hold_one_back_at_most(said: list[Message], leaving: int) -> None:
+def test_pairs_cover_messages_once_and_hold_back_at_most_one(said: list[Message], leaving: int) -> None:
     buffer = held(said)
     leaving = min(leaving, len(buffer))
-    flat = [message for group in pairs(buffer, leaving) for message in group]
+    flat = [message for group in pair_messages(buffer, leaving) for message in group]
     assert flat == buffer[: len(flat)] and leaving - len(flat) in (0, 1)

@@ -5,12 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.errors import BadInput
-from memflow.memories.dense import Embedded
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Memory, Message, Tools
-from memflow.memories.notes import pieces, recalled
+from memflow.memories.notes import recalled, split_messages
+from memflow.memories.retrieval import Embedded, Lexical
 from memflow.tokens import estimate
 
 SESSION = [
@@ -20,24 +19,24 @@ SESSION = [
 ]
 
 
-def test_a_message_stands_alone_with_its_date_and_speaker() -> None:
-    assert [(piece.text, piece.sources, piece.role) for piece in pieces(SESSION, "message")] == [
+def test_message_draft_has_date_and_speaker() -> None:
+    assert [(piece.text, piece.sources, piece.role) for piece in split_messages(SESSION, "message")] == [
         ("[8 May 2023] Caroline: I adopted a puppy", ("m0",), "user"),
         ("[8 May 2023] Mel: What is its name?", ("m1",), "assistant"),
         ("[8 May 2023] Caroline: Biscuit!", ("m2",), "user"),
     ]
 
 
-def test_a_session_is_one_entry_below_its_date() -> None:
-    (piece,) = pieces(SESSION, "session")
+def test_session_draft_starts_with_date() -> None:
+    (piece,) = split_messages(SESSION, "session")
     assert (
         piece.text == "[8 May 2023]\nCaroline: I adopted a puppy\nMel: What is its name?\nCaroline: Biscuit!"
     )
     assert (piece.sources, piece.role) == (("m0", "m1", "m2"), None)
 
 
-def test_nothing_is_no_piece() -> None:
-    assert pieces([], "message") == pieces([], "session") == []
+def test_no_messages_give_no_draft() -> None:
+    assert split_messages([], "message") == split_messages([], "session") == []
 
 
 async def fill(memory: Memory) -> Memory:
@@ -50,7 +49,7 @@ async def fill(memory: Memory) -> Memory:
 
 
 @pytest.mark.parametrize("grain", ["message", "session"])
-async def test_chinese_finds_chinese_and_english_english(grain: str) -> None:
+async def test_search_works_in_chinese_and_english(grain: str) -> None:
     memory = await fill(Lexical(k=5, grain=grain))  # type: ignore[arg-type]
     assert (await memory.read("北京有哪些大学？")).sources == ("m0",)
     assert (await memory.read("苹果")).sources == ("m2",)
@@ -68,7 +67,7 @@ class Counting(HashingEmbedder):
 
 
 @pytest.mark.parametrize(("grain", "texts"), [("message", 3), ("session", 1)])
-async def test_a_write_and_a_read_are_one_embedding_call_each(grain: str, texts: int) -> None:
+async def test_write_and_read_need_one_embedding_call_each(grain: str, texts: int) -> None:
     embedder = Counting()
     memory = Embedded(tools=Tools(embedder=embedder), grain=grain)  # type: ignore[arg-type]
     assert (await memory.read("before anything was said")).entries == ()
@@ -79,7 +78,7 @@ async def test_a_write_and_a_read_are_one_embedding_call_each(grain: str, texts:
     assert embedder.calls == [texts, 1]
 
 
-async def test_an_embedder_that_loses_a_text_is_told() -> None:
+async def test_missing_vector_is_reported() -> None:
     class Losing(HashingEmbedder):
         async def embed(self, texts) -> Vector:  # type: ignore[no-untyped-def]
             return (await super().embed(texts))[1:]
@@ -90,7 +89,7 @@ async def test_an_embedder_that_loses_a_text_is_told() -> None:
     assert memory.store.live() == []
 
 
-async def test_embeddings_find_the_nearest_first_and_k_of_them() -> None:
+async def test_embedded_recalls_k_nearest() -> None:
     memory = await fill(Embedded(tools=Tools(embedder=HashingEmbedder()), k=2))
     recall = await memory.read("baking bread")
     assert recall.sources[0] == "m1" and len(recall.entries) == 2
@@ -102,7 +101,7 @@ async def test_embeddings_find_the_nearest_first_and_k_of_them() -> None:
     texts=st.lists(st.text("ab 北", min_size=1, max_size=30), min_size=1, max_size=9),
     budget=st.integers(0, 40),
 )
-def test_a_budget_is_for_the_notes_as_they_are_injected(texts: list[str], budget: int) -> None:
+def test_budget_limits_injected_notes(texts: list[str], budget: int) -> None:
     store = EntryStore()
     found = [store.add("message", text, sources=()) for text in texts]
     recall = recalled(found, budget)

@@ -9,7 +9,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Message, Tools
 from memflow.memories.rag import Rag
-from memflow.memories.registry import fingerprint, remember
+from memflow.memories.registry import fingerprint, memory_factory
 
 TOOLS = Tools(embedder=HashingEmbedder())
 
@@ -28,7 +28,7 @@ async def lived(rag: Rag, rounds: int) -> Rag:
 
 @pytest.mark.parametrize(("freq", "ns"), [(2, 4), (2, 8), (4, 4), (8, 4), (2, 0), (3, 1), (1, 0)])
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 7, 82])
-async def test_the_buffer_law(freq: int, ns: int, rounds: int) -> None:
+async def test_buffer_size_stays_within_bounds(freq: int, ns: int, rounds: int) -> None:
     """As AMemGym's code has it: while freq + ns are local, the oldest freq leave."""
     local, written = 0, 0
     for _ in range(rounds):
@@ -40,7 +40,7 @@ async def test_the_buffer_law(freq: int, ns: int, rounds: int) -> None:
     assert (kinds["buffer"], kinds["message"]) == (local, written)
 
 
-async def test_the_published_streams_give_the_published_number_of_writes() -> None:
+async def test_published_streams_give_published_number_of_writes() -> None:
     """v1.base: 1,637 rounds over 20 users; (2, 4) writes 1,597 times and leaves 80 messages, (2, 8) 1,557."""
     rounds = [82] * 17 + [81] * 3
     assert sum(rounds) == 1637
@@ -51,7 +51,7 @@ async def test_the_published_streams_give_the_published_number_of_writes() -> No
         assert sum(len(rag.store.live("buffer")) for rag in rags) == left
 
 
-async def test_notes_are_in_the_order_of_time_and_entries_best_first() -> None:
+async def test_notes_are_chronological_and_entries_best_first() -> None:
     rag = Rag(tools=TOOLS, freq=1, ns=1, k=2)
     for number, text in enumerate(["some bread", "the weather", "fresh bread every morning", "goodbye"]):
         rag.store.advance(1)
@@ -62,7 +62,7 @@ async def test_notes_are_in_the_order_of_time_and_entries_best_first() -> None:
     assert [turn.content for turn in recall.messages] == ["[3 May]\ngoodbye"]
 
 
-async def test_what_leaves_takes_its_own_date_along() -> None:
+async def test_written_entry_has_its_date() -> None:
     rag = Rag(tools=TOOLS, freq=2, ns=0)
     session = [Message(f"m{number}", "user", f"{number}", "Mel", f"{number // 3} May") for number in range(4)]
     await rag.write(session)
@@ -89,7 +89,7 @@ def alternating(count: int) -> list[Message]:
     ]
 
 
-async def test_a_pair_is_one_entry_and_half_a_pair_stays_in_the_buffer() -> None:
+async def test_incomplete_pair_stays_in_buffer() -> None:
     rag = await stream(Rag(tools=TOOLS, chunk="pair", freq=1, ns=0), alternating(5))
     assert [(item.text, item.sources, item.role) for item in rag.store.live("pair")] == [
         ("[8 May]\nuser: word0 more\nassistant: word1 more", ("m0", "m1"), None),
@@ -99,13 +99,13 @@ async def test_a_pair_is_one_entry_and_half_a_pair_stays_in_the_buffer() -> None
     assert [turn.content for turn in recall.messages] == ["[8 May]\nword4 more"]
 
 
-async def test_pairs_leave_the_buffer_as_its_law_allows() -> None:
+async def test_pairs_leave_buffer_by_freq_and_ns() -> None:
     rag = await stream(Rag(tools=TOOLS, chunk="pair", freq=1, ns=3), alternating(6))
     assert [item.sources for item in rag.store.live("pair")] == [("m0", "m1")]
     assert [item.sources for item in rag.store.live("buffer")] == [("m2",), ("m3",), ("m4",), ("m5",)]
 
 
-async def test_chunks_overlap_and_what_fills_none_is_still_visible() -> None:
+async def test_incomplete_chunk_stays_in_buffer() -> None:
     """Lines of `user: word0 more ` are 4 tokens, `assistant: word1 more` 5 and a half: cut at 10 with 2 in common."""
     rag = Rag(tools=TOOLS, chunk="tokens", size=10, overlap=2, freq=1, ns=0)
     await stream(rag, alternating(5))
@@ -120,7 +120,7 @@ async def test_chunks_overlap_and_what_fills_none_is_still_visible() -> None:
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 11])
 @pytest.mark.parametrize(("freq", "ns"), [(1, 0), (2, 4), (3, 1)])
-async def test_chunks_are_the_same_however_messages_arrive(batch: int, freq: int, ns: int) -> None:
+async def test_chunks_are_independent_of_arrival(batch: int, freq: int, ns: int) -> None:
     said = alternating(33)
     once = await stream(Rag(tools=TOOLS, chunk="tokens", size=12, overlap=5, freq=freq, ns=ns), said)
     rag = Rag(tools=TOOLS, chunk="tokens", size=12, overlap=5, freq=freq, ns=ns)
@@ -133,7 +133,7 @@ async def test_chunks_are_the_same_however_messages_arrive(batch: int, freq: int
     assert seen == {message.message_id for message in said}
 
 
-async def test_a_budget_takes_the_best_that_fit() -> None:
+async def test_budget_takes_best_entries_that_fit() -> None:
     """`user: fresh bread` is 17 characters, 5 tokens with the line break; two of three notes fit into 10."""
     rag = Rag(tools=TOOLS, freq=1, ns=0, k=0, budget=10)
     await stream(rag, [Message(f"m{at}", "user", text) for at, text in enumerate(
@@ -145,8 +145,8 @@ async def test_a_budget_takes_the_best_that_fit() -> None:
     assert (recall.injected_tokens, recall.dropped_tokens) == (9, 5)
 
 
-async def test_retrieval_ranks_everything_and_has_no_buffer() -> None:
-    rag = remember("retrieval_10", TOOLS)(EntryStore())
+async def test_retrieval_ranks_all_messages_without_buffer() -> None:
+    rag = memory_factory("retrieval_10", TOOLS)(EntryStore())
     assert isinstance(rag, Rag)
     await stream(rag, [Message(f"m{at}", "user", f"note {at}") for at in range(40)])
     recall = await rag.read("note 7")
@@ -155,13 +155,13 @@ async def test_retrieval_ranks_everything_and_has_no_buffer() -> None:
     assert len((await Rag(rag.store, TOOLS, k=0, ns=0).read("note 7")).entries) == 40
 
 
-def test_an_overlap_as_long_as_a_chunk_is_refused() -> None:
+def test_overlap_of_chunk_size_is_rejected() -> None:
     with pytest.raises(BadSettings, match="chunks of 75 tokens cannot have 75 in common"):
-        remember("rag_chunk_75_75_5", TOOLS)(EntryStore())
+        memory_factory("rag_chunk_75_75_5", TOOLS)(EntryStore())
 
 
-def test_named_variants_are_what_the_papers_use() -> None:
-    pair, chunk = (remember(name, TOOLS)(EntryStore()) for name in ("rag_pair", "rag_chunk"))
+def test_variants_have_paper_parameters() -> None:
+    pair, chunk = (memory_factory(name, TOOLS)(EntryStore()) for name in ("rag_pair", "rag_chunk"))
     assert isinstance(pair, Rag) and (pair.chunk, pair.freq, pair.ns, pair.k) == ("pair", 1, 0, 5)
     assert isinstance(chunk, Rag) and (chunk.chunk, chunk.size, chunk.overlap, chunk.k) == (
         "tokens",

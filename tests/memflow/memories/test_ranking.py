@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from remembering import case, give
+from memory_helpers import case, give
 
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore, Item, Vector
@@ -30,7 +30,7 @@ QUERIES = ("Where is the cat now?", "bread and tea in the morning", "the piano b
 SEARCHED = [
     case(system, name)
     for name, system in SYSTEMS.items()
-    if system.ranks and system.needs_embedder and name not in OTHERWISE
+    if system.ranks_entries and system.needs_embedder and name not in OTHERWISE
 ]
 
 
@@ -60,7 +60,7 @@ def searched(memory: Memory, item: Item) -> Vector | None:
 
 
 @pytest.mark.parametrize("name", SEARCHED)
-async def test_what_was_found_stands_nearest_first(name: str) -> None:
+async def test_recall_is_ranked_by_cosine(name: str) -> None:
     memory, seen = await lived(name), 0
     for query in QUERIES:
         [vector] = await memory.embed([query])
@@ -75,15 +75,15 @@ async def test_what_was_found_stands_nearest_first(name: str) -> None:
     assert seen > len(QUERIES), "nothing was ranked"
 
 
-def test_what_answers_to_no_query_has_no_ranking() -> None:
-    assert {name for name, system in SYSTEMS.items() if not system.ranks} == UNRANKED
+def test_unranked_systems() -> None:
+    assert {name for name, system in SYSTEMS.items() if not system.ranks_entries} == UNRANKED
 
 
 @pytest.mark.parametrize(
     ("name", "budget"),
     [("retrieval_40", 60), ("generative_agent", 60), ("memory_bank", 60), ("sc_memory", 48)],
 )
-async def test_a_budget_cuts_what_is_recalled_and_not_the_ranking(name: str, budget: int) -> None:
+async def test_budget_does_not_change_ranking(name: str, budget: int) -> None:
     memory, free = await lived(name), await lived(name)
     memory.budget, free.budget = budget, 100_000  # type: ignore[attr-defined]
     cut = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 import pytest
-from remembering import case
+from memory_helpers import case
 
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.scripted import ScriptedChat
@@ -16,11 +16,11 @@ from memflow.memories import registry
 from memflow.memories.awi.memory import Awi
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Calls, Memory, Message, Recall, Tools, parameter
-from memflow.memories.own import Own
 from memflow.memories.rag import Rag
-from memflow.memories.registry import find, fingerprint, remember
+from memflow.memories.registry import find, fingerprint, memory_factory
+from memflow.memories.retrieval import Lexical
+from memflow.memories.user_memories import UserMemory
 
 TOOLS = Tools(chat=ScriptedChat({}), embedder=HashingEmbedder())
 
@@ -49,9 +49,9 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> str:
     return "my_shelf"
 
 
-@pytest.mark.parametrize("system", [case(system) for system in registry.describe()])
-def test_every_system_is_made_by_its_name_and_describes_itself(system: registry.System) -> None:
-    memory = remember(system.name, TOOLS)(EntryStore())
+@pytest.mark.parametrize("system", [case(system) for system in registry.shipped_systems()])
+def test_every_system_is_created_by_name_with_described_parameters(system: registry.System) -> None:
+    memory = memory_factory(system.name, TOOLS)(EntryStore())
     assert type(memory) is system.memory
     assert re.fullmatch("[a-z0-9_]+", system.name)
     assert set(system.numbers) <= {known.name for known in system.parameters}
@@ -60,9 +60,9 @@ def test_every_system_is_made_by_its_name_and_describes_itself(system: registry.
 
 
 @pytest.mark.parametrize(
-    "system", [one for one in registry.describe() if one.needs_chat], ids=lambda one: one.name
+    "system", [one for one in registry.shipped_systems() if one.needs_chat], ids=lambda one: one.name
 )
-def test_every_prompt_has_a_handler_and_a_bounded_answer(system: registry.System) -> None:
+def test_every_prompt_has_handler_and_bounded_answer(system: registry.System) -> None:
     assert {prompt.name for prompt in system.prompts} <= set(system.memory.handlers())
     for prompt in system.prompts:
         assert prompt.max_tokens is not None, f"{prompt.name} bounds no answer"
@@ -70,10 +70,10 @@ def test_every_prompt_has_a_handler_and_a_bounded_answer(system: registry.System
             assert_bounded(prompt.output)
 
 
-def test_numbers_are_parameters_in_order() -> None:
-    rag = remember("rag_8_4_10", TOOLS)(EntryStore())
+def test_numbers_in_name_are_parameters_in_order() -> None:
+    rag = memory_factory("rag_8_4_10", TOOLS)(EntryStore())
     assert isinstance(rag, Rag) and (rag.freq, rag.ns, rag.k) == (8, 4, 10)
-    lexical = remember("bm25_session_10", TOOLS)(EntryStore())
+    lexical = memory_factory("bm25_session_10", TOOLS)(EntryStore())
     assert isinstance(lexical, Lexical) and (lexical.grain, lexical.k) == ("session", 10)
 
 
@@ -84,63 +84,71 @@ def test_numbers_are_parameters_in_order() -> None:
         ("rag_2_4", r"2 numbers after the name; rag\[_FREQ_NS_K\] takes 3"),
         ("none_3", "1 numbers after the name; none takes none"),
         ("recent_06", "no memory 'recent_06'"),
-        ("recent_0", "messages is at least 1, not 0"),
-        ("rag_0_4_30", "freq is at least 1, not 0"),
+        ("recent_0", "messages must be at least 1, not 0"),
+        ("rag_0_4_30", "freq must be at least 1, not 0"),
         ("Full", "small letters"),
         ("full-3", "small letters"),
         ("", "small letters"),
     ],
 )
-def test_what_is_no_name_is_refused_with_what_there_is(name: str, said: str) -> None:
+def test_unknown_name_is_rejected_with_known_names(name: str, said: str) -> None:
     with pytest.raises(BadSettings, match=said):
         find(name)
 
 
-def test_a_missing_tool_is_told_before_anything_is_played() -> None:
+def test_missing_tool_is_reported_before_a_run() -> None:
     with pytest.raises(BadSettings, match="rag_2_4_30 needs an embedder"):
-        remember("rag_2_4_30", Tools())
-    remember("bm25_message", Tools())
+        memory_factory("rag_2_4_30", Tools())
+    memory_factory("bm25_message", Tools())
 
 
-def test_a_memory_of_ones_own(shelf: str) -> None:
-    own = {"diary_long": Own(f"{shelf}:Diary", {"pages": 900}), "diary": Own(f"{shelf}:Diary")}
-    memory = remember("diary_long", TOOLS, own)(EntryStore())
+def test_user_memory_by_import_path(shelf: str) -> None:
+    own = {"diary_long": UserMemory(f"{shelf}:Diary", {"pages": 900}), "diary": UserMemory(f"{shelf}:Diary")}
+    memory = memory_factory("diary_long", TOOLS, own)(EntryStore())
     assert isinstance(memory, Diary) and (memory.pages, memory.tone) == (900, "dry")
     assert find("diary", own).system.summary == "Keeps a diary."
     assert len({fingerprint(name, own) for name in ("diary_long", "diary", "full")}) == 3
-    with pytest.raises(BadSettings, match=r"full_80 has the name of one of ours; .* memflow\.toml"):
-        find("full_80", {"full_80": Own(f"{shelf}:Diary")})
-    with pytest.raises(BadSettings, match="pages is at most 1000, not 1001"):
-        find("diary", {"diary": Own(f"{shelf}:Diary", {"pages": 1001})})
+    with pytest.raises(BadSettings, match=r"full_80 has the name of a shipped memory; .* memflow\.toml"):
+        find("full_80", {"full_80": UserMemory(f"{shelf}:Diary")})
+    with pytest.raises(BadSettings, match="pages must be at most 1000, not 1001"):
+        find("diary", {"diary": UserMemory(f"{shelf}:Diary", {"pages": 1001})})
     with pytest.raises(BadSettings, match=r"there are none, .*, diary_long, diary$"):
         find("diaries", own)
 
 
-def test_a_system_with_other_parameters_under_a_name_of_ones_own() -> None:
+def test_user_memory_by_shipped_system_and_parameters() -> None:
     own = {
-        "pets": Own(system="awi", parameters={"kinds": ["pets"], "ns": 2}),
-        "pets_again": Own(system="awi_2_2", parameters={"kinds": ("pets",)}),
-        "plain": Own(system="rag"),
-        "chunks": Own(
+        "pets": UserMemory(system="awi", parameters={"kinds": ["pets"], "ns": 2}),
+        "pets_again": UserMemory(system="awi_2_2", parameters={"kinds": ("pets",)}),
+        "plain": UserMemory(system="rag"),
+        "chunks": UserMemory(
             system="rag", parameters={"chunk": "tokens", "freq": 1, "ns": 0, "overlap": 75, "k": 5}
         ),
     }
-    memory = remember("pets", TOOLS, own)(EntryStore())
+    memory = memory_factory("pets", TOOLS, own)(EntryStore())
     assert isinstance(memory, Awi) and (memory.freq, memory.ns, memory.kinds) == (2, 2, ("pets",))
     assert fingerprint("pets", own) == fingerprint("pets_again", own) != fingerprint("awi")
     assert fingerprint("plain", own) == fingerprint("rag")
     assert fingerprint("chunks", own) == fingerprint("rag_chunk")
     assert find("pets", own).system.pattern == "pets"
     for name, wrong, said in (
-        ("mine", Own(system="rga"), "the memory mine: there is no memory 'rga'"),
-        ("mine", Own(system="mine"), "there is no memory 'mine'"),
+        ("mine", UserMemory(system="rga"), "the memory mine: there is no memory 'rga'"),
+        ("mine", UserMemory(system="mine"), "there is no memory 'mine'"),
         (
             "mine",
-            Own(system="rag", parameters={"chunks": "x"}),
+            UserMemory(system="rag", parameters={"chunks": "x"}),
             "mine has no parameter 'chunks'; it takes freq",
         ),
-        ("mine", Own(system="rag_pair", parameters={"chunk": "tokens"}), "mine has no parameter 'chunk'"),
-        ("mine", Own(system="awi", parameters={"kinds": "pets"}), "kinds is of type tuple, not 'pets'"),
+        (
+            "mine",
+            UserMemory(system="rag_pair", parameters={"chunk": "tokens"}),
+            "mine has no parameter 'chunk'",
+        ),
+        (
+            "mine",
+            UserMemory(system="awi", parameters={"kinds": "pets"}),
+            "kinds must be of type tuple, not 'pets'",
+        ),
     ):
         with pytest.raises(BadSettings, match=said):
             find(name, {name: wrong})
@@ -149,26 +157,26 @@ def test_a_system_with_other_parameters_under_a_name_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("path", "parameters", "said"),
     [
-        ("my_shelf.Diary", {}, "is no import path"),
+        ("my_shelf.Diary", {}, "is not an import path"),
         ("my_shelf:Book", {}, "cannot be imported"),
         ("my_shelves:Diary", {}, "cannot be imported"),
-        ("my_shelf:Lamp", {}, "is no subclass"),
+        ("my_shelf:Lamp", {}, "is not a subclass"),
         ("my_shelf:Diary", {"page": 1}, "no parameter 'page'; it takes pages, tone, moods"),
-        ("my_shelf:Diary", {"pages": "many"}, "pages is of type int, not 'many'"),
-        ("my_shelf:Diary", {"pages": True}, "pages is of type int, not True"),
-        ("my_shelf:Diary", {"pages": 0}, "pages is at least 1"),
-        ("my_shelf:Diary", {"tone": "wry"}, "tone is one of dry, warm, not 'wry'"),
-        ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods is one of good, bad"),
+        ("my_shelf:Diary", {"pages": "many"}, "pages must be of type int, not 'many'"),
+        ("my_shelf:Diary", {"pages": True}, "pages must be of type int, not True"),
+        ("my_shelf:Diary", {"pages": 0}, "pages must be at least 1"),
+        ("my_shelf:Diary", {"tone": "wry"}, "tone must be one of dry, warm, not 'wry'"),
+        ("my_shelf:Diary", {"moods": ["good", "sad"]}, "moods must be one of good, bad"),
     ],
 )
-def test_what_is_wrong_with_a_memory_of_ones_own_is_said(
+def test_invalid_user_memory_is_rejected(
     shelf: str, path: str, parameters: dict[str, object], said: str
 ) -> None:
     with pytest.raises(BadSettings, match=said):
-        find("mine", {"mine": Own(path, parameters)})
+        find("mine", {"mine": UserMemory(path, parameters)})
 
 
-def test_a_fingerprint_is_of_class_parameters_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprint_covers_class_parameters_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [
         "full",
         "full_8000",
@@ -186,7 +194,7 @@ def test_a_fingerprint_is_of_class_parameters_and_version(monkeypatch: pytest.Mo
     assert fingerprint("rag") != before
 
 
-def test_calls_are_what_a_plan_needs() -> None:
+def test_systems_declare_requests() -> None:
     assert find("rag").system.calls == Calls(embed_write=1, embed_read=1)
     assert find("rag").system.needs_embedder and not find("rag").system.needs_chat
     assert not find("bm25_message").system.needs_embedder

@@ -44,7 +44,7 @@ def filled(chance: random.Random, entries: int, *, vectors: bool = False) -> Ent
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_bm25_ranks_by_its_formula_while_entries_come_and_go(seed: int) -> None:
+def test_bm25_scores_match_formula_after_additions_and_retirements(seed: int) -> None:
     chance = random.Random(seeded("bm25", seed))
     store = filled(chance, 30)
     index = Bm25(store, "message")
@@ -60,7 +60,7 @@ def test_bm25_ranks_by_its_formula_while_entries_come_and_go(seed: int) -> None:
             store.add("message", " ".join(chance.choices(VOCABULARY, k=6)), sources=())
 
 
-def test_bm25_gives_equal_scores_to_the_older_and_nothing_to_strangers() -> None:
+def test_bm25_ties_go_to_older_entry_and_no_shared_word_is_no_hit() -> None:
     store = EntryStore()
     for text in ["green tea", "black coffee", "green tea", "green tea", "red wine"]:
         store.add("message", text, sources=())
@@ -73,7 +73,7 @@ def test_bm25_gives_equal_scores_to_the_older_and_nothing_to_strangers() -> None
     assert index.search("green", 0) == []
 
 
-def test_bm25_of_an_empty_store_and_of_empty_texts() -> None:
+def test_bm25_handles_empty_store_and_empty_texts() -> None:
     store = EntryStore()
     index = Bm25(store, "message")
     assert index.search("tea", 3) == []
@@ -81,14 +81,14 @@ def test_bm25_of_an_empty_store_and_of_empty_texts() -> None:
     assert index.search("tea", 3) == []
 
 
-def test_an_index_sees_its_kind_alone() -> None:
+def test_index_contains_only_its_kind() -> None:
     store = EntryStore()
     store.add("buffer", "green tea", sources=())
     kept = store.add("message", "green tea", sources=())
     assert Bm25(store, "message").search("tea", 5) == [kept]
 
 
-def test_forgetting_most_of_it_leaves_an_index_small_and_right() -> None:
+def test_index_is_rebuilt_after_many_retirements() -> None:
     store = filled(random.Random(seeded("forget")), 300, vectors=True)
     lexical, dense = Bm25(store, "message"), Dense(store, "message")
     query = store.live()[0].vector
@@ -102,7 +102,7 @@ def test_forgetting_most_of_it_leaves_an_index_small_and_right() -> None:
     assert len(lexical._items) == len(dense._items) == 20
 
 
-def test_dense_is_exact() -> None:
+def test_dense_search_matches_brute_force() -> None:
     store = filled(random.Random(seeded("dense")), 200, vectors=True)
     index = Dense(store, "message")
     items = store.live()
@@ -112,7 +112,7 @@ def test_dense_is_exact() -> None:
         assert index.search(query, 7) == [items[at] for at in nearest]
 
 
-def test_a_cosine_does_not_depend_on_what_else_is_held() -> None:
+def test_cosine_is_independent_of_other_entries() -> None:
     raw = np.random.default_rng(7).normal(size=(2, 300)).astype(np.float32)
     same, query = raw / np.linalg.norm(raw, axis=1, keepdims=True)
     store, seen = EntryStore(), set()
@@ -124,7 +124,7 @@ def test_a_cosine_does_not_depend_on_what_else_is_held() -> None:
     assert len(seen) == 1
 
 
-def test_dense_of_nothing_and_of_misfits() -> None:
+def test_dense_rejects_missing_and_mismatched_vectors() -> None:
     store = EntryStore()
     unit: Vector = np.eye(1, 4, dtype=np.float32)[0]
     assert Dense(store, "message").search(unit, 3) == []

@@ -1,4 +1,4 @@
-"""What every memory has to keep: its whole state is its store, so any moment can be read again."""
+"""Properties of every memory: all its state is in its store, so any earlier state can be restored."""
 
 import asyncio
 import string
@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_helpers import case
 from profiles import examples
-from remembering import case
 
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Recall, Tools
-from memflow.memories.registry import handlers, remember
+from memflow.memories.registry import handlers, memory_factory
 from memflow.memories.systems import SYSTEMS
+from memflow.memories.user_memories import UserMemory
 
 PLAIN = [
     "none",
@@ -43,10 +44,26 @@ PLAIN = [
 OVERLAPS = [name for name in PLAIN if name.startswith("rag_chunk")]
 KEEPS_ALL = [name for name in PLAIN if name not in (*OVERLAPS, "none", "oracle", "recent", "recent_3")]
 WRITTEN = [case(system, name) for name, system in SYSTEMS.items() if system.needs_chat]
-"""Systems that a model writes: here the scripted chat, so that they write the same again."""
+"""Systems that use a chat model, here the scripted one."""
 CROWDED = ["mem_gpt_30"]
-"""Some of them so small that streams of these lengths overflow them."""
-NAMES = [*PLAIN, *WRITTEN, *CROWDED]
+"""Names with budgets that the streams exceed."""
+SMALL = {
+    "small_memory_os": UserMemory(
+        system="memory_os",
+        parameters={
+            "short": 1,
+            "capacity": 3,
+            "tau": 2.5,
+            "knowledge": 3,
+            "traits": 2,
+            "k": 2,
+            "segments": 2,
+        },
+    ),
+    "small_generative_agent": UserMemory(system="generative_agent", parameters={"threshold": 8}),
+}
+"""Systems with capacities so small that short streams promote, evict and reflect."""
+NAMES = [*PLAIN, *WRITTEN, *CROWDED, *SMALL]
 TOOLS = Tools(chat=ScriptedChat(handlers()), embedder=HashingEmbedder(32))
 QUERIES = ["Where does the cat live?", "tea and bread in Paris", "北京的天气", ""]
 
@@ -66,7 +83,7 @@ streams = st.lists(st.lists(messages, min_size=1, max_size=5), min_size=1, max_s
 
 
 def numbered(stream: Sequence[Sequence[Message]], start: int = 0) -> list[list[Message]]:
-    """The stream with ids m0, m1, ... in order."""
+    """Return the stream with message ids m0, m1, ..."""
     named, count = [], start
     for batch in stream:
         named.append([replace(message, message_id=f"m{count + at}") for at, message in enumerate(batch)])
@@ -75,11 +92,11 @@ def numbered(stream: Sequence[Sequence[Message]], start: int = 0) -> list[list[M
 
 
 def new(name: str, store: EntryStore | None = None) -> Memory:
-    return remember(name, TOOLS)(EntryStore() if store is None else store)
+    return memory_factory(name, TOOLS, SMALL)(EntryStore() if store is None else store)
 
 
 async def live(memory: Memory, batch: Sequence[Message]) -> None:
-    """As the player does: an exchange is read for its first message, and then written."""
+    """Read and write an exchange as the player does."""
     if batch[0].role == "user":
         memory.store.advance(1)
         await memory.read(batch[0].text, frozen=False)
@@ -90,7 +107,7 @@ async def live(memory: Memory, batch: Sequence[Message]) -> None:
 
 
 async def reads(memory: Memory) -> list[Recall]:
-    """What probes get: they come all at once, and none of them may change anything."""
+    """Return concurrent frozen reads, which must not change the store."""
     before = memory.store.version
     found = list(await asyncio.gather(*(memory.read(query) for query in QUERIES)))
     assert memory.store.version == before
@@ -98,7 +115,7 @@ async def reads(memory: Memory) -> list[Recall]:
 
 
 def from_rows(store: EntryStore) -> list[Item]:
-    """The store's entries as they come back from a table: vectors as lists of numbers, in no order."""
+    """Return the store's entries as a table returns them: in another order."""
     items = []
     for item in store:
         vector = None if item.vector is None else np.asarray(item.vector.tolist(), np.float32)
@@ -109,7 +126,7 @@ def from_rows(store: EntryStore) -> list[Item]:
 @pytest.mark.parametrize("name", NAMES)
 @examples(20)
 @given(stream=streams)
-def test_a_restored_memory_reads_what_the_living_one_read(name: str, stream: list[list[Message]]) -> None:
+def test_restored_memory_recalls_the_same(name: str, stream: list[list[Message]]) -> None:
     async def scenario() -> None:
         memory, moments = new(name), []
         for batch in numbered(stream):
@@ -125,11 +142,9 @@ def test_a_restored_memory_reads_what_the_living_one_read(name: str, stream: lis
 @pytest.mark.parametrize("name", NAMES)
 @examples(10)
 @given(stream=streams, more=streams, cut=st.integers(0, 10))
-def test_a_memory_goes_on_from_where_it_was_restored(
+def test_restored_memory_writes_the_same(
     name: str, stream: list[list[Message]], more: list[list[Message]], cut: int
 ) -> None:
-    """Restoring loses nothing that writing needs: the future is the same with and without a break."""
-
     async def scenario() -> None:
         whole, batches = new(name), numbered([*stream, *more])
         for batch in batches:
@@ -148,7 +163,7 @@ def test_a_memory_goes_on_from_where_it_was_restored(
 @pytest.mark.parametrize("name", NAMES)
 @examples(10)
 @given(stream=streams, left=streams, right=streams)
-def test_forks_never_touch_each_other(
+def test_forks_are_independent(
     name: str, stream: list[list[Message]], left: list[list[Message]], right: list[list[Message]]
 ) -> None:
     async def scenario() -> None:
@@ -172,7 +187,9 @@ def test_forks_never_touch_each_other(
 @pytest.mark.parametrize("name", NAMES)
 @examples(10)
 @given(stream=streams)
-def test_reading_changes_nothing_and_knows_only_the_past(name: str, stream: list[list[Message]]) -> None:
+def test_frozen_read_changes_nothing_and_has_no_future_sources(
+    name: str, stream: list[list[Message]]
+) -> None:
     async def scenario() -> None:
         memory, given_so_far = new(name), set()
         for batch in numbered(stream):
@@ -190,7 +207,7 @@ def test_reading_changes_nothing_and_knows_only_the_past(name: str, stream: list
 @pytest.mark.parametrize("name", KEEPS_ALL)
 @examples(10)
 @given(stream=streams)
-def test_every_message_is_in_one_live_entry(name: str, stream: list[list[Message]]) -> None:
+def test_every_message_is_in_exactly_one_live_entry(name: str, stream: list[list[Message]]) -> None:
     async def scenario() -> None:
         memory = new(name)
         for batch in numbered(stream):

@@ -3,11 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memflow.memories.baselines import Full, Recent
 from memflow.memories.entries import EntryStore
-from memflow.memories.full import Full
 from memflow.memories.memory import Message
-from memflow.memories.recent import Recent
-from memflow.memories.verbatim import DATE, forget, keep, kept, turns, within
+from memflow.memories.verbatim import (
+    DATE,
+    as_turns,
+    newest_within,
+    retire_messages,
+    store_messages,
+    stored_messages,
+)
 from memflow.tokens import estimate
 
 
@@ -16,44 +22,48 @@ def said(number: int, text: str, **more: str) -> Message:
 
 
 def contents(store: EntryStore) -> list[str]:
-    return [turn.content for turn in turns(kept(store, "message"))]
+    return [turn.content for turn in as_turns(stored_messages(store, "message"))]
 
 
-def test_words_come_back_as_they_were_said() -> None:
+def test_messages_are_returned_as_turns_unchanged() -> None:
     store = EntryStore()
     texts = ["user: hello", "assistant: no, you", "[x] y", "", "  spaced\n"]
-    keep(store, [said(number, text) for number, text in enumerate(texts)], "message")
+    store_messages(store, [said(number, text) for number, text in enumerate(texts)], "message")
     assert contents(store) == texts
 
 
-def test_a_speaker_is_named() -> None:
+def test_speaker_name_precedes_text() -> None:
     store = EntryStore()
-    keep(store, [said(0, "Hey!", speaker="Caroline"), said(1, "Hi!", speaker="Mel")], "message")
+    store_messages(store, [said(0, "Hey!", speaker="Caroline"), said(1, "Hi!", speaker="Mel")], "message")
     assert contents(store) == ["Caroline: Hey!", "Mel: Hi!"]
 
 
-def test_a_date_stands_where_it_changes_also_across_writes() -> None:
+def test_date_appears_where_it_changes() -> None:
     store = EntryStore()
-    keep(store, [said(0, "a", sent_at="8 May"), said(1, "b", sent_at="8 May")], "message")
-    keep(store, [said(2, "c", sent_at="8 May"), said(3, "d", sent_at="9 May")], "message")
-    keep(store, [said(4, "e")], "message")
+    store_messages(store, [said(0, "a", sent_at="8 May"), said(1, "b", sent_at="8 May")], "message")
+    store_messages(store, [said(2, "c", sent_at="8 May"), said(3, "d", sent_at="9 May")], "message")
+    store_messages(store, [said(4, "e")], "message")
     assert contents(store) == ["[8 May]\na", "b", "c", "[9 May]\nd", "e"]
 
 
-def test_a_date_that_the_words_say_is_not_said_twice() -> None:
+def test_date_in_text_is_not_repeated() -> None:
     store = EntryStore()
     text = "[Current Time: 2020-10-05]\nHello"
-    keep(store, [said(0, text, sent_at="2020-10-05"), said(1, "Hi", sent_at="2020-10-05")], "message")
+    store_messages(
+        store, [said(0, text, sent_at="2020-10-05"), said(1, "Hi", sent_at="2020-10-05")], "message"
+    )
     assert contents(store) == [text, "Hi"]
 
 
-def test_forgetting_keeps_the_dates_that_are_needed() -> None:
+def test_retiring_messages_keeps_needed_dates() -> None:
     store = EntryStore()
-    keep(store, [said(number, str(number), sent_at=f"{number // 2} May") for number in range(6)], "message")
-    forget(store, kept(store, "message")[:3], "message")
+    store_messages(
+        store, [said(number, str(number), sent_at=f"{number // 2} May") for number in range(6)], "message"
+    )
+    retire_messages(store, stored_messages(store, "message")[:3], "message")
     assert contents(store) == ["[1 May]\n3", "[2 May]\n4", "5"]
     assert [item.text for item in store.live(DATE)] == ["1 May", "2 May"]
-    forget(store, kept(store, "message"), "message")
+    retire_messages(store, stored_messages(store, "message"), "message")
     assert [item.text for item in store.live(DATE)] == ["2 May"]
 
 
@@ -62,25 +72,25 @@ def test_forgetting_keeps_the_dates_that_are_needed() -> None:
     dates=st.lists(st.sampled_from(["8 May", "a much longer date than that"]), min_size=12, max_size=12),
     budget=st.integers(1, 60),
 )
-def test_the_newest_that_fit_are_shown_and_the_rest_is_counted(
+def test_newest_messages_within_budget_and_dropped_tokens(
     texts: list[str], dates: list[str], budget: int
 ) -> None:
     store = EntryStore()
-    keep(store, [said(at, text, sent_at=dates[at]) for at, text in enumerate(texts)], "message")
-    held = kept(store, "message")
-    recall = within(held, budget)
-    sizes = [estimate(turn.content) for turn in turns(held)]
+    store_messages(store, [said(at, text, sent_at=dates[at]) for at, text in enumerate(texts)], "message")
+    held = stored_messages(store, "message")
+    recall = newest_within(held, budget)
+    sizes = [estimate(turn.content) for turn in as_turns(held)]
     shown = len(recall.messages)
-    assert recall.messages == turns(held[len(held) - shown :])
+    assert recall.messages == as_turns(held[len(held) - shown :])
     assert recall.entries == tuple(message.item for message in held[len(held) - shown :])
     assert recall.injected_tokens == sum(estimate(turn.content) for turn in recall.messages) <= budget
     assert recall.dropped_tokens == sum(sizes[: len(sizes) - shown])
     if shown < len(held):
-        longer = turns(held[len(held) - shown - 1 :])
+        longer = as_turns(held[len(held) - shown - 1 :])
         assert sum(estimate(turn.content) for turn in longer) > budget
 
 
-async def test_full_shows_all_that_was_said_and_drops_the_oldest_first() -> None:
+async def test_full_drops_oldest_messages_first() -> None:
     messages = [said(number, f"{number}" * 40) for number in range(6)]
     whole, tight = Full(), Full(budget=25)
     await whole.write(messages)
@@ -93,7 +103,7 @@ async def test_full_shows_all_that_was_said_and_drops_the_oldest_first() -> None
     assert (recall.injected_tokens, recall.dropped_tokens) == (20, 40)
 
 
-async def test_a_message_longer_than_the_whole_budget_is_not_cut_but_counted() -> None:
+async def test_message_beyond_budget_is_dropped_whole() -> None:
     """A hundred letters are 25 tokens, the budget 20: it, and all before it, is left out and said to be."""
     memory = Full(budget=20)
     await memory.write([said(0, "a" * 8), said(1, "b" * 100), said(2, "c" * 40)])
@@ -106,7 +116,7 @@ async def test_a_message_longer_than_the_whole_budget_is_not_cut_but_counted() -
     assert (recall.injected_tokens, recall.dropped_tokens) == (0, 25 + 10 + 25 + 2)
 
 
-async def test_full_reads_again_after_a_write() -> None:
+async def test_full_updates_cached_recall_after_write() -> None:
     memory = Full()
     await memory.write([said(0, "a")])
     assert len((await memory.read("?")).messages) == 1
@@ -114,7 +124,7 @@ async def test_full_reads_again_after_a_write() -> None:
     assert len((await memory.read("?")).messages) == 2
 
 
-async def test_recent_keeps_the_last_and_retires_the_rest() -> None:
+async def test_recent_retires_all_but_last_messages() -> None:
     memory = Recent(messages=3)
     for number in range(0, 10, 2):
         memory.store.advance(2)

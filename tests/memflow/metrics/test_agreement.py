@@ -43,24 +43,24 @@ GWET = [
 
 
 class TestWorkedExamples:
-    def test_two_raters_and_high_agreement(self):
+    def test_agreement_of_two_raters_matches_published_example(self):
         # a = 118/125 = 0.944; p(yes) = (123 + 120) / 250 = 0.972; e = 2 * 0.972 * 0.028 = 0.054432.
         ratings = table(118, 5, 2, 0)
         assert percent_agreement(ratings, YN).value == pytest.approx(0.944)
         assert gwet_ac1(ratings, YN).value == pytest.approx((0.944 - 0.054432) / (1 - 0.054432))
         assert gwet_ac1(ratings, YN).value == pytest.approx(0.94078, abs=5e-6)
 
-    def test_why_not_kappa(self):
+    def test_kappa_is_low_despite_high_agreement(self):
         # Chance after Cohen: 123/125 * 120/125 + 2/125 * 5/125 = 0.94528, above the agreement itself.
         assert cohen_kappa(table(118, 5, 2, 0), YN).value == pytest.approx((0.944 - 0.94528) / 0.05472)
         assert cohen_kappa(table(118, 5, 2, 0), YN).value < 0
 
-    def test_where_labels_are_balanced_the_two_are_near(self):
+    def test_ac1_and_kappa_are_close_for_balanced_labels(self):
         # a = 0.8; both say yes half of the time: e = 0.5 either way.
         assert gwet_ac1(table(40, 10, 10, 40), YN).value == pytest.approx(0.6)
         assert cohen_kappa(table(40, 10, 10, 40), YN).value == pytest.approx(0.6)
 
-    def test_several_raters_five_categories_and_missing_ratings(self):
+    def test_several_raters_with_missing_ratings_match_published_example(self):
         # Gwet prints 0.81818 and 0.77544. By hand: the shares of pairs that agree are 1 for eight of the eleven items
         # with two ratings or more, 1/2 for items 2 and 8, 0 for item 6: a = 9/11. Shares of the five categories,
         # summed over all twelve items: 1: 1 + 1/4 + 3/4 + 1; 2: 3/4 + 1 + 1/4 + 1/4 + 1; and so on.
@@ -71,14 +71,14 @@ class TestWorkedExamples:
         assert gwet_ac1(GWET, "12345").value == pytest.approx((9 / 11 - chance) / (1 - chance))
         assert gwet_ac1(GWET, "12345").value == pytest.approx(0.77544, abs=5e-6)
 
-    def test_a_category_that_nobody_chose_counts_among_the_choices(self):
+    def test_unused_category_counts_in_ac1(self):
         # Three choices, one unused: e = 0.054432 / 2.
         found = gwet_ac1(table(118, 5, 2, 0), (*YN, "perhaps")).value
         assert found == pytest.approx((0.944 - 0.027216) / (1 - 0.027216))
 
 
 class TestIntervals:
-    def test_they_are_drawn_over_episodes(self):
+    def test_intervals_are_drawn_over_episodes(self):
         # One user with all the quarrels: drawn over users the interval is wide, over items it is narrow.
         ratings = table(20, 0, 0, 20) + table(0, 10, 10, 0)
         users = ["a"] * 20 + ["b"] * 20 + ["c"] * 20
@@ -87,7 +87,7 @@ class TestIntervals:
         assert over_users.value == over_items.value
         assert over_users.low < over_items.low < over_items.value < over_items.high < over_users.high
 
-    def test_one_episode_has_none_and_the_seed_decides(self):
+    def test_single_episode_has_no_interval_and_seed_is_deterministic(self):
         ratings = table(20, 3, 3, 20)
         assert gwet_ac1(ratings, YN, episodes=["a"] * 46)[1:] == (None, None)
         assert gwet_ac1(ratings, YN, seed=1) == gwet_ac1(ratings, YN, seed=1)
@@ -95,17 +95,17 @@ class TestIntervals:
 
 
 class TestWhatCannotBe:
-    def test_without_two_ratings_of_any_item_there_is_no_agreement(self):
+    def test_agreement_is_missing_without_two_ratings_of_an_item(self):
         for found in (percent_agreement, gwet_ac1):
             assert found([("yes", None), (None, "no")], YN) == (None, None, None)
             assert found([], YN) == (None, None, None)
         assert cohen_kappa([("yes", None)], YN).value is None
 
-    def test_kappa_of_raters_that_only_ever_say_one_thing(self):
+    def test_kappa_is_missing_if_both_raters_use_one_label(self):
         assert cohen_kappa(table(9, 0, 0, 0), YN).value is None
         assert gwet_ac1(table(9, 0, 0, 0), YN).value == 1
 
-    def test_what_does_not_fit_is_refused(self):
+    def test_mismatched_arguments_are_rejected(self):
         with pytest.raises(BadInput, match="item 1: the label 'perhaps' is none of yes, no"):
             gwet_ac1([("yes", "no"), ("perhaps", "no")], YN)
         with pytest.raises(BadInput, match="two categories at least"):
@@ -133,7 +133,7 @@ def value(ratings, *, of=gwet_ac1) -> float | None:
 class TestAlways:
     @examples(60)
     @given(rated(), st.randoms(use_true_random=False))
-    def test_the_order_of_raters_and_of_items_tells_nothing(self, ratings, chance):
+    def test_agreement_ignores_order_of_raters_and_items(self, ratings, chance):
         order = list(range(len(ratings[0])))
         chance.shuffle(order)
         turned = [[row[place] for place in order] for row in ratings]
@@ -143,7 +143,7 @@ class TestAlways:
 
     @examples(60)
     @given(rated())
-    def test_it_is_1_just_where_all_agree_and_never_above(self, ratings):
+    def test_agreement_is_1_only_if_all_agree(self, ratings):
         agreed, found = value(ratings, of=percent_agreement), value(ratings)
         assert (agreed is None) == (found is None)
         if agreed is not None:
@@ -152,6 +152,6 @@ class TestAlways:
 
     @examples(60)
     @given(rated())
-    def test_the_names_of_categories_tell_nothing(self, ratings):
+    def test_agreement_ignores_category_names(self, ratings):
         renamed = [[{"a": "c", "b": "a", "c": "b"}.get(label) for label in row] for row in ratings]
         assert value(ratings) == pytest.approx(value(renamed), nan_ok=True)

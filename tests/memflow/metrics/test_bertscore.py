@@ -15,7 +15,7 @@ def text(*tokens: list[float], start: list[float] = WEST, end: list[float] = WES
     return np.array([start, *tokens, end], dtype=np.float32)
 
 
-def test_precision_recall_and_f_by_hand() -> None:
+def test_bertscore_computed_by_hand() -> None:
     # The answer's tokens find 1 and .8, the gold's only token finds 1.
     score = bertscore(text(EAST, NORTH), text(EAST, NORTH_EAST, start=EAST))
     # gold: EAST finds EAST (1), NORTH_EAST finds NORTH (.8)
@@ -27,14 +27,14 @@ def test_precision_recall_and_f_by_hand() -> None:
     assert score.f1 == pytest.approx(2 / 3)
 
 
-def test_the_marks_around_a_text_can_be_a_match_and_are_not_counted() -> None:
+def test_special_tokens_match_but_do_not_count() -> None:
     # NORTH's best match among the gold's rows is its first mark.
     score = bertscore(text(NORTH), text(EAST, start=NORTH))
     assert score.precision == pytest.approx(1)
     assert score.recall == pytest.approx(0)
 
 
-def test_a_text_without_tokens_scores_0() -> None:
+def test_bertscore_of_empty_text_is_0() -> None:
     assert bertscore(text(), text(EAST)) == bertscore(text(EAST), text()) == BertScore(0, 0, 0)
 
 
@@ -52,7 +52,7 @@ class Letters:
         return [text(*(known.get(letter, NORTH_EAST) for letter in one)) for one in texts]
 
 
-async def test_pairs_are_scored_in_order_and_each_text_is_encoded_once() -> None:
+async def test_each_text_is_encoded_once() -> None:
     encoder = Letters()
     pairs = [("a", "a"), ("b", "a"), ("ab", "a"), ("", "a")] + [(f"{'a' * n}b", "a") for n in range(1, 60)]
     scores = await bertscores(encoder, pairs)
@@ -62,12 +62,12 @@ async def test_pairs_are_scored_in_order_and_each_text_is_encoded_once() -> None
     assert encoder.asked[0][:4] == ["a", "b", "ab", ""]
 
 
-async def test_without_an_encoder_there_is_no_value_but_a_reason() -> None:
+async def test_missing_encoder_gives_reason() -> None:
     scores = await bertscores(None, [("一", "一"), ("二", "一")], "zh")
     assert [score.value for score in scores] == [None, None]
     assert "[encoder.zh]" in str(scores[0].reason)
 
 
-def test_the_name_says_which_model_and_layer() -> None:
+def test_metric_name_contains_model_and_layer() -> None:
     assert metric_name(Letters()) == "bertscore[letters,L3]"
     assert metric_name(None) == "bertscore"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from memflow.errors import BadInput
-from memflow.metrics.continual import best_constant, complete, marked, summary
+from memflow.metrics.continual import best_constant, complete_rows, mark_answers, summary
 
 WORKED = [
     # 0  1  2  3  4
@@ -19,7 +19,7 @@ WORKED = [
 ]
 
 
-def test_a_worked_example_of_five_questions_and_five_checkpoints():
+def test_summary_of_five_questions_and_checkpoints():
     found = summary(WORKED)
     assert found.n == 5
     assert found.accuracy == pytest.approx((0.4, 0.4, 0.2, 0.8, 0.4))
@@ -34,7 +34,7 @@ def test_a_worked_example_of_five_questions_and_five_checkpoints():
     assert found.identity() == pytest.approx((0,) * 5)
 
 
-def test_a_worked_example_of_graded_answers():
+def test_summary_of_graded_answers():
     # The best so far: 0.2, 0.6, 0.6 and 0.9; 0.5, 0.5, 0.5 and 0.5.
     found = summary([[0.2, 0.6, 0.3, 0.9], [0.5, 0.5, 0.1, 0.4]])
     assert found.accuracy == pytest.approx((0.35, 0.55, 0.2, 0.65))
@@ -52,7 +52,7 @@ answers = BINARY | GRADED
 
 
 @given(BINARY)
-def test_for_right_and_wrong_answers_it_is_what_the_paper_says(correct):
+def test_binary_answers_match_paper_definitions(correct):
     found = summary(correct)
     for now in range(1, correct.shape[1]):
         before, right = correct[:, :now] == 1, correct[:, now] == 1
@@ -63,12 +63,12 @@ def test_for_right_and_wrong_answers_it_is_what_the_paper_says(correct):
 
 
 @given(answers)
-def test_accuracy_is_what_was_guessed_and_learnt_less_what_was_forgotten(correct):
+def test_accuracy_identity_holds(correct):
     found = summary(correct)
     assert found.identity() == pytest.approx((0,) * correct.shape[1], abs=1e-12)
 
 
-def test_the_identity_holds_on_a_thousand_random_matrices():
+def test_accuracy_identity_holds_on_random_matrices():
     chance = np.random.default_rng(7)
     for _ in range(1000):
         shape = chance.integers(1, 400), chance.integers(2, 7)
@@ -77,7 +77,7 @@ def test_the_identity_holds_on_a_thousand_random_matrices():
 
 
 @given(answers)
-def test_what_the_measures_cannot_pass(correct):
+def test_measures_are_within_bounds(correct):
     found = summary(correct)
     learnt = np.cumsum(found.forward_transfer)
     # Never right up to the last is what neither was guessed nor learnt; it is wrong at every checkpoint besides.
@@ -88,9 +88,9 @@ def test_what_the_measures_cannot_pass(correct):
     assert all(0 <= value <= 1 for value in (*found.forgetting, *found.forward_transfer))
 
 
-def test_a_question_without_an_answer_somewhere_is_left_out():
+def test_incomplete_questions_are_excluded():
     gapped = [*WORKED, [0, 1, np.nan, 1, 1]]
-    assert complete(gapped).tolist() == [True] * 5 + [False]
+    assert complete_rows(gapped).tolist() == [True] * 5 + [False]
     assert summary(gapped) == summary(WORKED)
 
 
@@ -105,18 +105,18 @@ def test_a_question_without_an_answer_somewhere_is_left_out():
         ([[np.nan, 1]], "nothing to follow"),
     ],
 )
-def test_what_is_no_history_is_refused(correct, said):
+def test_invalid_arrays_are_rejected(correct, said):
     with pytest.raises(BadInput, match=said):
         summary(correct)
 
 
-def test_one_checkpoint_has_no_flips():
+def test_single_checkpoint_has_no_flip_rate():
     found = summary([[0, 1], [1, 1]])
     assert found.flip_rate is None
     assert found.forward_transfer == (0, 0.5)
 
 
-def test_a_memory_that_is_overwritten_forgets_and_one_that_ignores_news_learns_nothing():
+def test_overwriting_memory_forgets_and_ignoring_memory_does_not_learn():
     truth = np.eye(4)  # what is told at each checkpoint is asked from then on
     kept, overwritten, ignoring = (np.zeros((4, 5)) for _ in range(3))
     for question in range(4):
@@ -128,15 +128,15 @@ def test_a_memory_that_is_overwritten_forgets_and_one_that_ignores_news_learns_n
     assert max(summary(ignoring).forward_transfer) == 0
 
 
-def test_the_constant_answerer_gives_what_is_right_most_often():
+def test_best_constant_is_most_frequent_label():
     with pytest.raises(BadInput, match="no key"):
         best_constant([])
     assert best_constant(["a", "e", "b", "e"]) == "e"
     assert best_constant(["2", "10", "10", "2"]) == "10"
 
 
-def test_marks_say_which_question_counts_for_what():
-    marks = marked(WORKED)
+def test_marks_are_contributions_per_question():
+    marks = mark_answers(WORKED)
     assert marks.forgotten[1].tolist() == [0, 1, 1, 0, 1]
     assert marks.learnt[2].tolist() == [0, 0, 0, 1, 0]
     assert marks.always.tolist() == [1, 0, 0, 0, 0]

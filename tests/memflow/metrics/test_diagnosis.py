@@ -7,9 +7,9 @@ from memflow.errors import BadInput
 from memflow.metrics.diagnosis import (
     Attribution,
     Unattributed,
-    attribution,
-    by_counts,
-    last_write,
+    attribute_by_counts,
+    attribute_by_states,
+    last_change,
     memory_score,
 )
 
@@ -38,16 +38,16 @@ PUBLISHED = {
 
 class TestMemoryScore:
     @pytest.mark.parametrize("name", PUBLISHED)
-    def test_it_agrees_with_the_published_scores(self, name):
+    def test_memory_score_equals_published_scores(self, name):
         # Only means over periods are printed; the upper bound moves little, so the mean stands in for each period.
         overall, memory, *_ = PUBLISHED[name]
         assert memory_score([overall] * 11, UPPER, CHANCE) == pytest.approx(memory, abs=0.0045)
 
-    def test_the_upper_bound_by_period_has_the_published_mean(self):
+    def test_upper_bound_by_period_has_published_mean(self):
         assert UPPER.mean() == pytest.approx(0.917, abs=0.0005)
         assert np.allclose(UPPER / 0.005, np.round(UPPER / 0.005))  # 200 questions
 
-    def test_an_assistant_that_knows_the_first_states_only(self):
+    def test_memory_score_of_frozen_agent(self):
         score = memory_score(FIRST_STATES, [1.0] * 11, 0.2307619)
         by_hand = sum((right - 0.2307619) / (1 - 0.2307619) for right in FIRST_STATES) / 11
         assert score == pytest.approx(by_hand)
@@ -55,12 +55,12 @@ class TestMemoryScore:
 
     @pytest.mark.parametrize("random", [0.2307619, np.float64(0.2307619), [0.2307619] * 11, CHANCE])
     @pytest.mark.parametrize("make", [list, tuple, np.array, np.float32])
-    def test_lists_and_one_number_for_chance_are_taken(self, make, random):
+    def test_memory_score_accepts_lists_and_scalars(self, make, random):
         overall = np.linspace(0.7, 0.3, 11)
         expected = float(np.mean((overall - CHANCE) / (UPPER - CHANCE)))
         assert memory_score(make(overall), make(UPPER), random) == pytest.approx(expected, rel=1e-6)
 
-    def test_one_period_may_be_plain_numbers(self):
+    def test_memory_score_accepts_one_period_as_numbers(self):
         assert float(memory_score(0.5, 0.9, 0.1)) == pytest.approx(0.5)
         assert float(memory_score([0.5], [0.9], [0.1])) == pytest.approx(0.5)
 
@@ -77,31 +77,31 @@ class TestMemoryScore:
             ([[0.5], [0.5, 0.5]], [1], 0.2, "overall is no array of numbers"),
         ],
     )
-    def test_what_cannot_be_the_same_periods_is_refused(self, overall, upper, random, said):
+    def test_mismatched_periods_are_rejected(self, overall, upper, random, said):
         with pytest.raises(BadInput) as wrong:
             memory_score(overall, upper, random)
         assert said in str(wrong.value)
 
-    def test_many_scores_may_share_the_bounds(self):
+    def test_many_scores_share_bounds(self):
         many = np.random.default_rng(0).uniform(0.2, 0.9, (5, 11))
         expected = [float(memory_score(each, UPPER, CHANCE)) for each in many]
         assert memory_score(many, UPPER, 0.2307619).tolist() == pytest.approx(expected)
 
-    def test_the_bounds_are_one_and_zero(self):
+    def test_memory_score_of_bounds_is_one_and_zero(self):
         assert float(memory_score(UPPER, UPPER, CHANCE)) == pytest.approx(1)
         assert float(memory_score(CHANCE, UPPER, CHANCE)) == pytest.approx(0)
 
-    def test_below_chance_it_is_negative(self):
+    def test_memory_score_below_chance_is_negative(self):
         assert float(memory_score(CHANCE - 0.1, UPPER, CHANCE)) < 0
 
-    def test_it_is_a_mean_of_ratios_by_period_and_no_ratio_of_means(self):
+    def test_memory_score_is_mean_of_ratios(self):
         score = float(memory_score(np.array([0.5, 0.5]), np.array([1.0, 0.5]), np.array([0.25, 0.25])))
         assert score == pytest.approx((1 / 3 + 1) / 2)
 
-    def test_without_room_above_chance_there_is_no_scale(self):
+    def test_memory_score_is_nan_without_room_above_chance(self):
         assert np.isnan(memory_score(np.array([0.5, 0.5]), np.array([1.0, 0.25]), np.array([0.25, 0.25])))
 
-    def test_many_at_once_give_one_score_each(self):
+    def test_memory_score_is_vectorized(self):
         assert memory_score(np.ones((5, 11)), np.ones((5, 11)), np.full((5, 11), 0.25)).shape == (5,)
 
 
@@ -109,44 +109,44 @@ A0, A1 = {"v": "a", "w": "x"}, {"v": "b", "w": "x"}
 
 
 class TestAttribution:
-    def test_a_right_answer_is_no_failure_even_by_luck(self):
-        assert attribution([A0], [{"v": "?", "w": "?"}], [True]) == [Attribution()]
+    def test_correct_answer_is_no_failure(self):
+        assert attribute_by_states([A0], [{"v": "?", "w": "?"}], [True]) == [Attribution()]
 
-    def test_all_known_and_still_wrong_is_utilization(self):
-        assert attribution([A0], [A0], [False]) == [Attribution(utilization=1)]
+    def test_wrong_answer_with_known_states_is_utilization_failure(self):
+        assert attribute_by_states([A0], [A0], [False]) == [Attribution(utilization=1)]
 
-    def test_unknown_when_written_is_write_and_stays_so(self):
-        found = attribution([A0, A1, A1], [A0, A0, A0], [True, False, False])
+    def test_state_unknown_when_written_is_write_failure(self):
+        found = attribute_by_states([A0, A1, A1], [A0, A0, A0], [True, False, False])
         assert found[1:] == [Attribution(write=1), Attribution(write=1)]
 
-    def test_known_when_written_and_lost_since_is_read(self):
-        found = attribution([A0, A1, A1], [A0, A1, A0], [True, True, False])
+    def test_state_lost_after_writing_is_read_failure(self):
+        found = attribute_by_states([A0, A1, A1], [A0, A1, A0], [True, True, False])
         assert found[2] == Attribution(read=1)
 
-    def test_in_the_period_of_writing_nothing_is_read(self):
+    def test_period_of_change_has_no_read_failure(self):
         for known in ({"v": "?", "w": "x"}, {"v": "?", "w": "?"}):
-            assert attribution([A0], [known], [False]) == [Attribution(write=1)]
+            assert attribute_by_states([A0], [known], [False]) == [Attribution(write=1)]
 
-    def test_two_unknown_variables_share_the_failure(self):
+    def test_unknown_variables_share_the_failure(self):
         # v was never learnt after its change; w was known at the start and is lost.
-        found = attribution([A0, A1], [A0, {"v": "a", "w": "y"}], [True, False])
+        found = attribute_by_states([A0, A1], [A0, {"v": "a", "w": "y"}], [True, False])
         assert found[1] == Attribution(write=0.5, read=0.5)
 
-    def test_a_value_that_comes_back_was_written_when_it_came_back(self):
+    def test_returning_value_counts_as_change(self):
         truth = [A0, A1, A0]
-        assert [last_write(truth, "v", period) for period in range(3)] == [0, 1, 2]
-        assert [last_write(truth, "w", period) for period in range(3)] == [0, 0, 0]
+        assert [last_change(truth, "v", period) for period in range(3)] == [0, 1, 2]
+        assert [last_change(truth, "w", period) for period in range(3)] == [0, 0, 0]
 
-    def test_of_each_period_one_of_each_is_needed(self):
+    def test_unequal_lengths_are_rejected(self):
         with pytest.raises(BadInput, match="2 periods of true values, 1 of probes and 2 of answers"):
-            attribution([A0, A1], [A0], [True, True])
+            attribute_by_states([A0, A1], [A0], [True, True])
 
-    def test_without_the_answers_it_rests_on_there_is_none(self):
-        assert attribution([A0], [None], [False]) == [
+    def test_missing_answers_are_unattributed(self):
+        assert attribute_by_states([A0], [None], [False]) == [
             Unattributed("the state probe of period 0 has no answer")
         ]
-        assert isinstance(attribution([A0], [A0], [None])[0], Unattributed)
-        lost = attribution([A0, A0], [None, {"v": "?", "w": "x"}], [True, False])[1]
+        assert isinstance(attribute_by_states([A0], [A0], [None])[0], Unattributed)
+        lost = attribute_by_states([A0, A0], [None, {"v": "?", "w": "x"}], [True, False])[1]
         assert isinstance(lost, Unattributed) and "period 0, when v was last written" in lost.reason
 
 
@@ -164,17 +164,17 @@ COUNTED = [
 
 class TestByCounts:
     @pytest.mark.parametrize(("counts", "shares"), COUNTED)
-    def test_by_hand(self, counts, shares):
-        found = by_counts(*counts)
+    def test_attribution_by_counts_computed_by_hand(self, counts, shares):
+        found = attribute_by_counts(*counts)
         assert (found.write, found.read, found.utilization) == pytest.approx(shares)
 
     @pytest.mark.parametrize("name", PUBLISHED)
-    def test_the_published_table_follows_the_identity(self, name):
+    def test_published_table_satisfies_identity(self, name):
         overall, _, *failures = PUBLISHED[name]
         assert sum(failures) == pytest.approx(1 - overall, abs=0.0016)  # four roundings
 
     @pytest.mark.parametrize("name", PUBLISHED)
-    def test_the_published_rates_come_of_counts_in_half_questions(self, name):
+    def test_published_rates_are_multiples_of_half_questions(self, name):
         """Questions of 11 periods with two variables each, dealt so that the rates must be those of the table."""
         overall, _, write, read, utilization = PUBLISHED[name]
         asked = 11 * 200
@@ -185,21 +185,21 @@ class TestByCounts:
         dealt += [(0, 0, 0)] * round(utilization * asked)
         dealt += [(0, 0, 1)] * (asked - len(dealt))
         writes, reads, right = np.array(dealt).T.reshape(3, 11, 200)
-        found = by_counts(writes, reads, right)
+        found = attribute_by_counts(writes, reads, right)
         rates = [float(np.mean(part.mean(axis=-1))) for part in (found.write, found.read, found.utilization)]
         assert rates == pytest.approx([write, read, utilization], abs=0.0005)
         assert sum(rates) == pytest.approx(1 - right.mean())
         assert right.mean() == pytest.approx(overall, abs=0.0016)
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=40))
-    def test_the_shares_of_every_answer_add_up_to_its_loss(self, counts):
+    def test_shares_sum_to_loss(self, counts):
         writes, reads, right = (list(column) for column in zip(*counts, strict=True))
-        found = by_counts(writes, reads, right)
+        found = attribute_by_counts(writes, reads, right)
         assert found.write + found.read + found.utilization == pytest.approx(1 - np.array(right, float))
         assert min(found.write.min(), found.read.min(), found.utilization.min()) >= 0
 
     @given(st.data())
-    def test_it_is_the_attribution_that_the_probes_give(self, data):
+    def test_attribution_by_counts_equals_attribution_by_states(self, data):
         """Counted as the published code counts, from the probes that the attribution is made from."""
         names, values = ("v", "w", "x")[: data.draw(st.integers(1, 3))], st.sampled_from("ab")
         periods = data.draw(st.integers(1, 6))
@@ -211,11 +211,11 @@ class TestByCounts:
         for period in range(periods):
             for name in names:
                 if known[period][name] != truth[period][name]:
-                    then = last_write(truth, name, period)
+                    then = last_change(truth, name, period)
                     failed_then = known[then][name] != truth[then][name]
                     (writes if failed_then else reads)[period] += 1
-        found = by_counts(writes, reads, right)
-        rows = attribution(truth, known, right)
+        found = attribute_by_counts(writes, reads, right)
+        rows = attribute_by_states(truth, known, right)
         assert [row.write for row in rows] == pytest.approx(found.write.tolist())
         assert [row.read for row in rows] == pytest.approx(found.read.tolist())
         assert [row.utilization for row in rows] == pytest.approx(found.utilization.tolist())
@@ -230,7 +230,7 @@ class TestByCounts:
             ([1], [0], [None], "right (1) or wrong (0)"),
         ],
     )
-    def test_what_is_no_count_is_refused(self, writes, reads, right, said):
+    def test_invalid_counts_are_rejected(self, writes, reads, right, said):
         with pytest.raises(BadInput) as wrong:
-            by_counts(writes, reads, right)
+            attribute_by_counts(writes, reads, right)
         assert said in str(wrong.value)

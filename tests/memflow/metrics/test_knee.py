@@ -35,25 +35,25 @@ def falling(n, top=0.95):
 
 
 @pytest.mark.parametrize("n", [200, 600, 1200, 1800])
-def test_a_planted_knee_is_found_within_a_tenth_and_lies_in_its_interval(n):
+def test_planted_knee_is_found_within_interval(n):
     found = [told(falling(n), seed=seed, late=False) for seed in range(15)]
     assert all(abs(each.place - n) <= 0.1 * n for each in found)
     assert sum(each.low <= n <= each.high for each in found) >= 14
 
 
-def test_a_knee_is_found_among_series_that_begin_anywhere():
+def test_knee_is_found_in_series_with_different_starts():
     found = [told(falling(1400), seed=seed) for seed in range(15)]
     assert all(abs(each.place - 1400) <= 140 for each in found)
 
 
-def test_guessing_and_a_top_below_one_do_not_move_it():
+def test_knee_is_independent_of_floor_and_ceiling():
     """Of those who know, 7 in 10 answers are right before, and 1 in 4 beyond."""
     found = [told(falling(1000, top=0.7), seed=seed, late=False) for seed in range(15)]
     assert all(abs(each.place - 1000) <= 100 for each in found)
     assert np.mean([each.fall for each in found]) == pytest.approx(0.85 * 0.45, abs=0.05)
 
 
-def test_one_worked_by_hand():
+def test_knee_computed_by_hand():
     """Ten series of four places, right up to 20 and wrong beyond."""
     places, values = [10.0, 20.0, 30.0, 40.0] * 10, [1.0, 1.0, 0.0, 0.0] * 10
     names = [f"g{number // 4}" for number in range(40)]
@@ -65,14 +65,14 @@ def _alarms(right, trials, **sizes):
     return sum(told(right, seed=seed, **sizes).place is not None for seed in range(trials))
 
 
-def test_no_knee_where_answers_are_always_right_or_rise():
+def test_no_knee_for_constant_or_rising_values():
     perfect = told(lambda place, knows, random: 1.0)
     assert perfect.place is None and perfect.low is None
     assert perfect.reason == f"accuracy does not fall for good within {perfect.last:,.0f} tokens"
     assert _alarms(lambda place, knows, random: 0.2 + 0.6 * (place > 1000), trials=20) == 0
 
 
-def test_false_alarms_are_rare_where_answers_are_as_noisy_everywhere():
+def test_false_positive_rate_is_below_alpha():
     trials = 60
     alarms = sum(
         _alarms(lambda place, knows, random, share=share: share, trials) for share in (GUESS, 0.5, 0.85)
@@ -81,7 +81,7 @@ def test_false_alarms_are_rare_where_answers_are_as_noisy_everywhere():
     assert alarms / (4 * trials) <= 2.5 * ALPHA
 
 
-def test_hard_series_that_are_asked_late_make_no_knee():
+def test_late_hard_series_make_no_knee():
     """Pooled, accuracy falls from 1 to a quarter; within none of the series does it."""
     random = np.random.default_rng(1)
     places, values, names = [], [], []
@@ -94,19 +94,19 @@ def test_hard_series_that_are_asked_late_make_no_knee():
     assert knee(places, values, names, name="accuracy", unit="tokens").place is None
 
 
-def test_what_recovers_has_not_fallen_for_good():
+def test_recovering_values_make_no_knee():
     def dip(place, knows, random):
         return 0.1 if 600 < place <= 1100 else 0.95
 
     assert _alarms(dip, trials=10, late=False) == 0
 
 
-def test_a_fall_of_less_than_a_tenth_is_no_knee():
+def test_small_fall_is_no_knee():
     slight = told(lambda place, knows, random: 1 - 0.6 * LEAST * (place > 1200), late=False, groups=200)
     assert slight.place is None
 
 
-def test_few_series_cannot_tell():
+def test_few_series_give_no_knee():
     found = told(falling(1000), groups=GROUPS - 1, late=False)
     assert (
         found.place is None
@@ -118,7 +118,7 @@ def test_few_series_cannot_tell():
     assert once.reason == "accuracy does not fall for good within 5 tokens"
 
 
-def test_places_values_and_groups_go_together():
+def test_places_values_and_groups_need_equal_lengths():
     with pytest.raises(BadInput, match="2 places, 1 values, 2 groups"):
         knee([1, 2], [1], ["a", "b"], name="accuracy", unit="tokens")
 
@@ -130,7 +130,7 @@ def test_places_values_and_groups_go_together():
     ),
     st.integers(0, 3),
 )
-def test_whatever_is_asked_a_knee_is_a_place_within_its_interval_or_has_a_reason(rows, seed):
+def test_result_is_a_place_in_its_interval_or_a_reason(rows, seed):
     places, values, groups = (
         [float(row[0]) for row in rows],
         [row[1] for row in rows],

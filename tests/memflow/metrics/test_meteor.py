@@ -30,13 +30,13 @@ class Said:
         return self.synonyms.get(word, frozenset())
 
 
-def test_nltk_s_own_example() -> None:
+def test_meteor_of_nltk_example() -> None:
     # 14 of 18 and 16 words; published in nltk's documentation as 0.6944
     score = meteor_of_words(HYPOTHESIS.split(), REFERENCE.split(), "published_code")
     assert score == pytest.approx(0.6944, abs=5e-5)
 
 
-def test_a_score_by_hand() -> None:
+def test_meteor_computed_by_hand() -> None:
     # Matches: the, cat (exact), sat (stem of "sat" and "sat"), in runs "the cat" and "sat": 3 matches, 2 runs.
     # P = 3/4, R = 3/3, F = PR / (.9 P + .1 R) = .75 / .775; penalty .5 (2/3)^3.
     score = meteor_of_words(["the", "cat", "then", "sat"], ["the", "cat", "sat"])
@@ -52,7 +52,7 @@ WORDS = st.lists(st.sampled_from(VOCABULARY.split()), max_size=25)
 
 @examples(300)
 @given(said=WORDS, wanted=WORDS)
-def test_without_wordnet_it_is_nltk_s_to_the_last_bit(said: list[str], wanted: list[str]) -> None:
+def test_meteor_without_wordnet_equals_nltk(said: list[str], wanted: list[str]) -> None:
     from nltk.translate.meteor_score import meteor_score
 
     theirs = meteor_score([wanted], said, wordnet=NO_WORDNET)
@@ -62,7 +62,7 @@ def test_without_wordnet_it_is_nltk_s_to_the_last_bit(said: list[str], wanted: l
 
 @examples(300)
 @given(said=WORDS, wanted=WORDS)
-def test_with_synonyms_it_is_nltk_s_to_the_last_bit(said: list[str], wanted: list[str]) -> None:
+def test_meteor_with_synonyms_equals_nltk(said: list[str], wanted: list[str]) -> None:
     synonyms = Said(cat="dog kitti", dog="cat", hous="home big", big="larg fast", fast="quick cat", the="a")
 
     def synsets(word: str) -> list[Any]:
@@ -75,7 +75,7 @@ def test_with_synonyms_it_is_nltk_s_to_the_last_bit(said: list[str], wanted: lis
     assert meteor_of_words(said, wanted, "published_code", synonyms) == theirs
 
 
-def test_the_published_code_looks_synonyms_up_for_stems_and_the_standard_for_words() -> None:
+def test_synonyms_of_stems_or_words_by_variant() -> None:
     words = Said(house="home")
     assert meteor_of_words(["house"], ["home"], "published_code", words) == 0
     assert meteor_of_words(["house"], ["home"], "standard", words) == 0.5
@@ -84,12 +84,12 @@ def test_the_published_code_looks_synonyms_up_for_stems_and_the_standard_for_wor
     assert meteor_of_words(["house"], ["home"], "standard", stems) == 0
 
 
-def test_the_name_says_whether_synonyms_were_looked_up() -> None:
+def test_metric_name_depends_on_synonyms() -> None:
     assert metric_name("en", None) == METEOR_NOWORDNET
     assert metric_name("en", Said()) == metric_name("zh", None) == METEOR
 
 
-def test_chinese_is_matched_by_words_without_synonyms() -> None:
+def test_chinese_meteor_ignores_synonyms() -> None:
     # 判处 有期徒刑 三年 against 判处 有期徒刑 五年: 2 of 3 words in one run
     mean = (2 / 3) ** 2 / (2 / 3)
     expected = (1 - 0.5 * (1 / 2) ** 3) * mean
@@ -97,18 +97,18 @@ def test_chinese_is_matched_by_words_without_synonyms() -> None:
     assert meteor("三年", "五年", "zh", synonyms=Said(三年="五年")) == 0
 
 
-def test_english_texts_are_cut_at_sentences_and_punctuation() -> None:
+def test_english_meteor_tokenizes_punctuation() -> None:
     assert meteor("We met. You left.", "we met . you left .") == pytest.approx(1 - 0.5 / 6**3)
 
 
-def test_what_there_is_not_is_refused() -> None:
+def test_unknown_options_are_rejected() -> None:
     with pytest.raises(BadSettings, match="language 'fr'"):
         meteor("un", "un", "fr")  # type: ignore[arg-type]
     with pytest.raises(BadSettings, match="variant 'nltk'"):
         meteor("a", "a", variant="nltk")  # type: ignore[arg-type]
 
 
-def test_with_wordnet_it_is_nltk_s_to_the_last_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_meteor_with_wordnet_equals_nltk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = os.environ.get("MEMFLOW_WORDNET")
     if not folder:
         pytest.skip("set MEMFLOW_WORDNET to a folder of WordNet (Debian's wordnet-base: /usr/share/wordnet)")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.errors import BadInput
-from memflow.metrics.policies import Answers, paired, ranks, rises
+from memflow.metrics.policies import PolicyCounts, paired_intervals, rank_changes, ranks
 
 # AMemGym, Table 2: memory scores of memory agents, and by how many ranks each rises off-policy.
 PUBLISHED = {
@@ -23,22 +23,22 @@ PUBLISHED = {
 }
 
 
-def test_the_changes_of_rank_are_those_of_the_paper():
+def test_rank_changes_equal_paper():
     on, off, changes = zip(*PUBLISHED.values(), strict=True)
     assert ranks(on) == list(range(1, 11))
-    assert rises(ranks(on), ranks(off)) == list(changes)
+    assert rank_changes(ranks(on), ranks(off)) == list(changes)
 
 
-def test_equal_values_share_a_rank_and_what_has_no_value_has_none():
+def test_equal_values_share_rank_and_missing_has_none():
     assert ranks([0.2, None, 0.3, 0.1 + 0.2, 0.1]) == [3, None, 1, 1, 4]
     assert ranks([]) == []
-    assert rises([1, None, 3], [2, 1, None]) == [-1, None, None]
+    assert rank_changes([1, None, 3], [2, 1, None]) == [-1, None, None]
     with pytest.raises(BadInput, match="2 ranks on-policy but 1 off-policy"):
-        rises([1, 2], [1])
+        rank_changes([1, 2], [1])
 
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=12))
-def test_ranks_are_an_order(values):
+def test_ranks_are_consistent_with_values(values):
     found = ranks(values)
     for value, rank in zip(values, found, strict=True):
         assert (value is None) == (rank is None)
@@ -47,23 +47,23 @@ def test_ranks_are_an_order(values):
             assert rank == 1 + len(better)
 
 
-def answers(right, bound=None) -> Answers:
+def answers(right, bound=None) -> PolicyCounts:
     """Four answers for each user and period, at a chance of a quarter."""
     right = np.asarray(right, dtype=np.float64)
     bound = np.full_like(right, 4) if bound is None else np.asarray(bound, dtype=np.float64)
-    return Answers(right, bound, np.ones_like(right), np.full_like(right, 4))
+    return PolicyCounts(right, bound, np.ones_like(right), np.full_like(right, 4))
 
 
-def test_the_difference_is_that_of_the_pooled_figures():
+def test_difference_equals_difference_of_pooled_values():
     on, off = answers([[4, 2], [2, 0]]), answers([[4, 4], [2, 0]])
-    pair = paired(on.accuracy, off.accuracy, 2)
+    pair = paired_intervals(on.accuracy, off.accuracy, 2)
     assert (pair.on.value, pair.off.value) == (8 / 16, 10 / 16)
     assert pair.difference.value == pytest.approx(2 / 16)
     # The user whose answers are alike contributes nothing, the other 2 / 8, and both are drawn alone at times.
     assert (pair.difference.low, pair.difference.high) == (0, 2 / 8)
 
 
-def test_the_memory_score_is_pooled_by_period_before_it_is_a_mean():
+def test_memory_score_is_pooled_per_period():
     on = answers([[4, 2], [2, 0]], bound=[[4, 4], [4, 2]])
     # Period 0: (6/8 - 1/4) / (8/8 - 1/4) = 2/3; period 1: (2/8 - 1/4) / (6/8 - 1/4) = 0.
     assert on.memory_score(np.ones((1, 2)))[0] == pytest.approx(1 / 3)
@@ -73,23 +73,23 @@ def test_users_are_drawn_in_pairs():
     """What is hard for a user under both policies does not widen the interval of the difference."""
     chance = np.random.default_rng(7)
     hard = chance.integers(0, 4, size=(12, 3)).astype(np.float64)
-    pair = paired(answers(hard).accuracy, answers(hard + 1).accuracy, 12)
+    pair = paired_intervals(answers(hard).accuracy, answers(hard + 1).accuracy, 12)
     assert pair.difference == pytest.approx((0.25, 0.25, 0.25))
     assert pair.on.high - pair.on.low > 0.1
 
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=2, max_size=6))
-def test_one_policy_against_itself_differs_by_nothing(right):
-    pair = paired(answers(right).memory_score, answers(right).memory_score, len(right))
+def test_policy_against_itself_has_zero_difference(right):
+    pair = paired_intervals(answers(right).memory_score, answers(right).memory_score, len(right))
     assert pair.on == pair.off and pair.difference == (0, 0, 0)
 
 
-def test_one_user_gives_a_figure_and_no_interval():
-    pair = paired(answers([[4, 2]]).accuracy, answers([[2, 2]]).accuracy, 1)
+def test_single_user_has_no_interval():
+    pair = paired_intervals(answers([[4, 2]]).accuracy, answers([[2, 2]]).accuracy, 1)
     assert pair.difference == (-0.25, None, None)
 
 
-def test_without_a_scale_there_is_no_score():
+def test_memory_score_is_missing_without_scale():
     flat = answers([[2], [2]], bound=[[1], [1]])
-    pair = paired(flat.memory_score, flat.memory_score, 2)
+    pair = paired_intervals(flat.memory_score, flat.memory_score, 2)
     assert pair.difference == (None, None, None)

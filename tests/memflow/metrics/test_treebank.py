@@ -34,7 +34,7 @@ def sentences() -> Any:
 
 @examples(400)
 @given(sentence=TEXTS)
-def test_a_sentence_has_the_tokens_of_nltk(words: Any, sentence: str) -> None:
+def test_sentence_tokens_equal_nltk(words: Any, sentence: str) -> None:
     from memflow.metrics.treebank import sentence_words
 
     assert sentence_words(sentence) == words.tokenize(sentence)
@@ -42,7 +42,7 @@ def test_a_sentence_has_the_tokens_of_nltk(words: Any, sentence: str) -> None:
 
 @examples(400)
 @given(text=TEXTS)
-def test_a_text_is_cut_into_the_sentences_of_untrained_punkt(words: Any, sentences: Any, text: str) -> None:
+def test_sentences_equal_untrained_punkt(words: Any, sentences: Any, text: str) -> None:
     from memflow.metrics.treebank import treebank_words
 
     assert treebank_words(text) == [
@@ -50,14 +50,14 @@ def test_a_text_is_cut_into_the_sentences_of_untrained_punkt(words: Any, sentenc
     ]
 
 
-def test_a_full_stop_inside_a_text_is_a_word_of_its_own() -> None:
+def test_full_stop_inside_text_is_a_token() -> None:
     from memflow.metrics.treebank import sentence_words, treebank_words
 
     assert treebank_words("We met. You left.") == ["We", "met", ".", "You", "left", "."]
     assert sentence_words("We met. You left.") == ["We", "met.", "You", "left", "."]
 
 
-def test_punkt_untrained_knows_no_abbreviation() -> None:
+def test_abbreviation_ends_a_sentence() -> None:
     from memflow.metrics.treebank import treebank_words
 
     assert treebank_words("Dr. Who left.") == ["Dr", ".", "Who", "left", "."]

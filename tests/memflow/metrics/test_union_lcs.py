@@ -37,9 +37,7 @@ TEXTS = st.lists(WORDS, min_size=1, max_size=4)
 
 
 @given(said=TEXTS, wanted=TEXTS)
-def test_it_is_the_union_over_sentences_of_what_the_table_gives(
-    said: list[list[str]], wanted: list[list[str]]
-) -> None:
+def test_union_lcs_equals_dynamic_programming_table(said: list[list[str]], wanted: list[list[str]]) -> None:
     common = set().union(*(by_table(one, gold) for gold in wanted for one in said))
     precision = len(common) / len(set(chain.from_iterable(said)))
     recall = len(common) / len(set(chain.from_iterable(wanted)))
@@ -47,11 +45,11 @@ def test_it_is_the_union_over_sentences_of_what_the_table_gives(
     assert union_rouge_l(said, wanted) == pytest.approx(expected, abs=1e-15)
 
 
-def test_a_text_without_a_sentence_has_0() -> None:
+def test_text_without_sentence_scores_0() -> None:
     assert union_rouge_l([], [["a"]]) == union_rouge_l([["a"]], []) == 0.0
 
 
-def test_it_is_0_from_where_the_package_fails() -> None:
+def test_score_is_0_where_package_fails() -> None:
     words = [f"w{n}" for n in range(DEEPEST)]
     assert union_rouge_l([words], [words]) == pytest.approx(1, abs=1e-8)
     assert union_rouge_l([[*words, "z"]], [[*words, "z"]]) == 0.0

@@ -1,7 +1,7 @@
 """Pictures of answers over checkpoints: what stands on them, and that they are drawn."""
 
 import pytest
-from histories import board
+from checkpoint_scores import leaderboard_rows
 
 from memflow.chat.scripted import LABEL
 from memflow.plots.charts import chart, charts
@@ -14,7 +14,7 @@ NOTHING = [[1, 1, 1], [0, 0, 0], [0, 0, 0], [1, 1, 1]]
 
 
 def test_accuracy_begins_with_the_guess_and_has_its_floors_beside_it() -> None:
-    drawing = checkpoint_pictures(board({"full": ANSWERS, "none": NOTHING}), "d")["checkpoints"]
+    drawing = checkpoint_pictures(leaderboard_rows({"full": ANSWERS, "none": NOTHING}), "d")["checkpoints"]
     assert isinstance(drawing, Chart)
     assert drawing.at == (0, 1, 2) and drawing.ticks == ("before", "1", "2")
     full, none = drawing.curves
@@ -34,7 +34,7 @@ def test_accuracy_begins_with_the_guess_and_has_its_floors_beside_it() -> None:
 
 
 def test_a_history_that_begins_before_the_first_checkpoint_has_a_place_for_it() -> None:
-    rows = [row for row in board({"full": ANSWERS}, first=-1) if row.slice != "checkpoint -1"]
+    rows = [row for row in leaderboard_rows({"full": ANSWERS}, first=-1) if row.slice != "checkpoint -1"]
     drawing = checkpoint_pictures(rows, "d")["checkpoints"]
     assert drawing.at == (-1, 0, 1) and drawing.ticks == ("before", "0", "1")
     assert [point.at for point in drawing.curves[0].points] == [-1, 0, 1]
@@ -42,7 +42,7 @@ def test_a_history_that_begins_before_the_first_checkpoint_has_a_place_for_it() 
 
 
 def test_answers_are_stacked_by_whether_they_are_right_always_at_times_or_never() -> None:
-    rows = board({"oracle": ANSWERS, "none": NOTHING, "full": ANSWERS, "full@x": NOTHING})
+    rows = leaderboard_rows({"oracle": ANSWERS, "none": NOTHING, "full": ANSWERS, "full@x": NOTHING})
     drawing = checkpoint_pictures(rows, "d")["stability"]
     assert isinstance(drawing, Bars) and drawing.ticks == ("none", "full", "oracle")
     assert [panel.name for panel in drawing.panels] == ["m", "x"]
@@ -57,7 +57,7 @@ def test_answers_are_stacked_by_whether_they_are_right_always_at_times_or_never(
 
 
 def test_forgetting_and_forward_transfer_are_drawn_by_checkpoint() -> None:
-    rows = board({"full": ANSWERS, "none": NOTHING})
+    rows = leaderboard_rows({"full": ANSWERS, "none": NOTHING})
     assert {"accuracy", "forgetting", "forward_transfer"} <= set(charts(rows, "d"))
     drawing = chart(rows, "d", "forgetting")
     assert drawing.title == "Forgetting by checkpoint, d" and drawing.at == (1, 2)
@@ -65,7 +65,7 @@ def test_forgetting_and_forward_transfer_are_drawn_by_checkpoint() -> None:
 
 
 def test_what_is_scripted_is_labelled_and_where_nothing_is_followed_nothing_is_drawn() -> None:
-    rows = board({"full": ANSWERS}, scripted=True)
+    rows = leaderboard_rows({"full": ANSWERS}, scripted=True)
     pictures = checkpoint_pictures(rows, "d")
     assert [picture.label for picture in pictures.values()] == [LABEL, LABEL]
     assert checkpoint_pictures(rows, "other") == {} == checkpoint_pictures([], "d")
@@ -73,6 +73,6 @@ def test_what_is_scripted_is_labelled_and_where_nothing_is_followed_nothing_is_d
 
 def test_they_are_drawn() -> None:
     pytest.importorskip("matplotlib", reason="matplotlib (the extra `plots`) is not installed")
-    for picture in checkpoint_pictures(board({"full": ANSWERS, "none": NOTHING}), "d").values():
+    for picture in checkpoint_pictures(leaderboard_rows({"full": ANSWERS, "none": NOTHING}), "d").values():
         text = drawn(picture).decode()
         assert "always right" in text or "before" in text

@@ -9,9 +9,9 @@ from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import MemBench
 from memflow.chat.requests import Completion, Sampling
 from memflow.errors import RecallFailed
+from memflow.memories.baselines import Nothing
 from memflow.memories.entries import Item
 from memflow.memories.memory import Recall
-from memflow.memories.none import Nothing
 from memflow.records import Entry, Probe, TranscriptMessage
 from memflow.run.answer import Past, answer_all
 from memflow.run.transcripts import pasts_of

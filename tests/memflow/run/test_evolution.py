@@ -11,12 +11,11 @@ from functools import cache, partial
 from itertools import count, pairwise
 
 import pytest
+from generated import Generated, generate
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.api import AssistantResults, Benchmark
-from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.domains import find
 from memflow.benchmarks.memorybench import MemoryBench
 from memflow.chat.requests import ChatRequest, Completion, Sampling
 from memflow.chat.scripted import Handler, ScriptedChat
@@ -25,26 +24,24 @@ from memflow.memories import registry
 from memflow.memories.evolving import POLICY
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Memory, Tools
-from memflow.memories.own import Own
 from memflow.memories.registry import MemoryConfig
+from memflow.memories.user_memories import UserMemory
 from memflow.metrics.choice import accuracy
 from memflow.records import Claim, Policy, Reply, Score
 from memflow.run.answer import answer_all
-from memflow.run.dry_run import Cast, Part, Rehearsal, Users
 from memflow.run.evolution import Environment, checked, events, evolves, live
 from memflow.run.handlers import handlers
 from memflow.run.play import Episode, Event, Played
 from memflow.run.transcripts import entries_of, held_at, pasts_of, policies_of, said_of
-from resources.library import Library
 
 NARROW = {"kinds": ("profession: job, career",), "ns": 0}
 OWN = {
-    "flat": Own(system="awi", parameters=NARROW),
-    "questions": Own(system="awi_questions", parameters=NARROW),
-    "complete": Own(system="awi_complete", parameters=NARROW),
-    "published": Own(system="awi_published", parameters=NARROW),
+    "flat": UserMemory(system="awi", parameters=NARROW),
+    "questions": UserMemory(system="awi_questions", parameters=NARROW),
+    "complete": UserMemory(system="awi_complete", parameters=NARROW),
+    "published": UserMemory(system="awi_published", parameters=NARROW),
     **{
-        f"cycles_{k}": Own(system=f"awi_complete_cycles_{k}", parameters={**NARROW, "freq": 2})
+        f"cycles_{k}": UserMemory(system=f"awi_complete_cycles_{k}", parameters={**NARROW, "freq": 2})
         for k in (0, 1, 2)
     },
 }
@@ -93,15 +90,8 @@ class Lived:
         return value
 
 
-@cache
-def users() -> Users:
-    cast = Cast(
-        {"scripted": Part()}, dict.fromkeys(("simulator", "backbone"), "scripted"), lambda _: "scripted"
-    )
-    domain = find("amemgym_demo")
-    source = dataset(domain.datasets[0])
-    records = BENCH.records(source, Library(None).paths(source))
-    return Rehearsal(cast, handlers()).build(BENCH, domain, records)
+def users() -> Generated:
+    return generate("amemgym_demo")
 
 
 def environment(name: str, chat: Asked, bench: Benchmark = BENCH) -> Environment:
@@ -110,21 +100,21 @@ def environment(name: str, chat: Asked, bench: Benchmark = BENCH) -> Environment
 
 
 def measure(name: str, over: dict[str, Handler] | None = None) -> Lived:
-    return asyncio.run(_measured(users(), name, over))  # a rehearsal has a loop of its own
+    return asyncio.run(_measured(users(), name, over))  # a dry run has a loop of its own
 
 
-async def _measured(made: Users, name: str, over: dict[str, Handler] | None) -> Lived:
+async def _measured(made: Generated, name: str, over: dict[str, Handler] | None) -> Lived:
     chat = Asked(ScriptedChat({**handlers(), **(over or {})}), {}, [])
     recipe, tools = registry.find(name, OWN), Tools(chat, HashingEmbedder())
     episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
     replier = BENCH.replier(made.domain, chat)
-    played = await live(environment(name, chat), recipe, episodes, recipe.remember(tools), replier)
+    played = await live(environment(name, chat), recipe, episodes, recipe.factory(tools), replier)
     while_played = Counter(request.prompt for request in chat.seen)
     chat.seen.clear()
 
     said, entries = said_of(made.domain.name, name, played), entries_of(made.domain.name, name, played)
     pasts = pasts_of(entries, said, made.probes)
-    replies = await answer_all(BENCH, made.domain, name, made.probes, pasts, recipe.remember(tools), chat)
+    replies = await answer_all(BENCH, made.domain, name, made.probes, pasts, recipe.factory(tools), chat)
     afterwards = Counter(request.prompt for request in chat.seen)
     claims = BENCH.claims(made.domain, name, made.states, made.turns)
     claims = await BENCH.judge_claims(
@@ -247,11 +237,11 @@ def test_no_memory_is_told_what_the_evolver_is_told() -> None:
             told = super().build_evolution_feedback(*given)  # type: ignore[arg-type]
             return told[:-1] + f', "mark": "{mark}"}}'
 
-    async def played(made: Users) -> tuple[list[Played], Asked]:
+    async def played(made: Generated) -> tuple[list[Played], Asked]:
         chat = Asked(ScriptedChat(handlers()), {}, [])
         recipe = registry.find("complete", OWN)
         episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
-        remember, replier = recipe.remember(Tools(chat)), BENCH.replier(made.domain, chat)
+        remember, replier = recipe.factory(Tools(chat)), BENCH.replier(made.domain, chat)
         world = environment("complete", chat, Marking())
         return await live(world, recipe, episodes, remember, replier), chat
 
@@ -294,7 +284,7 @@ def test_events_are_counted_over_all_cycles() -> None:
     for name, times in (("flat", 1), ("complete", 1), ("cycles_2", 3)):
         recipe, ticks = registry.find(name, OWN), count()
         assert events(recipe, BENCH, episodes) == times * once
-        world, remember = environment(name, chat), recipe.remember(Tools(chat))
+        world, remember = environment(name, chat), recipe.factory(Tools(chat))
         replier = BENCH.replier(made.domain, chat)
         asyncio.run(live(world, recipe, episodes, remember, replier, lived=partial(next, ticks)))
         assert next(ticks) == times * once
@@ -332,7 +322,7 @@ def test_an_episode_built_on_another_is_refused() -> None:
                 environment("complete", chat),
                 recipe,
                 [Episode("b", (), "a")],
-                recipe.remember(Tools(chat)),
+                recipe.factory(Tools(chat)),
                 None,
             )
         )

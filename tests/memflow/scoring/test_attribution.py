@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memflow.errors import BadInput
 from memflow.memories.memory import FAILURE
 from memflow.memories.systems import SYSTEMS
-from memflow.metrics.diagnosis import by_evidence
+from memflow.metrics.diagnosis import attribute_by_evidence
 from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
 from memflow.scoring.attribution import NO_EVIDENCE, attribute
 
@@ -149,7 +149,7 @@ def test_what_ranks_nothing_has_no_recall_at_10() -> None:
 def test_failures_add_up_to_the_loss(
     evidence: frozenset[str], held: frozenset[str], recalled: frozenset[str], loss: float
 ) -> None:
-    shares = by_evidence(evidence, held, recalled & held, loss)
+    shares = attribute_by_evidence(evidence, held, recalled & held, loss)
     assert shares.write + shares.read + shares.utilization == pytest.approx(loss, abs=1e-12)
     if evidence <= held:
         assert shares.write == 0
@@ -157,7 +157,7 @@ def test_failures_add_up_to_the_loss(
 
 def test_without_evidence_nothing_is_attributed() -> None:
     with pytest.raises(BadInput, match="without evidence"):
-        by_evidence(frozenset(), frozenset(), frozenset(), 1.0)
+        attribute_by_evidence(frozenset(), frozenset(), frozenset(), 1.0)
 
 
 def test_a_loss_is_told_on_the_range_of_its_metric() -> None:

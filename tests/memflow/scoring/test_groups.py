@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.metrics.intervals import student
+from memflow.metrics.intervals import student_t
 from memflow.records import Verdict
 from memflow.scoring.groups import Group, groups_of, interval, mean_of_means, spread
 
@@ -76,7 +76,7 @@ def test_an_episode_is_one_draw_but_where_its_values_stand_for_themselves() -> N
     assert clustered == (0.5, 0.0, 1.0)
     apart = interval(two, frozenset({"one", "two"}))
     # Four draws: the sample deviation is sqrt(1/3), the error half of it.
-    reach = student(3) * math.sqrt(1 / 3) / 2
+    reach = student_t(3) * math.sqrt(1 / 3) / 2
     assert apart.value == 0.5 and apart.low == pytest.approx(max(0.0, 0.5 - reach))
     assert interval([group([0.2, 0.4, 0.9])], frozenset()).low is not None
     assert interval([group([0.2])], frozenset()) == (0.2, None, None)
@@ -89,7 +89,7 @@ def test_three_draws_have_the_interval_of_a_hand_calculation() -> None:
     assert found == (3.0, 1.0, 6.0)
     many = interval([group([1.0, 2.0, 6.0] * 100)], frozenset())
     # The sample variance of 300 such values is 14/3 * 300/299, the error the root of its 300th part.
-    assert many.high == pytest.approx(3 + student(299) * math.sqrt(14 / 3 / 299), rel=1e-9)
+    assert many.high == pytest.approx(3 + student_t(299) * math.sqrt(14 / 3 / 299), rel=1e-9)
 
 
 def test_each_data_set_is_as_heavy_as_another_in_the_macro_mean() -> None:
@@ -103,4 +103,4 @@ def test_each_data_set_is_as_heavy_as_another_in_the_macro_mean() -> None:
     [(1, 12.706), (10, 2.228), (30, 2.042), (40, 2.0211), (100, 1.9840), (1000, 1.9623)],
 )
 def test_students_t_is_the_tables(degrees: int, t: float) -> None:
-    assert student(degrees) == pytest.approx(t, abs=2e-4)
+    assert student_t(degrees) == pytest.approx(t, abs=2e-4)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from histories import FIGURE, board
+from checkpoint_scores import SCORE, leaderboard_rows
 
 from memflow.scoring.histories import histories
 
@@ -16,7 +16,7 @@ def only(rows, **given):
 
 
 def test_a_history_begins_with_the_guess_and_adds_up() -> None:
-    history = only(board({"full": ANSWERS}))
+    history = only(leaderboard_rows({"full": ANSWERS}))
     assert history.told == (1, 2)
     accuracies = [history.accuracy(at) for at in (None, 1, 2)]
     assert [each.value for each in accuracies if each] == [0.5, 0.75, 0.5]
@@ -30,42 +30,46 @@ def test_a_history_begins_with_the_guess_and_adds_up() -> None:
 def test_accuracy_of_all_answers_does_not_stand_for_that_of_the_followed_questions() -> None:
     rows = [
         row
-        for row in board({"full": ANSWERS})
+        for row in leaderboard_rows({"full": ANSWERS})
         if (row.metric, row.variant, row.slice) != ("accuracy", "complete", "checkpoint 1")
     ]
     assert only(rows).accuracy(1) is None and only(rows).accuracy(2) is not None
 
 
 def test_a_history_may_begin_before_the_first_checkpoint_there_is() -> None:
-    periods = board({"full": ANSWERS}, first=-1)
+    periods = leaderboard_rows({"full": ANSWERS}, first=-1)
     history = only([row for row in periods if row.slice != "checkpoint -1"])
     assert history.told == (0, 1) and history.accuracy(None).value == 0.5
     assert history.floor("constant", None) is None and history.floor("constant", 0) == 0.3
 
 
 def test_an_accuracy_is_at_its_floor_where_its_interval_reaches_the_guess_or_a_constant_answer() -> None:
-    history = only(board({"full": ANSWERS}))
+    history = only(leaderboard_rows({"full": ANSWERS}))
     assert [history.at_floor(at) for at in (None, 1, 2)] == [False, False, True]  # .4, .65, .4 and up
-    wide = only(board({"full": ANSWERS}, half=0.2))
+    wide = only(leaderboard_rows({"full": ANSWERS}, half=0.2))
     assert [wide.at_floor(at) for at in (None, 1, 2)] == [True, False, True]  # .3 is the constant answer's
-    without = [replace(row, low=None, high=None) for row in board({"full": ANSWERS})]
+    without = [replace(row, low=None, high=None) for row in leaderboard_rows({"full": ANSWERS})]
     assert not only(without).at_floor(2)
 
 
 def test_memories_stand_model_by_model_between_none_and_oracle() -> None:
     names = ("oracle", "mem0", "full@x", "full", "none", "none@x")
-    found = histories(board(dict.fromkeys(names, ANSWERS)), lambda memory: -len(memory))["d"]
+    found = histories(leaderboard_rows(dict.fromkeys(names, ANSWERS)), lambda memory: -len(memory))["d"]
     assert [each.assistant for each in found] == ["none", "full", "mem0", "oracle", "none@x", "full@x"]
 
 
 def test_domains_and_assistants_without_checkpoints_are_left_out() -> None:
-    assert histories([FIGURE, replace(FIGURE, slice="checkpoint 1")]) == {}
-    rows = [*board({"full": ANSWERS}), replace(FIGURE, assistant="other"), replace(FIGURE, domain="e")]
+    assert histories([SCORE, replace(SCORE, slice="checkpoint 1")]) == {}
+    rows = [
+        *leaderboard_rows({"full": ANSWERS}),
+        replace(SCORE, assistant="other"),
+        replace(SCORE, domain="e"),
+    ]
     assert [each.assistant for each in histories(rows)["d"]] == ["full"] and list(histories(rows)) == ["d"]
 
 
 def test_programs_get_a_row_for_each_figure() -> None:
-    rows = only(board({"full": ANSWERS})).plain()
+    rows = only(leaderboard_rows({"full": ANSWERS})).plain()
     assert [(row["metric"], row["checkpoint"], row["value"]) for row in rows[:3]] == [
         ("accuracy", "start", 0.5),
         ("accuracy", "1", 0.75),

@@ -1,8 +1,7 @@
-"""What must hold of AMemGym's users, published or generated, as data. How rows at fault are found is
-invariants/.
+"""The checks of AMemGym's rows. Functions that find offending rows are in states.py, turns.py and probes.py.
 
-What the published file keeps throughout is an error and blocks. What it keeps because of how it was set up is a
-warning, measured against the domain's own parameters (sizes.py), whose defaults are the file's.
+A check is an error where the published file always satisfies it. It is a warning where it depends on the domain's
+parameters (config.py) or where the published file has exceptions.
 """
 
 import json
@@ -10,124 +9,128 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from memflow.benchmarks.amemgym.checks import probes, states, turns
-from memflow.benchmarks.amemgym.config import Sizes, sizes_of
+from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.checks.rules import Across, Covers, Each, Expectation, PerDomain, Rule, Together, of_benchmark
 from memflow.records import Change, Turn, Variable
 
-OFTEN = 0.1
-"""Share of changes that may be one too many; the published file has 1 %."""
-AGAIN = 0.01
-"""Share of sessions that may tell what an earlier one of their period told; the published file has 0.1 %."""
-TOLD = 3
-"""How many values a session tells at most, as published."""
+MAX_EXCESS_CHANGES = 0.1
+"""Largest share of changes beyond `max_changes_per_variable`; the published file has 1 %."""
+MAX_REPEATED = 0.01
+"""Largest share of sessions that expose a value twice in a period; the published file has 0.1 %."""
+MAX_EXPOSED = 3
+"""Largest number of values that a published session exposes."""
 
 
-def _sized(rule: Callable[[Sizes], Rule]) -> PerDomain:
-    """A rule that depends on AMemGym's parameters."""
-    return PerDomain(lambda domain: rule(sizes_of(domain)))
+def _per_config(rule: Callable[[AMemGymConfig], Rule]) -> PerDomain:
+    """Build a rule from the domain's parameters."""
+    return PerDomain(lambda domain: rule(parse_config(domain)))
 
 
-def _with(sizes: Sizes, at_fault: Callable[..., Collection[int]]) -> Callable[..., Collection[int]]:
-    return lambda *rows: at_fault(sizes, *rows)
+def _with(config: AMemGymConfig, at_fault: Callable[..., Collection[int]]) -> Callable[..., Collection[int]]:
+    return lambda *rows: at_fault(config, *rows)
 
 
-def _changes(at_fault: Callable[[Sizes, Sequence[Change]], Collection[int]], but: float = 0.0) -> PerDomain:
-    return _sized(lambda sizes: Together(_with(sizes, at_fault), but))
+def _changes(
+    at_fault: Callable[[AMemGymConfig, Sequence[Change]], Collection[int]], but: float = 0.0
+) -> PerDomain:
+    return _per_config(lambda config: Together(_with(config, at_fault), but))
 
 
 def _questions(at_fault: Callable[..., Collection[int]]) -> PerDomain:
-    return _sized(lambda sizes: Across(("question.probes", "state.changes"), _with(sizes, at_fault)))
+    return _per_config(lambda config: Across(("question.probes", "state.changes"), _with(config, at_fault)))
 
 
 def _few_values(turn: Turn) -> bool:
-    return turn.exposes is None or 1 <= len(json.loads(turn.exposes)) <= TOLD
+    return turn.exposes is None or 1 <= len(json.loads(turn.exposes)) <= MAX_EXPOSED
 
 
-def _has_choices(sizes: Sizes) -> Each:
+def _has_choices(config: AMemGymConfig) -> Each:
     def has(row: Variable) -> bool:
-        return len(row.choices) == sizes.choices_per_variable
+        return len(row.choices) == config.choices_per_variable
 
     return Each(has)
 
 
-def _ends_when_set(sizes: Sizes) -> Each:
+def _ends_when_set(config: AMemGymConfig) -> Each:
     def ends(row: Change) -> bool:
-        return row.period_end == sizes.period_end(row.period).isoformat()
+        return row.period_end == config.period_end(row.period).isoformat()
 
     return Each(ends)
 
 
-def _told(at_fault: Callable[..., Collection[int]]) -> Across:
+def _turns_and_changes(at_fault: Callable[..., Collection[int]]) -> Across:
     return Across(("utterance.turns", "state.changes"), at_fault)
 
 
-def _asked(at_fault: Callable[..., Collection[int]], beside: str = "state.changes") -> Across:
+def _probes_and(at_fault: Callable[..., Collection[int]], beside: str = "state.changes") -> Across:
     return Across(("question.probes", beside), at_fault)
 
 
-_MUST: dict[str, dict[str, Any]] = {
+_ERRORS: dict[str, dict[str, Any]] = {
     "state.changes": {
-        "every_variable_takes_a_value": Covers(("user_id", "variable"), "state.variables"),
-        "changes_start_from_the_value_before": Together(states.out_of_line),
-        "periods_follow_each_other": Together(states.out_of_step),
-        "period_0_ends_on_the_start_date": Across(
-            ("state.changes", "state.profiles"), states.not_from_the_start
+        "variables_have_a_value": Covers(("user_id", "variable"), "state.variables"),
+        "old_value_matches_previous": Together(states.changes_with_wrong_old_value),
+        "consecutive_periods": Together(states.changes_in_unordered_periods),
+        "period_0_ends_on_start_date": Across(
+            ("state.changes", "state.profiles"), states.initial_changes_off_start_date
         ),
     },
     "utterance.turns": {
-        "what_changes_is_told_in_its_period": Across(("state.changes", "utterance.turns"), turns.untold),
-        "what_is_told_changes_in_its_period": _told(turns.unchanged),
-        "what_is_told_is_the_state_of_its_period": _told(turns.untrue),
-        "sessions_follow_each_other_within_their_period": _told(turns.out_of_time),
+        "changes_exposed_in_their_period": Across(
+            ("state.changes", "utterance.turns"), turns.unexposed_changes
+        ),
+        "exposed_values_changed_in_period": _turns_and_changes(turns.turns_with_unchanged_values),
+        "exposed_values_match_state": _turns_and_changes(turns.turns_with_wrong_values),
+        "sessions_ordered_within_period": _turns_and_changes(turns.turns_out_of_order),
     },
     "question.probes": {
-        "one_option_is_for_the_present_state": _asked(probes.without_one_gold),
-        "what_is_revealed_is_the_present_state": _asked(probes.not_the_state),
-        "options_are_for_values_of_the_schema": _asked(probes.of_no_schema, "state.variables"),
-        "no_two_options_are_for_the_same_state": _asked(probes.options_of_one_state, "state.variables"),
-        "options_stay_the_same_in_every_period": _asked(probes.changed_options),
-        "questions_are_asked_once_in_every_period": _asked(probes.not_asked_in_every_period),
-        "what_questions_depend_on_has_a_state_probe": _asked(probes.undiagnosed),
+        "gold_is_the_only_option_for_the_state": _probes_and(probes.probes_without_unique_gold),
+        "revealed_values_match_state": _probes_and(probes.probes_with_wrong_state),
+        "option_values_in_schema": _probes_and(probes.probes_outside_schema, "state.variables"),
+        "unique_option_states": _probes_and(probes.probes_with_duplicate_variants, "state.variables"),
+        "same_options_in_every_period": _probes_and(probes.probes_with_changed_options),
+        "one_probe_per_question_and_period": _probes_and(probes.questions_missing_in_periods),
+        "question_variables_have_state_probe": _probes_and(probes.questions_without_state_probe),
     },
 }
-"""Table to sentence to rule, for what blocks."""
+"""Rules that block downstream steps, by table and name."""
 
-_SHOULD: dict[str, dict[str, Any]] = {
+_WARNINGS: dict[str, dict[str, Any]] = {
     "state.variables": {
-        "variables_are_needed_by_a_question": Each(lambda row: bool(row.questions)),
-        "variables_have_as_many_choices_as_set": _sized(_has_choices),
+        "variables_used_by_a_question": Each(lambda row: bool(row.questions)),
+        "choices_per_variable_as_configured": _per_config(_has_choices),
     },
     "state.changes": {
-        "later_changes_have_a_life_event": Each(lambda row: (row.event is None) == (row.period == 0)),
-        "changes_are_as_many_as_set_but_for_one": _changes(states.other_number_of_changes),
-        "few_variables_change_more_often_than_set": _changes(states.changes_too_often, OFTEN),
-        "periods_are_as_many_as_set": _changes(states.other_number_of_periods),
-        "periods_end_when_set": _sized(_ends_when_set),
+        "later_changes_have_event": Each(lambda row: (row.event is None) == (row.period == 0)),
+        "changes_per_period_near_configured": _changes(states.changes_with_wrong_count),
+        "changes_per_variable_within_limit": _changes(states.changes_above_limit, MAX_EXCESS_CHANGES),
+        "period_count_as_configured": _changes(states.changes_in_wrong_last_period),
+        "period_ends_as_configured": _per_config(_ends_when_set),
     },
     "utterance.turns": {
-        "sessions_tell_one_to_three_values": Each(_few_values),
-        "few_values_are_told_again": Together(turns.told_again, AGAIN),
-        "sessions_are_on_the_last_days_of_their_period": _told(turns.not_on_the_last_days),
-        "sessions_are_in_the_evening": _told(turns.not_in_the_evening),
+        "sessions_expose_1_to_3_values": Each(_few_values),
+        "few_values_exposed_twice": Together(turns.turns_repeating_values, MAX_REPEATED),
+        "sessions_on_last_days_of_period": _turns_and_changes(turns.turns_off_last_days),
+        "sessions_in_the_evening": _turns_and_changes(turns.turns_outside_evening),
     },
     "question.probes": {
-        "options_never_lived_through_stand_last": _asked(probes.unlived_before_lived),
-        "options_are_as_many_as_needed": _questions(probes.other_number_of_options),
-        "questions_are_as_many_as_set": _questions(probes.other_number_of_questions),
-        "questions_depend_on_as_many_variables_as_set": _questions(probes.other_number_of_variables),
+        "options_of_unreached_states_last": _probes_and(probes.probes_with_unordered_options),
+        "option_count_as_configured": _questions(probes.probes_with_wrong_option_count),
+        "question_count_as_configured": _questions(probes.probes_with_wrong_question_count),
+        "variables_per_question_as_configured": _questions(probes.probes_with_wrong_variable_count),
     },
 }
-"""Table to sentence to rule, for what warns."""
+"""Rules that only warn, by table and name."""
 
 EXPECTED = of_benchmark(
     "amemgym",
     (
-        *(Expectation(table, name, rule) for table, rules in _MUST.items() for name, rule in rules.items()),
+        *(Expectation(table, name, rule) for table, rules in _ERRORS.items() for name, rule in rules.items()),
         *(
             Expectation(table, name, rule, "warn")
-            for table, rules in _SHOULD.items()
+            for table, rules in _WARNINGS.items()
             for name, rule in rules.items()
         ),
     ),
 )
-"""AMemGym's own expectations."""
+"""AMemGym's own checks."""

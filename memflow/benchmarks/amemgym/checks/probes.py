@@ -1,4 +1,4 @@
-"""Probes that are at fault: in their gold, in their options, in when they are asked."""
+"""Functions that find offending rows of question.probes. Each returns row positions."""
 
 import json
 from collections import defaultdict
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memflow.benchmarks.amemgym.checks.states import states_at
-from memflow.benchmarks.amemgym.config import Sizes
+from memflow.benchmarks.amemgym.config import AMemGymConfig
 from memflow.records import Change, Probe, Variable
 
 
-def without_one_gold(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Questions of which not exactly one option is for the present state, or another one is the gold."""
+def probes_without_unique_gold(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
+    """Find choice probes whose gold is not the only option for the current state."""
     states = states_at(changes)
     found = []
     for at, probe in _choices(probes, changes):
@@ -23,8 +23,8 @@ def without_one_gold(probes: Sequence[Probe], changes: Sequence[Change]) -> list
     return found
 
 
-def not_the_state(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Probes that reveal, or as state probes hold for right, other values than the present ones."""
+def probes_with_wrong_state(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
+    """Find probes whose revealed values, or a state probe's gold, differ from the current state."""
     states = states_at(changes)
     found = []
     for at, probe in enumerate(probes):
@@ -33,13 +33,13 @@ def not_the_state(probes: Sequence[Probe], changes: Sequence[Change]) -> list[in
             continue
         present = {name: state.get(name) for name in probe.variables}
         held = [probe.revealed, *([probe.gold] if probe.kind == "state" else [])]
-        if any(_loaded(text) != present for text in held):
+        if any(_parse_json(text) != present for text in held):
             found.append(at)
     return found
 
 
-def of_no_schema(probes: Sequence[Probe], variables: Sequence[Variable]) -> list[int]:
-    """Questions with an option for values that their variables cannot have."""
+def probes_outside_schema(probes: Sequence[Probe], variables: Sequence[Variable]) -> list[int]:
+    """Find choice probes with an option for values outside the schema."""
     schema = {(row.user_id, row.variable): row.choices for row in variables}
 
     def fits(probe: Probe, variant: str) -> bool:
@@ -56,8 +56,8 @@ def of_no_schema(probes: Sequence[Probe], variables: Sequence[Variable]) -> list
     ]
 
 
-def options_of_one_state(probes: Sequence[Probe], variables: Sequence[Variable]) -> list[int]:
-    """Questions with two options for the same state, or as many states as there are no options."""
+def probes_with_duplicate_variants(probes: Sequence[Probe], variables: Sequence[Variable]) -> list[int]:
+    """Find choice probes with two options for one state, or with unequal numbers of options and states."""
     return [
         at
         for at, probe in _choices(probes, variables)
@@ -65,8 +65,8 @@ def options_of_one_state(probes: Sequence[Probe], variables: Sequence[Variable])
     ]
 
 
-def changed_options(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Questions with other options, or in another order, than in the first period that they are asked in."""
+def probes_with_changed_options(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
+    """Find choice probes whose options or their order differ from the question's first period."""
     first: dict[tuple[str, str], Probe] = {}
     found = []
     for at, probe in sorted(_choices(probes, changes), key=lambda each: each[1].checkpoint):
@@ -77,8 +77,8 @@ def changed_options(probes: Sequence[Probe], changes: Sequence[Change]) -> list[
     return found
 
 
-def not_asked_in_every_period(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Questions that are not asked exactly once after each period of their user."""
+def questions_missing_in_periods(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
+    """Find questions that are not probed exactly once per period."""
     periods: dict[str, set[int]] = defaultdict(set)
     for row in changes:
         periods[row.user_id].add(row.period)
@@ -94,8 +94,8 @@ def not_asked_in_every_period(probes: Sequence[Probe], changes: Sequence[Change]
     ]
 
 
-def undiagnosed(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Questions that depend on a variable for which no state probe asks at the same checkpoint."""
+def questions_without_state_probe(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
+    """Find choice probes with a variable that no state probe of the checkpoint covers."""
     asked = {
         (probe.episode_id, probe.checkpoint, name)
         for probe in probes
@@ -109,9 +109,9 @@ def undiagnosed(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]
     ]
 
 
-def unlived_before_lived(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Questions with an option that some period makes right, after one that none does."""
-    lived = _lived(probes, changes)
+def probes_with_unordered_options(probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
+    """Find choice probes where an option that some period reaches comes after one that no period reaches."""
+    lived = _gold_options(probes, changes)
     return [
         at
         for at, probe in _choices(probes, changes)
@@ -120,46 +120,52 @@ def unlived_before_lived(probes: Sequence[Probe], changes: Sequence[Change]) -> 
     ]
 
 
-def other_number_of_options(sizes: Sizes, probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Questions that have not an option for each state that is lived through, filled up to the least number."""
-    lived = _lived(probes, changes)
+def probes_with_wrong_option_count(
+    config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
+) -> list[int]:
+    """Find choice probes without one option per reached state, or with fewer than `min_variants` options."""
+    lived = _gold_options(probes, changes)
     return [
         at
         for at, probe in _choices(probes, changes)
-        if len(probe.options) != max(sizes.min_variants, len(lived[probe.episode_id, probe.question]))
+        if len(probe.options) != max(config.min_variants, len(lived[probe.episode_id, probe.question]))
     ]
 
 
-def other_number_of_variables(sizes: Sizes, probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Questions that depend on more or fewer variables than is set."""
+def probes_with_wrong_variable_count(
+    config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
+) -> list[int]:
+    """Find choice probes whose number of variables is not `variables_per_question`."""
     return [
-        at for at, probe in _choices(probes, changes) if len(probe.variables) != sizes.variables_per_question
+        at for at, probe in _choices(probes, changes) if len(probe.variables) != config.variables_per_question
     ]
 
 
-def other_number_of_questions(sizes: Sizes, probes: Sequence[Probe], changes: Sequence[Change]) -> list[int]:
-    """Questions of users that have more or fewer of them than is set."""
+def probes_with_wrong_question_count(
+    config: AMemGymConfig, probes: Sequence[Probe], changes: Sequence[Change]
+) -> list[int]:
+    """Find choice probes of users whose number of questions is not `questions`."""
     users = {row.user_id for row in changes}
     asked: dict[str, set[str]] = defaultdict(set)
     for probe in probes:
         if probe.kind == "choice" and probe.variables and probe.episode_id in users:
             asked[probe.episode_id].add(probe.question)
-    wrong = {user for user, questions in asked.items() if len(questions) != sizes.questions}
+    wrong = {user for user, questions in asked.items() if len(questions) != config.questions}
     return [at for at, probe in enumerate(probes) if probe.kind == "choice" and probe.episode_id in wrong]
 
 
 def _choices(
     probes: Sequence[Probe], states: Sequence[Change] | Sequence[Variable]
 ) -> Iterator[tuple[int, Probe]]:
-    """The multiple choices, and where they stand, that are asked of users with states and are not quarantined."""
+    """Yield the position of each valid choice probe of a user with states, and the probe."""
     users = {row.user_id for row in states}
     for at, probe in enumerate(probes):
         if probe.kind == "choice" and probe.variables and probe.episode_id in users and probe.reason is None:
             yield at, probe
 
 
-def _lived(probes: Sequence[Probe], changes: Sequence[Change]) -> dict[tuple[str, str], set[int]]:
-    """For each user's question the numbers of the options that some period makes right."""
+def _gold_options(probes: Sequence[Probe], changes: Sequence[Change]) -> dict[tuple[str, str], set[int]]:
+    """Return, per user and question, the options that are gold in some period."""
     found: dict[tuple[str, str], set[int]] = defaultdict(set)
     for _, probe in _choices(probes, changes):
         if probe.gold.isascii() and probe.gold.isdigit():
@@ -167,7 +173,7 @@ def _lived(probes: Sequence[Probe], changes: Sequence[Change]) -> dict[tuple[str
     return found
 
 
-def _loaded(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:

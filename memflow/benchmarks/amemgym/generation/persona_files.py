@@ -1,7 +1,6 @@
-"""Files of personas to records: JSON lines or Parquet, of our shape or Nemotron-Personas'; and lists of traits.
+"""Readers of persona files (JSON Lines or Parquet, in our schema or that of Nemotron-Personas) and of trait lists.
 
-A file that cannot be read whole is refused whole, with the place and what to do. Which personas a domain takes,
-and what their fields mean, is personas.py; published users are records.py.
+Which personas a domain uses is in personas.py; published users are read by load.py.
 """
 
 import io
@@ -14,90 +13,60 @@ import pyarrow.parquet as pq
 import yaml
 from pydantic import ValidationError
 
-from memflow.benchmarks.amemgym.generation.personas import TRAITS, persona_of
-from memflow.benchmarks.amemgym.generation.trait_lists import Traits
-from memflow.benchmarks.datasets import Dataset
-from memflow.errors import BadInput
+from memflow.benchmarks.amemgym.generation.personas import TRAITS_SUFFIX, parse_persona
+from memflow.benchmarks.amemgym.generation.trait_lists import TraitLists
+from memflow.benchmarks.published_file import File
 from memflow.fingerprint import digest
 
-ENDINGS = (".jsonl", ".parquet", TRAITS)
-"""Endings of the files that are read here."""
+ENDINGS = (".jsonl", ".parquet", TRAITS_SUFFIX)
+"""File name endings of persona files."""
 
 
-def read_personas(dataset: Dataset, source: str, raw: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Id and content of every persona in the file. Raises BadInput naming file, record and fault.
+def read_personas(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the id and the content of every persona in the file. Raises BadInput with the record and the error.
 
-    The id is the persona's `id` or `uuid`; a persona without either is known by a digest of what it says.
+    The id is the persona's `id` or `uuid`, or else a digest of its content.
     """
-    if source.endswith(TRAITS):
-        yield source, _traits(dataset, source, raw)
+    if file.source.endswith(TRAITS_SUFFIX):
+        yield file.source, _traits(file)
         return
-    rows = _parquet(dataset, source, raw) if source.endswith(".parquet") else _lines(dataset, source, raw)
-    for number, content in rows:
+    number = -1
+    for number, content in enumerate(_parquet(file) if file.source.endswith(".parquet") else _lines(file)):
         if not isinstance(content, dict):
-            raise bad(dataset, source, f"record {number} is no object with fields")
+            raise file.bad(f"record {number} is not a JSON object")
         given = content.get("id") or content.get("uuid")
         record_id = digest(content)[:16] if given in (None, "") else str(given)
+        where = f"record {number} (id {record_id})"
         try:
-            persona = persona_of(record_id, content)
-        except ValidationError as wrong:
-            raise bad(dataset, source, f"record {number} (id {record_id}), {_first(wrong)}") from wrong
-        if not (persona.name or persona.told()):
-            wanted = "neither name nor about, nor the columns of Nemotron-Personas"
-            raise bad(dataset, source, f"record {number} (id {record_id}) is no persona: it has {wanted}")
+            persona = parse_persona(record_id, content)
+        except ValidationError as error:
+            raise file.bad(f"{where}: {file.first(error)}") from error
+        if not (persona.name or persona.prose()):
+            raise file.bad(
+                f"{where} is not a persona: it has neither name nor about, nor the columns of Nemotron-Personas"
+            )
         yield record_id, content
+    if number < 0:
+        raise file.bad("it contains no personas")
 
 
-def _traits(dataset: Dataset, source: str, raw: bytes) -> dict[str, Any]:
+def _traits(file: File) -> dict[str, Any]:
     try:
-        return Traits.model_validate(yaml.safe_load(text_of(dataset, source, raw))).model_dump()
-    except yaml.YAMLError as wrong:
-        raise bad(dataset, source, f"it is not YAML ({' '.join(str(wrong).split())})") from wrong
-    except ValidationError as wrong:
-        raise bad(dataset, source, _first(wrong)) from wrong
+        lists = yaml.safe_load(file.text())
+    except yaml.YAMLError as error:
+        raise file.bad(f"it is not valid YAML ({' '.join(str(error).split())})") from error
+    return file.shaped(TraitLists, lists, "its trait lists").model_dump()
 
 
-def _lines(dataset: Dataset, source: str, raw: bytes) -> Iterator[tuple[int, Any]]:
-    """The values of the lines that are not empty, numbered from 0."""
-    found = 0
-    for number, line in enumerate(text_of(dataset, source, raw).split("\n"), 1):
-        if line.strip():
-            try:
-                yield found, json.loads(line)
-            except json.JSONDecodeError as wrong:
-                raise bad(dataset, source, f"line {number} is not JSON ({wrong.msg})") from wrong
-            found += 1
-    if not found:
-        raise bad(dataset, source, "it does not hold a list of users")
+def _lines(file: File) -> Iterator[Any]:
+    return (content for _, content in file.numbered())
 
 
-def _parquet(dataset: Dataset, source: str, raw: bytes) -> Iterator[tuple[int, Any]]:
-    found = 0
+def _parquet(file: File) -> Iterator[Any]:
     try:
-        for batch in pq.ParquetFile(io.BytesIO(raw)).iter_batches(4096):
+        for batch in pq.ParquetFile(io.BytesIO(file.content)).iter_batches(4096):
             for row in batch.to_pylist():
-                # What JSON cannot hold (dates, decimals) stands there in words.
-                yield found, json.loads(json.dumps(row, default=str))
-                found += 1
-    except (pa.ArrowException, OSError) as wrong:
-        raise bad(dataset, source, f"it is no whole Parquet file ({wrong})") from wrong
-    if not found:
-        raise bad(dataset, source, "it does not hold a list of users")
-
-
-def text_of(dataset: Dataset, source: str, raw: bytes) -> str:
-    """The file's text. Raises BadInput where it is not UTF-8."""
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as wrong:
-        raise bad(dataset, source, f"it is not UTF-8 (byte {wrong.start})") from wrong
-
-
-def bad(dataset: Dataset, source: str, wrong: str) -> BadInput:
-    """The error for a file that cannot be read."""
-    return BadInput(f"{dataset.name}: {source}: {wrong}. Get the file again: {dataset.how}")
-
-
-def _first(wrong: ValidationError) -> str:
-    first = wrong.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc']) or 'the whole'}: {first['msg']}"
+                # Types that JSON lacks (dates, decimals) become text.
+                yield json.loads(json.dumps(row, default=str))
+    except (pa.ArrowException, OSError) as error:
+        raise file.bad(f"it is not a complete Parquet file ({error})") from error

@@ -1,8 +1,7 @@
-"""Personas: who a generated user is before anything is known of their states, and which of them a domain takes.
+"""Personas: the starting point of generated users, and which of them a domain uses.
 
-A persona is a record of ours (id, name, about and any traits), or of Nemotron-Personas as published; how files of
-either are read is persona_files.py, how personas are invented from lists of traits, invented.py. What a model
-makes of a persona is generation.py.
+A persona is a record with an id, a name, `about` and any traits, or a row of Nemotron-Personas. Files are read by
+persona_files.py; trait_lists.py composes personas; states.py generates users from them.
 """
 
 import json
@@ -14,15 +13,15 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.benchmarks.amemgym.config import Sizes, sizes_of
-from memflow.benchmarks.amemgym.generation.trait_lists import Traits, invent
+from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
+from memflow.benchmarks.amemgym.generation.trait_lists import TraitLists, invent_personas
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
 from memflow.records import Record
 
-TRAITS = ".yaml"
-"""Ending of a file that holds lists of traits, and no personas."""
+TRAITS_SUFFIX = ".yaml"
+"""File name ending of trait lists."""
 _TEXTS = (
     "persona",
     "professional_persona",
@@ -35,15 +34,15 @@ _TEXTS = (
     "hobbies_and_interests",
     "career_goals_and_ambitions",
 )
-"""Nemotron-Personas' columns that tell of the person in prose, in the order in which they are shown."""
+"""The prose columns of Nemotron-Personas, in the order of the prompt."""
 _NO_DEGREE = ("", "no_degree", "None", "nan")
 _QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 
 
 class Persona(BaseModel):
-    """A person to generate a user from. Other keys are traits, shown to the simulator line by line.
+    """A persona to generate a user from. Extra keys are traits.
 
-    Without a name or an `about`, both are drawn from `texts`, one request (paper, appendix C.1).
+    Without a name or `about`, the simulator writes both from `texts` (paper, appendix C.1).
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -52,39 +51,39 @@ class Persona(BaseModel):
     name: str | None = Field(None, min_length=1)
     about: str | None = Field(None, min_length=1)
     texts: tuple[str, ...] = Field((), exclude=True)
-    """What is told of the person in prose, to be summed up."""
+    """Prose descriptions of the person, to be summarized."""
 
     def profile(self) -> str:
-        """The traits in words, one a line: the name first and `about` last, as in published profiles."""
+        """Return the profile text: one trait per line, `name` first and `about` last, as in published profiles."""
         traits = {"name": self.name, **(self.model_extra or {}), "about": self.about}
         return "\n".join(f"{name.replace('_', ' ')}: {value}" for name, value in traits.items() if value)
 
     def basics(self) -> str:
-        """The traits in words, without `about`; for the request that sums up what is told besides."""
+        """Return the profile text without `about`."""
         return self.model_copy(update={"about": None}).profile()
 
-    def told(self) -> str:
-        """What is to be summed up."""
+    def prose(self) -> str:
+        """Return the prose to be summarized."""
         return "\n\n".join([*([self.about] if self.about else []), *self.texts])
 
 
 @dataclass(frozen=True)
-class Person:
-    """A persona that a domain takes, and the data set that it is of."""
+class DatasetPersona:
+    """A persona and its data set."""
 
     persona: Persona
     dataset: str
 
 
-def persona_of(record_id: str, content: dict[str, Any]) -> Persona:
-    """The persona of a record. Raises ValidationError where it is none."""
+def parse_persona(record_id: str, content: dict[str, Any]) -> Persona:
+    """Return the persona of a record. Raises ValidationError."""
     if "about" not in content and any(name in content for name in _TEXTS[:2]):
         return _nemotron(record_id, content)
     return Persona.model_validate({**content, "id": record_id})
 
 
 def _nemotron(record_id: str, row: dict[str, Any]) -> Persona:
-    """A row of Nemotron-Personas, with the traits that published profiles show."""
+    """Return the persona of a Nemotron-Personas row, with the traits of published profiles."""
     education = str(row.get("education_level") or "")
     field = str(row.get("bachelors_field") or "")
     traits = {
@@ -102,7 +101,7 @@ def _nemotron(record_id: str, row: dict[str, Any]) -> Persona:
 
 
 def _listed(value: Any) -> str:
-    """A list as published profiles show it: `a, b`. The data set writes lists as Python does."""
+    """Return a list as `a, b`. Nemotron-Personas stores lists as Python literals."""
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value)
     text = str(value or "")
@@ -111,25 +110,25 @@ def _listed(value: Any) -> str:
     return text
 
 
-def people(domain: Domain, records: Sequence[Record]) -> list[Person]:
-    """The people that the domain takes, by its seed.
+def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPersona]:
+    """Return the domain's personas.
 
-    Personas stand in the order of a digest of seed and id, so that neither the file's order nor its other rows
-    change who is taken, and a smaller number of users are the first of a larger; with `draw = "file"` in the file's
-    order. Where they are too few, lists of traits give the rest. Raises BadInput where there are still too few.
+    They are ordered by a digest of seed and id, so that neither the file order nor other rows change the selection,
+    and a smaller number of users is a prefix of a larger one. `draw = "file"` keeps the file order. Trait lists
+    supply missing personas. Raises BadInput where there are still too few.
     """
-    sizes = sizes_of(domain)
-    wanted = min(sizes.users, domain.limit or sizes.users)
-    found: list[Person] = []
-    available = chain(_read(domain, sizes, records), _invented(domain, sizes, records))
+    config = parse_config(domain)
+    wanted = min(config.users, domain.limit or config.users)
+    found: list[DatasetPersona] = []
+    available = chain(_read(domain, config, records), _invented(domain, config, records))
     for person in available:
         if len(found) == wanted:
             break
         found.append(person)
     if len(found) < wanted:
         raise BadInput(
-            f"domain {domain.name} is to have {sizes.users} users, but there are {len(found)} personas; "
-            "give it more personas or lower its parameter users"
+            f"domain {domain.name} needs {config.users} users, but has only {len(found)} personas; "
+            "add a data set of personas, or lower its parameter users"
         )
     ids = [person.persona.id for person in found]
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
@@ -137,27 +136,29 @@ def people(domain: Domain, records: Sequence[Record]) -> list[Person]:
     return found
 
 
-def _read(domain: Domain, sizes: Sizes, records: Sequence[Record]) -> Iterator[Person]:
-    """Those that stand in files, in the order in which they are taken; each is made only when it is asked for."""
+def _read(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> Iterator[DatasetPersona]:
+    """Yield the personas of persona files in order, each parsed on demand."""
     rows = [
-        row for row in records if not row.source.endswith(TRAITS) and row.record_id not in sizes.leave_out
+        row
+        for row in records
+        if not row.source.endswith(TRAITS_SUFFIX) and row.record_id not in config.leave_out
     ]
-    if sizes.draw == "seed":
+    if config.draw == "seed":
         rows.sort(key=lambda row: digest(domain.seed, row.record_id))
     for row in rows:
         content = json.loads(row.content)
         if "state_schema" in content:
             raise BadInput(
-                f"domain {domain.name}: {row.source} holds users with their states, no personas; name a data set "
-                "of personas, or leave out its parameter users to take them as they are"
+                f"domain {domain.name}: {row.source} contains users with states, not personas; use a data set "
+                "of personas, or remove its parameter users to use them unchanged"
             )
-        yield Person(persona_of(row.record_id, content), row.dataset)
+        yield DatasetPersona(parse_persona(row.record_id, content), row.dataset)
 
 
-def _invented(domain: Domain, sizes: Sizes, records: Sequence[Record]) -> Iterator[Person]:
+def _invented(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> Iterator[DatasetPersona]:
     for row in records:
-        if row.source.endswith(TRAITS):
-            traits = Traits.model_validate_json(row.content)
-            for made in invent(traits, domain.seed):
-                if made["id"] not in sizes.leave_out:
-                    yield Person(Persona.model_validate(made), row.dataset)
+        if row.source.endswith(TRAITS_SUFFIX):
+            traits = TraitLists.model_validate_json(row.content)
+            for made in invent_personas(traits, domain.seed):
+                if made["id"] not in config.leave_out:
+                    yield DatasetPersona(Persona.model_validate(made), row.dataset)

@@ -1,7 +1,7 @@
-"""One user's questions, and the state variables that they depend on (paper, section 3.1 and appendix C.1).
+"""Generation of one user's questions and state schema (paper, section 3.1 and appendix C.1).
 
-Three requests: questions, each with its own variables and values; one list of names for all variables, where those
-that mean the same are joined; and values for those that were joined, where they had different ones.
+Three requests: questions with their own variables and values; one list of names, where equivalent variables are
+merged; new values for merged variables whose values differed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,56 +16,58 @@ from memflow.benchmarks.amemgym.answers import (
     questions_of,
     refinement_of,
 )
-from memflow.benchmarks.amemgym.config import Sizes
-from memflow.benchmarks.amemgym.generation.simulator import Asker
+from memflow.benchmarks.amemgym.config import AMemGymConfig
+from memflow.benchmarks.amemgym.generation.simulator import UserSimulator
 from memflow.benchmarks.amemgym.wording import written
 
 
 @dataclass(frozen=True)
-class Schema:
-    """The variables with their values, and the questions with their variables; both in order."""
+class StateSchema:
+    """The values of each variable, and the variables of each question, both in order."""
 
     choices: Mapping[str, list[str]]
     questions: Mapping[str, list[str]]
 
 
-async def make_schema(sizes: Sizes, profile: str, date: str, asked: Asker) -> Schema:
-    """The user's questions and schema. Raises GivenUp with the reason."""
-    months = (sizes.periods - 1) * sizes.months_per_period
-    drafts: DraftQuestions = await asked(
+async def generate_schema(
+    config: AMemGymConfig, profile: str, date: str, simulator: UserSimulator
+) -> StateSchema:
+    """Return the user's questions and state schema. Raises GenerationFailed."""
+    months = (config.periods - 1) * config.months_per_period
+    drafts: DraftQuestions = await simulator(
         "questions",
-        questions_of(sizes.questions, sizes.variables_per_question, sizes.choices_per_variable),
+        questions_of(config.questions, config.variables_per_question, config.choices_per_variable),
         {
             "profile": profile,
             "date": date,
             "months": months,
-            "questions": sizes.questions,
-            "variables": sizes.variables_per_question,
-            "values": sizes.choices_per_variable,
+            "questions": config.questions,
+            "variables": config.variables_per_question,
+            "values": config.choices_per_variable,
         },
         DraftQuestions.fault,
     )
-    names = await _names(drafts.questions, profile, asked)
-    joined = _joined(drafts.questions, names)
+    names = await _names(drafts.questions, profile, simulator)
+    joined = _merge_variables(drafts.questions, names)
     conflicts = {
         name: uses for name, uses in joined.items() if len({frozenset(use) for use in uses.values()}) > 1
     }
     choices = {name: next(iter(uses.values())) for name, uses in joined.items()}
     if conflicts:
-        unified: Choices = await asked(
+        unified: Choices = await simulator(
             "unify",
-            choices_of(tuple(conflicts), sizes.choices_per_variable),
+            choices_of(tuple(conflicts), config.choices_per_variable),
             {
                 "profile": profile,
                 "date": date,
                 "months": months,
                 "merged": written(conflicts),
-                "values": sizes.choices_per_variable,
+                "values": config.choices_per_variable,
             },
             Choices.fault,
         )
         choices |= unified.chosen()
-    return Schema(
+    return StateSchema(
         choices,
         {
             draft.question: [names[variable.name] for variable in draft.variables]
@@ -74,11 +76,11 @@ async def make_schema(sizes: Sizes, profile: str, date: str, asked: Asker) -> Sc
     )
 
 
-async def _names(drafts: Sequence[DraftQuestion], profile: str, asked: Asker) -> dict[str, str]:
-    """Old name to new name."""
+async def _names(drafts: Sequence[DraftQuestion], profile: str, simulator: UserSimulator) -> dict[str, str]:
+    """Return the new name of each variable."""
     questions = [[variable.name for variable in draft.variables] for draft in drafts]
     old = tuple(dict.fromkeys(name for names in questions for name in names))
-    refined: Refinement = await asked(
+    refined: Refinement = await simulator(
         "refine",
         refinement_of(old),
         {
@@ -93,8 +95,10 @@ async def _names(drafts: Sequence[DraftQuestion], profile: str, asked: Asker) ->
     return refined.renamed()
 
 
-def _joined(drafts: Sequence[DraftQuestion], names: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
-    """New name to the questions that depend on it, each with the values it had there; in the questions' order."""
+def _merge_variables(
+    drafts: Sequence[DraftQuestion], names: Mapping[str, str]
+) -> dict[str, dict[str, list[str]]]:
+    """Return, per new name, the questions that use it and the values that it has in each."""
     found: dict[str, dict[str, list[str]]] = {}
     for draft in drafts:
         for variable in draft.variables:

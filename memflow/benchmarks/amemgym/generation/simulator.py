@@ -1,7 +1,4 @@
-"""Asks the simulator on behalf of one user; what gets no usable answer gives the user up.
-
-What is asked, and in which order, is generation.py and schema.py.
-"""
+"""Requests to the simulator while one user is generated. The prompts and their order are in states.py and schema.py."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,15 +11,15 @@ from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 
 
-class GivenUp(Exception):
-    """One stage failed for one user; the message is the reason. It never leaves the making of that user."""
+class GenerationFailed(Exception):
+    """A generation step failed for one user; the message is the reason. `generate_user` catches it."""
 
 
 @dataclass(frozen=True)
-class Asker:
+class UserSimulator:
     """The simulator, in the domain's language."""
 
-    simulator: Chat
+    chat: Chat
     language: str
 
     async def __call__(
@@ -32,8 +29,8 @@ class Asker:
         fields: Mapping[str, object],
         check: Callable[[Any], str | None] | None = None,
     ) -> Any:
-        """The answer to the prompt, of type `output`. Raises GivenUp with the reason."""
-        answer = await ask(self.simulator, prompt(stem, output, self.language), fields, check=check)
+        """Return the parsed answer of type `output`. Raises GenerationFailed."""
+        answer = await ask(self.chat, prompt(stem, output, self.language), fields, check=check)
         if answer.value is None:
-            raise GivenUp(answer.reason or "no answer")
+            raise GenerationFailed(answer.reason or "no answer")
         return answer.value

@@ -1,8 +1,7 @@
-"""One user and their structured states, made by the simulator (paper, section 3.1).
+"""Generation of one user and their structured states (paper, section 3.1).
 
-Made in this order: the profile, where the persona is not one already; questions with the state variables that they
-need (schema.py); the initial state; then period by period the values that change and the life events that bring the
-changes. A user for whom one of these fails is a profile with its reason, and has no variables.
+The order is: the profile; the questions and the state schema (schema.py); the initial state; then, period by period,
+the changes and their life events.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,10 +16,10 @@ from memflow.benchmarks.amemgym.answers import (
     updates_of,
     values_of,
 )
-from memflow.benchmarks.amemgym.config import Sizes
+from memflow.benchmarks.amemgym.config import AMemGymConfig
 from memflow.benchmarks.amemgym.generation.personas import Persona
-from memflow.benchmarks.amemgym.generation.schema import Schema, make_schema
-from memflow.benchmarks.amemgym.generation.simulator import Asker, GivenUp
+from memflow.benchmarks.amemgym.generation.schema import StateSchema, generate_schema
+from memflow.benchmarks.amemgym.generation.simulator import GenerationFailed, UserSimulator
 from memflow.benchmarks.amemgym.wording import written
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
@@ -28,45 +27,47 @@ from memflow.chat.requests import Chat
 from memflow.records import Change, Profile, Variable
 
 
-async def make_user(domain: Domain, sizes: Sizes, persona: Persona, simulator: Chat) -> States:
-    """The states of one user; where a stage fails, a profile with its reason alone."""
-    asked = Asker(simulator, sizes.language)
+async def generate_user(domain: Domain, config: AMemGymConfig, persona: Persona, chat: Chat) -> States:
+    """Return the states of one user. If a step fails, return only the profile, with the reason."""
+    simulator = UserSimulator(chat, config.language)
     profile = Profile(
         domain=domain.name,
         user_id=persona.id,
         name=persona.name or persona.id,
         profile=persona.profile(),
-        start_date=sizes.start_date.isoformat(),
+        start_date=config.start_date.isoformat(),
     )
     try:
         if persona.name is None or persona.about is None:
-            persona = await _portrayed(persona, asked)
+            persona = await _summarize_persona(persona, simulator)
             profile = replace(profile, name=persona.name or persona.id, profile=persona.profile())
-        return await _Maker(domain, sizes, profile, asked).make()
-    except GivenUp as wrong:
+        return await _UserGenerator(domain, config, profile, simulator).make()
+    except GenerationFailed as wrong:
         return States([replace(profile, reason=str(wrong))], [], [])
 
 
-async def _portrayed(persona: Persona, asked: Asker) -> Persona:
-    """The persona with a name and, in place of what is told at length, a summary. A name that is given stays."""
-    fields = {"basics": persona.basics(), "told": persona.told()}
-    portrait: Portrait = await asked("portrait", Portrait, fields)
+async def _summarize_persona(persona: Persona, simulator: UserSimulator) -> Persona:
+    """Return the persona with a summary of its prose as `about`, and with a name if it has none."""
+    fields = {"basics": persona.basics(), "told": persona.prose()}
+    portrait: Portrait = await simulator("portrait", Portrait, fields)
     return persona.model_copy(update={"name": persona.name or portrait.name, "about": portrait.about})
 
 
 @dataclass
-class _Maker:
+class _UserGenerator:
     domain: Domain
-    sizes: Sizes
+    config: AMemGymConfig
     profile: Profile
-    asked: Asker
+    simulator: UserSimulator
 
     async def make(self) -> States:
-        """Questions, initial state, and each period's changes with their events."""
-        made = await make_schema(self.sizes, self.profile.profile, self.profile.start_date, self.asked)
+        """Generate the questions, the initial state, and each period's changes with their life events."""
+        made = await generate_schema(
+            self.config, self.profile.profile, self.profile.start_date, self.simulator
+        )
         state = await self._initial_state(made.choices)
         changes = [self._change(0, name, None, value) for name, value in state.items()]
-        for period in range(1, self.sizes.periods):
+        for period in range(1, self.config.periods):
             updates = await self._updates(period, made.choices, state, changes)
             values = updates.values()
             events = await self._events(period, state, updates)
@@ -77,7 +78,7 @@ class _Maker:
             state = state | values
         return States([self.profile], self._variables(made), changes)
 
-    def _variables(self, made: Schema) -> list[Variable]:
+    def _variables(self, made: StateSchema) -> list[Variable]:
         return [
             Variable(
                 domain=self.domain.name,
@@ -93,10 +94,10 @@ class _Maker:
         fields = {
             "profile": self.profile.profile,
             "date": self.profile.start_date,
-            "months": (self.sizes.periods - 1) * self.sizes.months_per_period,
+            "months": (self.config.periods - 1) * self.config.months_per_period,
             "schema": written(schema),
         }
-        values: Values = await self.asked("initial_state", values_of(schema), fields)
+        values: Values = await self.simulator("initial_state", values_of(schema), fields)
         return values.chosen()
 
     async def _updates(
@@ -106,20 +107,20 @@ class _Maker:
         state: Mapping[str, str],
         changes: Sequence[Change],
     ) -> Updates:
-        wanted = min(self.sizes.changes_per_period, len(schema))
+        wanted = min(self.config.changes_per_period, len(schema))
         moved = [change.variable for change in changes if change.period > 0]
-        open_ = [name for name in schema if moved.count(name) < self.sizes.max_changes_per_variable]
-        # The limit is soft, as in the published data: a period without changes would be worse.
+        open_ = [name for name in schema if moved.count(name) < self.config.max_changes_per_variable]
+        # The limit is soft, as in the published data: a period needs changes.
         movable = open_ if len(open_) >= wanted else list(schema)
         others = {name: [value for value in schema[name] if value != state[name]] for name in movable}
 
-        updates: Updates = await self.asked(
+        updates: Updates = await self.simulator(
             "updates",
             updates_of(others, max(1, wanted - 1), min(wanted + 1, len(others))),
             {
                 "profile": self.profile.profile,
-                "start": self.sizes.period_end(period - 1).isoformat(),
-                "end": self.sizes.period_end(period).isoformat(),
+                "start": self.config.period_end(period - 1).isoformat(),
+                "end": self.config.period_end(period).isoformat(),
                 "earlier": _earlier(changes),
                 "state": written(state),
                 "schema": written(others),
@@ -131,13 +132,13 @@ class _Maker:
 
     async def _events(self, period: int, state: Mapping[str, str], updates: Updates) -> dict[str, str]:
         values = updates.values()
-        groups: Groups = await self.asked(
+        groups: Groups = await self.simulator(
             "events",
             groups_of(tuple(values)),
             {
                 "profile": self.profile.profile,
-                "start": self.sizes.period_end(period - 1).isoformat(),
-                "end": self.sizes.period_end(period).isoformat(),
+                "start": self.config.period_end(period - 1).isoformat(),
+                "end": self.config.period_end(period).isoformat(),
                 "summary": updates.summary,
                 "changes": written({name: {"from": state[name], "to": to} for name, to in values.items()}),
                 "unchanged": written({name: value for name, value in state.items() if name not in values}),
@@ -159,7 +160,7 @@ class _Maker:
             domain=self.domain.name,
             user_id=self.profile.user_id,
             period=period,
-            period_end=self.sizes.period_end(period).isoformat(),
+            period_end=self.config.period_end(period).isoformat(),
             variable=name,
             old=old,
             value=value,
@@ -169,7 +170,7 @@ class _Maker:
 
 
 def _earlier(changes: Sequence[Change]) -> str:
-    """What changed in the periods so far, by the day a period ended: `variable: old -> new`."""
+    """Return the changes so far as JSON, by period end: `variable: old -> new`."""
     found: dict[str, list[str]] = {}
     for change in changes:
         if change.period > 0:

@@ -1,7 +1,6 @@
-"""Personas invented from lists of traits, so that any number of users works with no file of personas.
+"""Personas composed from lists of traits, for any number of users without a persona file.
 
-The lists are files in sample/, one for each language, and a user's own may stand in their place. The n-th person
-depends on the seed and n alone.
+The lists are YAML files, one per language, in sample/ or in a data set. Person n depends only on the seed and n.
 """
 
 import random
@@ -13,62 +12,62 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from memflow.fingerprint import seeded
 
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+ShortText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 ADULT, OLDEST = 18, 90
 
 
-class _Part(BaseModel):
+class _TraitModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Given(_Part):
-    """A gender in words, with its pronoun at the beginning of a sentence, and its given names."""
+class GenderNames(_TraitModel):
+    """A gender, its pronoun at the beginning of a sentence, and its given names."""
 
-    gender: Words
-    pronoun: Words
-    names: list[Words] = Field(min_length=1)
+    gender: ShortText
+    pronoun: ShortText
+    names: list[ShortText] = Field(min_length=1)
 
 
-class Life(_Part):
-    """What somebody does, and who may: the ages, the education, and a sentence about it."""
+class OccupationTraits(_TraitModel):
+    """An occupation, with its age range, education, and a sentence about it."""
 
-    occupation: Words
-    education: Words
+    occupation: ShortText
+    education: ShortText
     ages: tuple[int, int]
-    about: Words
+    about: ShortText
 
 
-class Standing(_Part):
-    """A marital status, and from which age on."""
+class MaritalStatus(_TraitModel):
+    """A marital status, and its minimum age."""
 
-    status: Words
+    status: ShortText
     age: int = Field(ADULT, ge=ADULT, le=OLDEST)
 
 
-class Traits(_Part):
-    """Lists of traits. In the sentences, $name stands for the person's name, $who for the pronoun."""
+class TraitLists(_TraitModel):
+    """Lists of traits. In sentences, $name is replaced by the person's name and $who by the pronoun."""
 
-    name: Words
-    """How a full name is put together: `$given $family`."""
-    called: Words
-    """The same for how sentences call somebody: `$given`."""
-    given: list[Given] = Field(min_length=1)
-    family: list[Words] = Field(min_length=1)
-    lives: list[Life] = Field(min_length=1)
-    standings: list[Standing] = Field(min_length=1)
-    homes: list[Words] = Field(min_length=1)
-    hobbies: list[Words] = Field(min_length=3)
-    skills: list[Words] = Field(min_length=2)
-    tempers: list[Words] = Field(min_length=1)
-    pasts: list[Words] = Field(min_length=1)
-    aims: list[Words] = Field(min_length=1)
+    name: ShortText
+    """Template of a full name: `$given $family`."""
+    called: ShortText
+    """Template of the name within sentences: `$given`."""
+    given: list[GenderNames] = Field(min_length=1)
+    family: list[ShortText] = Field(min_length=1)
+    lives: list[OccupationTraits] = Field(min_length=1)
+    standings: list[MaritalStatus] = Field(min_length=1)
+    homes: list[ShortText] = Field(min_length=1)
+    hobbies: list[ShortText] = Field(min_length=3)
+    skills: list[ShortText] = Field(min_length=2)
+    tempers: list[ShortText] = Field(min_length=1)
+    pasts: list[ShortText] = Field(min_length=1)
+    aims: list[ShortText] = Field(min_length=1)
     joint: str = Field(max_length=4)
-    """What stands between two sentences, and between the items of a list."""
+    """Separator between sentences."""
     comma: str = Field(max_length=4)
 
 
-def invent(traits: Traits, seed: int) -> Iterator[dict[str, Any]]:
-    """People without end but for their names: no two have the same, so there are as many as there are names."""
+def invent_personas(traits: TraitLists, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield personas until the names are used up; no two have the same name."""
     named = [
         (each, given, family) for each in traits.given for given, family in product(each.names, traits.family)
     ]
@@ -80,13 +79,13 @@ def invent(traits: Traits, seed: int) -> Iterator[dict[str, Any]]:
         yield {"id": f"p{number:04}", "name": name, **_person(traits, seed, number, sort, called)}
 
 
-def _person(traits: Traits, seed: int, number: int, sort: Given, called: str) -> dict[str, Any]:
+def _person(traits: TraitLists, seed: int, number: int, sort: GenderNames, called: str) -> dict[str, Any]:
     chance = random.Random(seeded(seed, "person", number))
-    life = chance.choice(traits.lives)
-    age = chance.randint(*life.ages)
+    history = chance.choice(traits.lives)
+    age = chance.randint(*history.ages)
     possible = [standing.status for standing in traits.standings if standing.age <= age]
     sentences = [
-        life.about,
+        history.about,
         chance.choice(traits.homes),
         chance.choice(traits.pasts),
         chance.choice(traits.tempers),
@@ -96,8 +95,8 @@ def _person(traits: Traits, seed: int, number: int, sort: Given, called: str) ->
         "age": age,
         "gender": sort.gender,
         "marital_status": chance.choice(possible or [traits.standings[0].status]),
-        "education_level": life.education,
-        "occupation": life.occupation,
+        "education_level": history.education,
+        "occupation": history.occupation,
         "hobbies_and_interests": traits.comma.join(chance.sample(traits.hobbies, 3)),
         "skills_and_expertise": traits.comma.join(chance.sample(traits.skills, 2)),
         "about": traits.joint.join(

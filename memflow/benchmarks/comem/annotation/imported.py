@@ -1,67 +1,70 @@
-"""Keys made elsewhere, taken over from a file (key_file.py): every line has to be for a question as the domain has it.
-
-What the file says of a question is the last word; the grounds of whoever made its keys are kept as told there.
-"""
+"""Import of gold labels from a file (label_file.py). Every line must match a question of the domain."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from memflow.benchmarks.comem.annotation.label_file import At, Ground, Keyed, digest_of
-from memflow.benchmarks.comem.annotation.labels import kept
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.load import contexts_of, key_records
-from memflow.benchmarks.comem.sources.keys import HEADER
-from memflow.benchmarks.comem.truncation import visible
+from memflow.benchmarks.comem.annotation.label_file import (
+    HEADER_ID,
+    CheckpointLabel,
+    LabeledQuestion,
+    Rationale,
+    question_digest,
+)
+from memflow.benchmarks.comem.annotation.labels import drop_unanswerable
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
+from memflow.benchmarks.comem.load import label_records, load_contexts
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import GoldLabel, Record
 
 
-def imported(domain: Domain, records: Sequence[Record], parameters: Parameters) -> list[GoldLabel]:
-    """The keys of every sound question at each checkpoint but 0. A question that the file does not have is dropped.
+def import_labels(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[GoldLabel]:
+    """Return the labels of every valid question at checkpoints 1 and later. A question without a line is dropped.
 
-    Raises BadInput naming file, line and fault where a line is for no question of the domain, for another question or
-    options, or for another truncation; where a question is there twice; and where there is no such file.
+    Raises BadInput with file, line and error for an unknown question, another wording, other options, another
+    truncation or a duplicate question, and where the domain has no label file.
     """
-    contexts = contexts_of(domain.limited(0), records)
-    known = {context.question_id(asked): (context, asked) for context in contexts for asked in context.asked}
-    lines = _lines(domain, records, known, parameters)
+    contexts = load_contexts(domain.limited(0), records)
+    known = {
+        context.question_id(asked): (context, asked) for context in contexts for asked in context.questions
+    }
+    lines = _label_lines(domain, records, known, config)
     return [
-        key
+        label
         for context in contexts[: domain.limit or None]
-        for asked in context.sound
-        for key in _keys(domain, context, asked, lines.get(context.question_id(asked)), parameters)
+        for asked in context.valid_questions
+        for label in _make_labels(domain, context, asked, lines.get(context.question_id(asked)), config)
     ]
 
 
-def _lines(
+def _label_lines(
     domain: Domain,
     records: Sequence[Record],
-    known: Mapping[str, tuple[Context, Asked]],
-    parameters: Parameters,
-) -> dict[str, Keyed]:
-    """The sound lines of the domain's files, by question."""
-    held = key_records(records)
-    if not held:
+    known: Mapping[str, tuple[Context, ContextQuestion]],
+    config: CoMemConfig,
+) -> dict[str, LabeledQuestion]:
+    """Return the lines of the domain's label files, by question."""
+    found_labels = label_records(records)
+    if not found_labels:
         named = ", ".join(domain.datasets)
         raise BadInput(
-            f"domain {domain.name} imports its keys, and none of its data sets ({named}) has a file of them: name "
-            "such a file *keys*.jsonl, and its data set among the domain's"
+            f"domain {domain.name} imports its labels, but none of its data sets ({named}) has a label file: name "
+            "the file *keys*.jsonl, and add its data set to the domain"
         )
-    found: dict[str, Keyed] = {}
+    found: dict[str, LabeledQuestion] = {}
     first = 0
-    for record in held:
-        if record.record_id == HEADER:
+    for record in found_labels:
+        if record.record_id == HEADER_ID:
             first = record.position
             continue
-        line = Keyed.model_validate_json(record.content)
+        line = LabeledQuestion.model_validate_json(record.content)
         if line.question_id not in known:
-            fault: str | None = "there is no such question in the domain"
+            fault: str | None = "the domain has no such question"
         elif line.question_id in found:
-            fault = "another of the domain's files has keys for it too"
+            fault = "another label file of the domain also has it"
         else:
-            fault = _fault(line, *known[line.question_id], parameters)
+            fault = _mismatch(line, *known[line.question_id], config)
         if fault is not None:
             where = f"{record.dataset}: {record.source}, line {1 + record.position - first}"
             raise BadInput(f"domain {domain.name}: {where}: question {line.question_id}: {fault}")
@@ -69,31 +72,35 @@ def _lines(
     return found
 
 
-def _fault(line: Keyed, context: Context, asked: Asked, parameters: Parameters) -> str | None:
-    """What in a line does not fit its question, if anything."""
-    if line.digest != digest_of(asked):
-        return "its keys were made for another wording of the question or other options"
+def _mismatch(
+    line: LabeledQuestion, context: Context, asked: ContextQuestion, config: CoMemConfig
+) -> str | None:
+    """Return how a line does not match its question; None where it does."""
+    if line.digest != question_digest(asked):
+        return "its labels belong to another wording of the question or to other options"
     told = {at.share: at.visible for at in line.keys}
-    shares = list(parameters.checkpoints)
+    shares = list(config.checkpoints)
     if [at.share for at in line.keys] != shares:
-        return f"its keys are for {list(told)} of the context, where the domain's checkpoints are at {shares}"
-    for at, index in zip(line.keys, visible(context, asked, parameters)[1:], strict=True):
+        return f"its labels are at {list(told)} of the context, but the domain's checkpoints are at {shares}"
+    for at, index in zip(line.keys, visible_counts(context, asked, config)[1:], strict=True):
         if at.visible != index:
             return (
-                f"its key at {at.share} was made from {at.visible} messages, where {index} are visible in the domain: "
-                "it is for another truncation (parameter ends) or another version of the dialogues"
+                f"its label at {at.share} saw {at.visible} messages, but {index} are visible in the domain: "
+                "the truncation (parameter ends) or the dialogues differ"
             )
         if at.answer != "unknown" and at.answer > len(asked.options):
-            return (
-                f"its key at {at.share} is option {at.answer}, of which there are only {len(asked.options)}"
-            )
+            return f"its label at {at.share} is option {at.answer}, but the number of options is {len(asked.options)}"
     return None
 
 
-def _keys(
-    domain: Domain, context: Context, asked: Asked, line: Keyed | None, parameters: Parameters
+def _make_labels(
+    domain: Domain,
+    context: Context,
+    asked: ContextQuestion,
+    line: LabeledQuestion | None,
+    config: CoMemConfig,
 ) -> Iterator[GoldLabel]:
-    seen = visible(context, asked, parameters)[1:]
+    seen = visible_counts(context, asked, config)[1:]
     empty = [
         GoldLabel(
             domain=domain.name,
@@ -102,7 +109,7 @@ def _keys(
             checkpoint=number,
             made_by="imported",
             visible=index,
-            dropped="no file of keys has it" if line is None else None,
+            dropped="no label file has it" if line is None else None,
         )
         for number, index in enumerate(seen, start=1)
     ]
@@ -110,16 +117,17 @@ def _keys(
         yield from empty
         return
     filled = [
-        replace(key, answer=str(at.answer), why=_why(at)) for key, at in zip(empty, line.keys, strict=True)
+        replace(label, answer=str(at.answer), why=_why(at))
+        for label, at in zip(empty, line.keys, strict=True)
     ]
-    yield from kept(asked, filled, parameters)
+    yield from drop_unanswerable(asked, filled, config)
 
 
-def _why(at: At) -> str | None:
-    """The grounds of every hand, with its name."""
-    return "\n".join(_said(ground) for ground in at.grounds) or None
+def _why(at: CheckpointLabel) -> str | None:
+    """Return the rationale of every annotator, with its name."""
+    return "\n".join(_visible_text(ground) for ground in at.grounds) or None
 
 
-def _said(ground: Ground) -> str:
+def _visible_text(ground: Rationale) -> str:
     who = ", ".join(name for name in (ground.hand, ground.model) if name is not None)
     return ": ".join(part for part in (who, ground.why) if part)

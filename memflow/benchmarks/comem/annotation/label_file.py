@@ -1,8 +1,7 @@
-"""Keys as a file, for whoever paid for them to hand them on: what it holds, and a domain's keys written as one.
+"""The file format of gold labels, and a domain's labels written as such a file.
 
-JSON Lines in UTF-8: a header, then one question a line, with its key at each checkpoint. No text of the data sets is in
-it, but what the grounds of a key quote; a digest says which question and options a key is for. Reading a file is
-sources/keys.py, taking its keys over imported.py.
+It is JSON Lines in UTF-8: a header, then one question per line, with its label at each checkpoint. It contains no
+dialogue text except for quotations in rationales. A digest identifies the question and its options.
 """
 
 import json
@@ -12,137 +11,186 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memflow.benchmarks.comem.annotation.labels import LAST_WORD, by_question, final
-from memflow.benchmarks.comem.config import UNKNOWN, parameters_of
-from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.truncation import visible
+from memflow.benchmarks.comem.annotation.labels import ANNOTATOR_PRECEDENCE, final_labels, labels_by_question
+from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig, parse_config
+from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.published_file import File
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
-from memflow.records import GoldLabel
+from memflow.records import GoldLabel, Record
 
 Name = Annotated[str, Field(min_length=1, max_length=300)]
 
+HEADER_ID = "keys:header"
+"""The id of the header's record. The other record ids are question ids."""
 
-class _Strict(BaseModel):
+
+class _FileModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Header(_Strict):
-    """The first line. `questions` is how many lines follow, `domain` whose keys they were."""
+class LabelFileHeader(_FileModel):
+    """The first line. `questions` is the number of lines that follow, `domain` the labeled domain."""
 
     format: Literal["memflow keys 1"]
     domain: Name | None = None
     questions: int | None = Field(None, ge=1)
 
 
-class Ground(_Strict):
-    """What one hand gave as its grounds. `hand` and `model` say whose it was."""
+class Rationale(_FileModel):
+    """The rationale of one annotator: `hand` is its round, `model` its model."""
 
     hand: Name | None = None
     model: Name | None = None
     why: str | None = Field(None, max_length=20_000)
 
 
-class At(_Strict):
-    """The key after a `share` of the context, its first `visible` messages: an option's number from 1, or `unknown`."""
+class CheckpointLabel(_FileModel):
+    """The label after a `share` of the context, its first `visible` messages: an option's number from 1, or
+    `unknown`."""
 
     share: float = Field(gt=0, le=1)
     visible: int = Field(ge=0)
     answer: Annotated[int, Field(ge=1, le=1000)] | Literal["unknown"]
-    grounds: list[Ground] = Field([], max_length=10)
+    grounds: list[Rationale] = Field([], max_length=10)
 
 
-class Keyed(_Strict):
-    """One question: its id, the digest of question and options, and its keys in the order of the checkpoints."""
+class LabeledQuestion(_FileModel):
+    """One question: its id, the digest of question and options, and its labels in the order of the checkpoints."""
 
     question_id: str = Field(min_length=3, max_length=1000, pattern=r"[^/]/[^/]")
     digest: str = Field(pattern=r"^[0-9a-f]{32}$")
-    keys: list[At] = Field(min_length=1, max_length=20)
+    keys: list[CheckpointLabel] = Field(min_length=1, max_length=20)
 
 
 @dataclass(frozen=True)
-class Written:
-    """A file of keys: its text, how many questions are in it, and why others are not, by their ids."""
+class LabelFile:
+    """A label file: its text, its number of questions, and the reasons for omitted questions by id."""
 
     text: str
     questions: int
     left_out: Mapping[str, str]
 
 
-def digest_of(asked: Asked) -> str:
-    """What a question's keys are for: its words, and its options in their order, as its source has them."""
+def question_digest(asked: ContextQuestion) -> str:
+    """Return the digest of a question's text and of its options in their published order."""
     return digest(asked.question, asked.options)
 
 
-def written(
-    domain: Domain, contexts: Sequence[Context], keys: Sequence[GoldLabel], models: Mapping[str, str]
-) -> Written:
-    """The last words among a domain's keys as a file, each with the grounds of every hand.
+def format_label_file(
+    domain: Domain, contexts: Sequence[Context], labels: Sequence[GoldLabel], models: Mapping[str, str]
+) -> LabelFile:
+    """Return the final labels of a domain as a file, with the rationale of every annotator.
 
-    A question that was dropped or that a hand failed at is left out. `models` names models by their fingerprints.
-    Raises BadInput where keys are of other contexts, or another truncation, than the domain has now.
+    Dropped and failed questions are omitted. `models` maps fingerprints to model names. Raises BadInput where labels
+    belong to other contexts or to another truncation than the domain's.
     """
-    held = dict(by_question(keys))
-    lines: list[Keyed] = []
+    found_labels = dict(labels_by_question(labels))
+    lines: list[LabeledQuestion] = []
     left_out: dict[str, str] = {}
     for context in contexts:
-        for asked in context.asked:
+        for asked in context.questions:
             question = context.question_id(asked)
-            mine = held.pop(question, [])
-            why = next((why for key in mine for why in (key.reason, key.dropped) if why is not None), None)
-            if why is not None:
-                left_out[question] = why
+            mine = found_labels.pop(question, [])
+            reason = next(
+                (reason for label in mine for reason in (label.reason, label.dropped) if reason is not None),
+                None,
+            )
+            if reason is not None:
+                left_out[question] = reason
             elif mine:
-                lines.append(_keyed(domain, context, asked, mine, models))
-    if held:
-        raise BadInput(f"{domain.name}: it has keys of {next(iter(held))}, and no such question; {_AGAIN}")
-    header = Header(format="memflow keys 1", domain=domain.name, questions=len(lines) or None)
-    return Written("".join(map(_json, (header, *lines))), len(lines), left_out)
-
-
-_AGAIN = "materialize the asset question/keys again"
-
-
-def _keyed(
-    domain: Domain, context: Context, asked: Asked, keys: Sequence[GoldLabel], models: Mapping[str, str]
-) -> Keyed:
-    parameters, last = parameters_of(domain), final(keys)
-    seen = dict(enumerate(visible(context, asked, parameters)[1:], start=1))
-    if {number: key.visible for number, key in last.items()} != seen:
+                lines.append(_labeled_question(domain, context, asked, mine, models))
+    if found_labels:
         raise BadInput(
-            f"{domain.name}: {context.question_id(asked)} has keys of another truncation than the domain has now; "
-            f"{_AGAIN}"
+            f"{domain.name}: it has labels of {next(iter(found_labels))}, which is no question of the domain; "
+            f"{_REBUILD}"
         )
-    return Keyed(
+    header = LabelFileHeader(format="memflow keys 1", domain=domain.name, questions=len(lines) or None)
+    return LabelFile("".join(map(_json, (header, *lines))), len(lines), left_out)
+
+
+_REBUILD = "rebuild question/keys"
+
+
+def _labeled_question(
+    domain: Domain,
+    context: Context,
+    asked: ContextQuestion,
+    labels: Sequence[GoldLabel],
+    models: Mapping[str, str],
+) -> LabeledQuestion:
+    config, last = parse_config(domain), final_labels(labels)
+    seen = dict(enumerate(visible_counts(context, asked, config)[1:], start=1))
+    if {number: label.visible for number, label in last.items()} != seen:
+        raise BadInput(
+            f"{domain.name}: {context.question_id(asked)} has labels of another truncation than the domain's; "
+            f"{_REBUILD}"
+        )
+    return LabeledQuestion(
         question_id=context.question_id(asked),
-        digest=digest_of(asked),
+        digest=question_digest(asked),
         keys=[
-            At(
+            CheckpointLabel(
                 share=share,
                 visible=seen[number],
                 answer=_answer(last[number]),
-                grounds=list(_grounds(keys, number, models)),
+                grounds=list(_rationales(labels, number, models)),
             )
-            for number, share in enumerate(parameters.checkpoints, start=1)
+            for number, share in enumerate(config.checkpoints, start=1)
         ],
     )
 
 
-def _answer(key: GoldLabel) -> int | Literal["unknown"]:
-    if key.answer is None:
-        raise BadInput(f"{key.domain}: {key.question_id} has no key at checkpoint {key.checkpoint}; {_AGAIN}")
-    return UNKNOWN if key.answer == UNKNOWN else int(key.answer)
+def _answer(label: GoldLabel) -> int | Literal["unknown"]:
+    if label.answer is None:
+        raise BadInput(
+            f"{label.domain}: {label.question_id} has no label at checkpoint {label.checkpoint}; {_REBUILD}"
+        )
+    return UNKNOWN if label.answer == UNKNOWN else int(label.answer)
 
 
-def _grounds(keys: Sequence[GoldLabel], checkpoint: int, models: Mapping[str, str]) -> Iterator[Ground]:
-    """What each hand said, the one whose word is the last at the end."""
-    for key in sorted(keys, key=lambda key: LAST_WORD.index(key.made_by), reverse=True):
-        if key.checkpoint == checkpoint:
-            model = None if key.model is None else models.get(key.model, key.model)
-            yield Ground(hand=key.made_by, model=model, why=key.why)
+def _rationales(
+    labels: Sequence[GoldLabel], checkpoint: int, models: Mapping[str, str]
+) -> Iterator[Rationale]:
+    """Yield the rationale of each annotator, that of the final label last."""
+    for label in sorted(labels, key=lambda label: ANNOTATOR_PRECEDENCE.index(label.made_by), reverse=True):
+        if label.checkpoint == checkpoint:
+            model = None if label.model is None else models.get(label.model, label.model)
+            yield Rationale(hand=label.made_by, model=model, why=label.why)
 
 
 def _json(shape: BaseModel) -> str:
     said: dict[str, Any] = shape.model_dump(mode="json", exclude_none=True)
     return f"{json.dumps(said, ensure_ascii=False)}\n"
+
+
+def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the header and the questions of a file, with their ids. Raises BadInput with line and error."""
+    header: LabelFileHeader | None = None
+    seen: dict[str, int] = {}
+    for task, (number, raw) in enumerate(file.numbered(), start=1):
+        where = f"line {number}"
+        # The record's position gives its line in later errors.
+        if number != task:
+            raise file.bad(f"line {task} is empty")
+        if header is None:
+            header = file.shaped(LabelFileHeader, raw, where)
+            yield HEADER_ID, raw
+            continue
+        question = file.shaped(LabeledQuestion, raw, where).question_id
+        if question in seen:
+            raise file.bad(f"{where}: question {question} is duplicated, first in line {seen[question]}")
+        seen[question] = number
+        yield question, raw
+    if header is None:
+        raise file.bad("it is empty")
+    if header.questions is not None and header.questions != len(seen):
+        raise file.bad(
+            f"it has {len(seen)} questions, but its header says {header.questions}; it may be truncated"
+        )
+
+
+def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
+    """Return nothing: a label file has no dialogues."""
+    return []

@@ -1,33 +1,32 @@
-"""What is right at each checkpoint: a row for every question, checkpoint and hand, and the last word among them."""
+"""Gold labels: one row per question, checkpoint and annotator, and which of them is final."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from memflow.benchmarks.comem.config import UNKNOWN, Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.truncation import visible
+from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
 from memflow.benchmarks.domains import Domain
 from memflow.records import GoldLabel
 
-LAST_WORD = ("verifier", "annotator", "imported", "rule", "published")
-"""Whose key counts where several hands gave one, the first of these."""
+ANNOTATOR_PRECEDENCE = ("verifier", "annotator", "imported", "rule", "published")
+"""Whose label is final where several annotators gave one; the first counts."""
 
 
-def keys_by(
-    hand: str, domain: Domain, contexts: Sequence[Context], parameters: Parameters
+def labels_from_source(
+    annotator: str, domain: Domain, contexts: Sequence[Context], config: CoMemConfig
 ) -> list[GoldLabel]:
-    """The keys of every sound question by `rule` or as `published`, at each checkpoint but 0."""
+    """Return the labels of every valid question at checkpoints 1 and later, by `rule` or as `published`."""
     return [
-        key
+        label
         for context in contexts
-        for asked in context.sound
-        for key in kept(asked, _keys(hand, domain, context, asked, parameters), parameters)
+        for asked in context.valid_questions
+        for label in drop_unanswerable(asked, _make_labels(annotator, domain, context, asked, config), config)
     ]
 
 
-def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters) -> list[GoldLabel]:
-    """The questions that their sources drop, as rows that say why: nobody has to say what is right for them."""
+def dropped_by_source(domain: Domain, contexts: Sequence[Context], config: CoMemConfig) -> list[GoldLabel]:
+    """Return rows for the questions that their source drops, with the reason."""
     return [
         GoldLabel(
             domain=domain.name,
@@ -40,61 +39,66 @@ def left_out(domain: Domain, contexts: Sequence[Context], parameters: Parameters
             dropped=asked.dropped,
         )
         for context in contexts
-        for asked in context.asked
+        for asked in context.questions
         if asked.dropped is not None
-        for number, index in enumerate(visible(context, asked, parameters))
+        for number, index in enumerate(visible_counts(context, asked, config))
         if number
     ]
 
 
-def by_question(keys: Iterable[GoldLabel]) -> Mapping[str, list[GoldLabel]]:
-    """The keys of each question, by its id."""
+def labels_by_question(labels: Iterable[GoldLabel]) -> Mapping[str, list[GoldLabel]]:
+    """Return the labels of each question, by its id."""
     found: dict[str, list[GoldLabel]] = defaultdict(list)
-    for key in keys:
-        found[key.question_id].append(key)
+    for label in labels:
+        found[label.question_id].append(label)
     return found
 
 
-def final(keys: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
-    """Of one question's keys, the last word at each checkpoint."""
-    ordered = sorted(keys, key=lambda key: LAST_WORD.index(key.made_by), reverse=True)
-    return {key.checkpoint: key for key in ordered}
+def final_labels(labels: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
+    """Return one question's final label at each checkpoint."""
+    ordered = sorted(labels, key=lambda label: ANNOTATOR_PRECEDENCE.index(label.made_by), reverse=True)
+    return {label.checkpoint: label for label in ordered}
 
 
-def kept(asked: Asked, keys: Iterable[GoldLabel], parameters: Parameters) -> list[GoldLabel]:
-    """One question's keys, with why it is dropped: it has no option for a checkpoint at which there is no telling."""
-    keys = list(keys)
-    if parameters.unknown == "option" or asked.unknowing is not None:
-        return keys
-    without = [key.checkpoint for key in final(keys).values() if key.answer == UNKNOWN]
+def drop_unanswerable(
+    asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
+) -> list[GoldLabel]:
+    """Return one question's labels, dropped where it has no option for a checkpoint at which the answer is unknown."""
+    labels = list(labels)
+    if config.unknown == "option" or asked.unknown_option is not None:
+        return labels
+    without = [label.checkpoint for label in final_labels(labels).values() if label.answer == UNKNOWN]
     if not without:
-        return keys
+        return labels
     at = ", ".join(str(checkpoint) for checkpoint in sorted(without))
     return [
-        replace(key, dropped=f"no option is right at checkpoint {at}, where there is no telling")
-        for key in keys
+        replace(label, dropped=f"no option is correct at checkpoint {at}, where the answer is unknown")
+        for label in labels
     ]
 
 
-def _keys(
-    hand: str, domain: Domain, context: Context, asked: Asked, parameters: Parameters
+def _make_labels(
+    annotator: str, domain: Domain, context: Context, asked: ContextQuestion, config: CoMemConfig
 ) -> Iterator[GoldLabel]:
-    for number, index in enumerate(visible(context, asked, parameters)):
+    for number, index in enumerate(visible_counts(context, asked, config)):
         if not number:
             continue
-        answer, reason = asked.key(index), None
-        if hand == "published":
+        answer, reason = asked.label_at(index), None
+        if annotator == "published":
             answer = "" if asked.answer is None else str(asked.answer)
             if not answer:
                 reason = f"{context.question_id(asked)} is published without an answer"
         elif not asked.known:
-            reason = f"{context.question_id(asked)} has no rule: its source does not say from when on what is right"
+            reason = (
+                f"{context.question_id(asked)} has no label by rule: its source does not say when an answer "
+                "becomes correct"
+            )
         yield GoldLabel(
             domain=domain.name,
             question_id=context.question_id(asked),
             episode_id=context.context_id,
             checkpoint=number,
-            made_by=hand,
+            made_by=annotator,
             visible=index,
             answer=answer if reason is None else None,
             reason=reason,

@@ -1,108 +1,108 @@
-"""What must hold of keys by themselves, and of what was said by then, as data."""
+"""The checks of question.keys: complete, valid, and based on past messages only. Functions return row positions."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 
-from memflow.benchmarks.comem.annotation.labels import by_question
-from memflow.benchmarks.comem.checks.rows import KEYS, TURNS, Places, by_parameters
-from memflow.benchmarks.comem.config import UNKNOWN, Parameters
+from memflow.benchmarks.comem.annotation.labels import labels_by_question
+from memflow.benchmarks.comem.checks.rows import KEYS, TURNS, MessagePositions, per_config
+from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
 from memflow.checks.rules import Across, Each, Expectation, Rule, Together
 from memflow.records import GoldLabel, Turn
 
 
-def _says_something(key: GoldLabel) -> bool:
-    """An answer, or why there is none: not both, but that a dropped question's answers are kept."""
-    if key.reason is not None:
-        return key.answer is None
-    return key.answer is not None or key.dropped is not None
+def _has_answer_or_reason(label: GoldLabel) -> bool:
+    """Return whether a label has an answer or a reason, but not both; a dropped question may keep its answers."""
+    if label.reason is not None:
+        return label.answer is None
+    return label.answer is not None or label.dropped is not None
 
 
-def _is_an_answer(key: GoldLabel) -> bool:
-    """A number from 1, or `unknown`. Whether there is such an option is told where the options are."""
-    answer = key.answer
+def _is_valid_answer(label: GoldLabel) -> bool:
+    """Return whether the answer is a number from 1, or `unknown`."""
+    answer = label.answer
     return answer is None or answer == UNKNOWN or (answer.isascii() and answer.isdigit() and answer[0] != "0")
 
 
-def without_a_key(parameters: Parameters) -> Rule:
-    """A hand's keys of a question that is asked and at which nobody failed are one for every checkpoint but 0."""
-    due = set(range(1, len(parameters.checkpoints) + 1))
+def labels_missing_at_checkpoint(config: CoMemConfig) -> Rule:
+    """Build the rule that an annotator labels a kept question at every checkpoint but 0."""
+    due = set(range(1, len(config.checkpoints) + 1))
 
-    def at_fault(keys: Sequence[GoldLabel]) -> set[int]:
-        held: dict[tuple[str, str], set[int]] = defaultdict(set)
-        for key in keys:
-            held[key.question_id, key.made_by].add(key.checkpoint)
+    def at_fault(labels: Sequence[GoldLabel]) -> set[int]:
+        found: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for label in labels:
+            found[label.question_id, label.made_by].add(label.checkpoint)
         whole = {
             question
-            for question, rows in by_question(keys).items()
+            for question, rows in labels_by_question(labels).items()
             if all(row.reason is None and row.dropped is None for row in rows)
         }
         return {
             at
-            for at, key in enumerate(keys)
-            if key.question_id in whole and held[key.question_id, key.made_by] != due
+            for at, label in enumerate(labels)
+            if label.question_id in whole and found[label.question_id, label.made_by] != due
         }
 
     return Together(at_fault)
 
 
-def shrinking(keys: Sequence[GoldLabel]) -> set[int]:
-    """Keys that see less than those of their question and hand at an earlier checkpoint."""
+def labels_with_fewer_messages(labels: Sequence[GoldLabel]) -> set[int]:
+    """Find labels that see fewer messages than an earlier label of the same question and annotator."""
     found: set[int] = set()
     most: dict[tuple[str, str], int] = {}
-    for at, key in sorted(enumerate(keys), key=lambda each: each[1].checkpoint):
-        mine = key.question_id, key.made_by
-        if key.visible < most.get(mine, 0):
+    for at, label in sorted(enumerate(labels), key=lambda each: each[1].checkpoint):
+        mine = label.question_id, label.made_by
+        if label.visible < most.get(mine, 0):
             found.add(at)
-        most[mine] = max(key.visible, most.get(mine, 0))
+        most[mine] = max(label.visible, most.get(mine, 0))
     return found
 
 
-def seeing_ahead(keys: Sequence[GoldLabel], turns: Sequence[Turn]) -> list[int]:
-    """Keys that see less than nothing, or more than has been said at their checkpoint."""
-    places = Places(turns)
+def labels_with_future_messages(labels: Sequence[GoldLabel], turns: Sequence[Turn]) -> list[int]:
+    """Find labels whose number of visible messages is negative or larger than at their checkpoint."""
+    places = MessagePositions(turns)
     return [
         at
-        for at, key in enumerate(keys)
-        if not 0 <= key.visible <= places.said(key.episode_id, key.checkpoint)
+        for at, label in enumerate(labels)
+        if not 0 <= label.visible <= places.said(label.episode_id, label.checkpoint)
     ]
 
 
-def seeing_otherwise(keys: Sequence[GoldLabel]) -> list[int]:
-    """Keys at a checkpoint at which another hand saw more or less of the same context."""
+def labels_with_other_context(labels: Sequence[GoldLabel]) -> list[int]:
+    """Find labels at checkpoints where another annotator saw a different number of messages."""
     seen: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for key in keys:
-        seen[key.question_id, key.checkpoint].add(key.visible)
-    return [at for at, key in enumerate(keys) if len(seen[key.question_id, key.checkpoint]) > 1]
+    for label in labels:
+        seen[label.question_id, label.checkpoint].add(label.visible)
+    return [at for at, label in enumerate(labels) if len(seen[label.question_id, label.checkpoint]) > 1]
 
 
-def verifying_itself(keys: Sequence[GoldLabel]) -> list[int]:
-    """Keys of a verifier that is the model which annotated, or that nobody annotated before."""
+def labels_verified_by_annotator(labels: Sequence[GoldLabel]) -> list[int]:
+    """Find labels of a verifier that is the annotator's model, or whose label has no annotator."""
     first = {
-        (key.question_id, key.checkpoint): key.model
-        for key in keys
-        if key.made_by == "annotator" and key.model is not None
+        (label.question_id, label.checkpoint): label.model
+        for label in labels
+        if label.made_by == "annotator" and label.model is not None
     }
     return [
         at
-        for at, key in enumerate(keys)
-        if key.made_by == "verifier"
-        and key.model is not None
-        and first.get((key.question_id, key.checkpoint), key.model) == key.model
+        for at, label in enumerate(labels)
+        if label.made_by == "verifier"
+        and label.model is not None
+        and first.get((label.question_id, label.checkpoint), label.model) == label.model
     ]
 
 
-_MUST: dict[str, Rule] = {
-    "keys_have_an_answer_or_say_why_not": Each(_says_something),
-    "keys_are_numbers_of_options_or_unknown": Each(_is_an_answer),
-    "questions_that_are_kept_have_a_key_at_every_checkpoint": by_parameters(without_a_key),
-    "later_keys_see_no_less": Together(shrinking),
-    "keys_see_nothing_after_their_checkpoint": Across((KEYS, TURNS), seeing_ahead),
-    "all_hands_saw_the_same": Together(seeing_otherwise),
+_ERRORS: dict[str, Rule] = {
+    "labels_have_answer_or_reason": Each(_has_answer_or_reason),
+    "labels_are_option_numbers_or_unknown": Each(_is_valid_answer),
+    "kept_questions_labeled_at_every_checkpoint": per_config(labels_missing_at_checkpoint),
+    "visible_messages_never_decrease": Together(labels_with_fewer_messages),
+    "labels_see_no_future_messages": Across((KEYS, TURNS), labels_with_future_messages),
+    "annotators_see_same_messages": Together(labels_with_other_context),
 }
-_SHOULD: dict[str, Rule] = {"two_models_annotated": Together(verifying_itself)}
+_WARNINGS: dict[str, Rule] = {"annotator_and_verifier_differ": Together(labels_verified_by_annotator)}
 
 EXPECTED = (
-    *(Expectation(KEYS, name, rule) for name, rule in _MUST.items()),
-    *(Expectation(KEYS, name, rule, "warn") for name, rule in _SHOULD.items()),
+    *(Expectation(KEYS, name, rule) for name, rule in _ERRORS.items()),
+    *(Expectation(KEYS, name, rule, "warn") for name, rule in _WARNINGS.items()),
 )
-"""What is expected of keys."""
+"""The checks of question.keys."""

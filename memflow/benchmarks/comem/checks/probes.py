@@ -1,41 +1,38 @@
-"""What must hold of what is asked: against the keys, and against what had been said by then, as data.
-
-Whoever makes probes from keys can keep all of it, so it blocks.
-"""
+"""The checks of question.probes against gold labels and past messages. Functions return row positions."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from memflow.benchmarks.comem.annotation.labels import by_question, final
+from memflow.benchmarks.comem.annotation.labels import final_labels, labels_by_question
 from memflow.benchmarks.comem.checks.rows import (
     KEYS,
     PROBES,
     TURNS,
-    Places,
-    by_parameters,
-    dropped,
+    MessagePositions,
+    dropped_questions,
+    per_config,
 )
-from memflow.benchmarks.comem.config import UNKNOWN, Parameters
-from memflow.benchmarks.comem.contexts import unknowing
+from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
+from memflow.benchmarks.comem.contexts import unknown_option
 from memflow.checks.rules import Across, Each, Expectation, Rule, Together
 from memflow.records import GoldLabel, Probe, Turn
 
 
-def asked_though_dropped(probes: Sequence[Probe], keys: Sequence[GoldLabel]) -> list[int]:
-    """Probes of questions that curation dropped."""
-    gone = dropped(keys)
+def probes_of_dropped_questions(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
+    """Find probes of dropped questions."""
+    gone = dropped_questions(labels)
     return [at for at, probe in enumerate(probes) if probe.question_id in gone]
 
 
-def not_asked(keys: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
-    """Keys of questions that were kept, and that are not asked."""
-    gone, asked = dropped(keys), {probe.question_id for probe in probes}
-    return [at for at, key in enumerate(keys) if key.question_id not in {*gone, *asked}]
+def labels_without_probe(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
+    """Find labels of kept questions that have no probe."""
+    gone, asked = dropped_questions(labels), {probe.question_id for probe in probes}
+    return [at for at, label in enumerate(labels) if label.question_id not in {*gone, *asked}]
 
 
-def asked_without_a_key(probes: Sequence[Probe], keys: Sequence[GoldLabel]) -> list[int]:
-    """Sound probes at a checkpoint but 0 at which nobody said what is right."""
-    known = {(key.question_id, key.checkpoint) for key in keys if key.answer is not None}
+def probes_without_label(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
+    """Find valid probes after checkpoint 0 without a label."""
+    known = {(label.question_id, label.checkpoint) for label in labels if label.answer is not None}
     return [
         at
         for at, probe in enumerate(probes)
@@ -43,9 +40,9 @@ def asked_without_a_key(probes: Sequence[Probe], keys: Sequence[GoldLabel]) -> l
     ]
 
 
-def not_at_every_checkpoint(parameters: Parameters) -> Rule:
-    """Every question is asked at checkpoint 0 and at each of the others."""
-    due = set(range(len(parameters.checkpoints) + 1))
+def probes_missing_at_checkpoint(config: CoMemConfig) -> Rule:
+    """Build the rule that every question has a probe at every checkpoint, 0 included."""
+    due = set(range(len(config.checkpoints) + 1))
 
     def at_fault(probes: Sequence[Probe]) -> list[int]:
         asked: dict[str | None, set[int]] = defaultdict(set)
@@ -56,20 +53,21 @@ def not_at_every_checkpoint(parameters: Parameters) -> Rule:
     return Together(at_fault)
 
 
-def with_other_options(probes: Sequence[Probe]) -> list[int]:
-    """Probes that do not ask what their question asks elsewhere, or not with its options in its order."""
+def probes_with_changed_options(probes: Sequence[Probe]) -> list[int]:
+    """Find probes whose text, options or option order differ between the checkpoints of their question."""
     asked: dict[str | None, set[tuple[str, ...]]] = defaultdict(set)
     for probe in probes:
         asked[probe.question_id].add((probe.question, *probe.options))
     return [at for at, probe in enumerate(probes) if len(asked[probe.question_id]) > 1]
 
 
-def not_as_keyed(parameters: Parameters) -> Rule:
-    """The gold is the last word at the checkpoint; at checkpoint 0, at the one whose key grades guesses."""
-    guess = 1 if parameters.guess_key == "first" else len(parameters.checkpoints)
+def probes_with_wrong_gold(config: CoMemConfig) -> Rule:
+    """Build the rule that gold is the final label of the checkpoint, or of the `guess_key` checkpoint at checkpoint
+    0."""
+    guess = 1 if config.guess_key == "first" else len(config.checkpoints)
 
-    def at_fault(probes: Sequence[Probe], keys: Sequence[GoldLabel]) -> list[int]:
-        last = {question: final(rows) for question, rows in by_question(keys).items()}
+    def at_fault(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
+        last = {question: final_labels(rows) for question, rows in labels_by_question(labels).items()}
         return [
             at
             for at, probe in enumerate(probes)
@@ -80,27 +78,29 @@ def not_as_keyed(parameters: Parameters) -> Rule:
     return Across((PROBES, KEYS), at_fault)
 
 
-def _gold(probe: Probe, keys: Mapping[int, GoldLabel], checkpoint: int) -> str | None:
-    answer = keys[checkpoint].answer if checkpoint in keys else None
-    return str(unknowing(probe.options)) if answer == UNKNOWN else answer
+def _gold(probe: Probe, labels: Mapping[int, GoldLabel], checkpoint: int) -> str | None:
+    answer = labels[checkpoint].answer if checkpoint in labels else None
+    return str(unknown_option(probe.options)) if answer == UNKNOWN else answer
 
 
-def naming_no_option(keys: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
-    """Keys, whosesoever, that name an option which their question does not have."""
+def labels_outside_options(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> list[int]:
+    """Find labels that are no option of their question."""
     numbers = {probe.question_id: {str(1 + at) for at in range(len(probe.options))} for probe in probes}
     return [
         at
-        for at, key in enumerate(keys)
-        if key.question_id in numbers and key.answer not in (None, UNKNOWN, *numbers[key.question_id])
+        for at, label in enumerate(labels)
+        if label.question_id in numbers and label.answer not in (None, UNKNOWN, *numbers[label.question_id])
     ]
 
 
-def asked_at_another_time(
-    probes: Sequence[Probe], keys: Sequence[GoldLabel], turns: Sequence[Turn]
+def probes_with_other_context(
+    probes: Sequence[Probe], labels: Sequence[GoldLabel], turns: Sequence[Turn]
 ) -> list[int]:
-    """Probes that are asked after more or fewer messages than their key was made from."""
-    seen: dict[tuple[str | None, int], int] = {(key.question_id, key.checkpoint): key.visible for key in keys}
-    places = Places(turns)
+    """Find probes that are asked after a different number of messages than their label saw."""
+    seen: dict[tuple[str | None, int], int] = {
+        (label.question_id, label.checkpoint): label.visible for label in labels
+    }
+    places = MessagePositions(turns)
     return [
         at
         for at, probe in enumerate(probes)
@@ -109,9 +109,9 @@ def asked_at_another_time(
     ]
 
 
-def resting_on_what_comes_later(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Probes whose evidence has not been said in their episode when they are asked, or is quarantined."""
-    places = Places(turns)
+def probes_with_future_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Find probes whose evidence is missing, quarantined, or later than the probe."""
+    places = MessagePositions(turns)
     lost = {turn.message_id for turn in turns if turn.reason is not None}
 
     def is_said(probe: Probe, message: str, by: int) -> bool:
@@ -126,37 +126,35 @@ def resting_on_what_comes_later(probes: Sequence[Probe], turns: Sequence[Turn]) 
     ]
 
 
-def knowing_of_nothing(keys: Sequence[GoldLabel], probes: Sequence[Probe]) -> Collection[int]:
-    """Keys by rule that know an answer where nothing was said: a rule knows what was said alone."""
-    untold = {probe.question_id: unknowing(probe.options) for probe in probes}
+def rule_labels_before_any_message(labels: Sequence[GoldLabel], probes: Sequence[Probe]) -> Collection[int]:
+    """Find labels by rule that are known before any message."""
+    untold = {probe.question_id: unknown_option(probe.options) for probe in probes}
     return [
         at
-        for at, key in enumerate(keys)
-        if key.made_by == "rule"
-        and not key.visible
-        and key.answer not in (None, UNKNOWN, str(untold.get(key.question_id)))
+        for at, label in enumerate(labels)
+        if label.made_by == "rule"
+        and not label.visible
+        and label.answer not in (None, UNKNOWN, str(untold.get(label.question_id)))
     ]
 
 
-def _tells_nothing_at_0(probe: Probe) -> bool:
+def _nothing_revealed_at_0(probe: Probe) -> bool:
     return probe.checkpoint > 0 or not (probe.revealed or probe.evidence)
 
 
-_MUST: dict[str, Rule] = {
-    "dropped_questions_are_not_asked": Across((PROBES, KEYS), asked_though_dropped),
-    "questions_that_are_kept_are_asked": Across((KEYS, PROBES), not_asked),
-    "what_is_asked_has_a_key": Across((PROBES, KEYS), asked_without_a_key),
-    "questions_are_asked_at_every_checkpoint": by_parameters(not_at_every_checkpoint),
-    "options_stay_the_same_at_every_checkpoint": Together(with_other_options),
-    "gold_is_the_last_word_among_the_keys": by_parameters(not_as_keyed),
-    "keys_are_options_that_there_are": Across((KEYS, PROBES), naming_no_option),
-    "questions_are_asked_after_what_their_key_was_made_from": Across(
-        (PROBES, KEYS, TURNS), asked_at_another_time
-    ),
-    "evidence_has_been_said_when_it_is_asked_for": Across((PROBES, TURNS), resting_on_what_comes_later),
-    "rules_know_nothing_of_nothing": Across((KEYS, PROBES), knowing_of_nothing),
-    "nothing_is_revealed_before_anything_is_said": Each(_tells_nothing_at_0),
+_ERRORS: dict[str, Rule] = {
+    "no_probes_of_dropped_questions": Across((PROBES, KEYS), probes_of_dropped_questions),
+    "kept_questions_have_probes": Across((KEYS, PROBES), labels_without_probe),
+    "probes_have_labels": Across((PROBES, KEYS), probes_without_label),
+    "probes_at_every_checkpoint": per_config(probes_missing_at_checkpoint),
+    "same_options_at_every_checkpoint": Together(probes_with_changed_options),
+    "gold_matches_final_label": per_config(probes_with_wrong_gold),
+    "labels_in_options": Across((KEYS, PROBES), labels_outside_options),
+    "probes_see_same_messages_as_labels": Across((PROBES, KEYS, TURNS), probes_with_other_context),
+    "evidence_before_probe": Across((PROBES, TURNS), probes_with_future_evidence),
+    "rule_labels_unknown_before_first_message": Across((KEYS, PROBES), rule_labels_before_any_message),
+    "nothing_revealed_at_checkpoint_0": Each(_nothing_revealed_at_0),
 }
 
-EXPECTED = tuple(Expectation(PROBES, name, rule) for name, rule in _MUST.items())
-"""What is expected of what is asked."""
+EXPECTED = tuple(Expectation(PROBES, name, rule) for name, rule in _ERRORS.items())
+"""The checks of question.probes."""

@@ -1,24 +1,24 @@
-"""What must hold of whom options are true: errors that are another speaker's are counted by it (speakers.py)."""
+"""The checks of `true_of`, on which the metrics of speaker confusion rest (speakers.py)."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 
-from memflow.benchmarks.comem.contexts import unknowing
+from memflow.benchmarks.comem.contexts import unknown_option
 from memflow.checks.rules import Across, Expectation, sound
 from memflow.records import Probe, Turn
 
 
-def _of_each(probe: Probe) -> bool:
+def _one_speaker_per_option(probe: Probe) -> bool:
     return len(probe.true_of) in (0, len(probe.options))
 
 
-def _of_nobody_where_there_is_no_telling(probe: Probe) -> bool:
-    untold = unknowing(probe.options)
+def _unknown_option_has_no_speaker(probe: Probe) -> bool:
+    untold = unknown_option(probe.options)
     return untold is None or not any(probe.true_of[untold - 1 : untold])
 
 
-def _of_no_speaker(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
-    """Probes with an option that is true of somebody who never speaks in the episode."""
+def probes_with_absent_speakers(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Find probes with an option that is true of somebody who never speaks in the episode."""
     speakers: dict[str, set[str]] = defaultdict(set)
     for turn in turns:
         speakers[turn.episode_id].add(turn.speaker or "")
@@ -32,15 +32,13 @@ def _of_no_speaker(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
 _PROBES = "question.probes"
 
 EXPECTED: tuple[Expectation, ...] = (
-    Expectation(_PROBES, "options_are_true_of_as_many_as_there_are", sound(_of_each)),
-    Expectation(
-        _PROBES, "who_says_there_is_no_telling_names_nobody", sound(_of_nobody_where_there_is_no_telling)
-    ),
+    Expectation(_PROBES, "one_speaker_per_option", sound(_one_speaker_per_option)),
+    Expectation(_PROBES, "unknown_option_has_no_speaker", sound(_unknown_option_has_no_speaker)),
     Expectation(
         _PROBES,
-        "options_are_true_of_speakers",
-        Across((_PROBES, "utterance.turns"), _of_no_speaker),
+        "option_speakers_in_episode",
+        Across((_PROBES, "utterance.turns"), probes_with_absent_speakers),
         "warn",
     ),
 )
-"""What is expected of options that are true of somebody; where a benchmark does not say of whom, it holds."""
+"""The checks of `true_of`. They pass where a benchmark does not set it."""

@@ -1,48 +1,47 @@
-"""How far one comes without any memory: questions whose options give the answer away, and keys that are all alike.
-
-Neither makes a figure wrong, but it says little of a memory then; so it warns. What guessing comes to stands beside
-every figure too.
-"""
+"""Warnings about accuracy without context: options that reveal the answer, and labels that are mostly the same."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from memflow.benchmarks.comem.checks.rows import PROBES, VERDICTS
-from memflow.benchmarks.comem.contexts import unknowing
+from memflow.benchmarks.comem.contexts import unknown_option
 from memflow.checks.rules import Across, Expectation, Together
 from memflow.records import Probe, Verdict
 
-MOST = 0.5
-"""Share of what is asked that may be answered rightly by always giving the same answer. In the paper's DialSim set
-about 27 % of the questions are answered at every checkpoint by saying that there is no telling."""
+MAX_CONSTANT_ACCURACY = 0.5
+"""Largest accuracy of a constant answer. In the paper's DialSim set, the "not enough information" option is gold at
+every checkpoint for about 27 % of the questions."""
 
 
-def always_the_same(probes: Sequence[Probe]) -> list[int]:
-    """What the best constant answer gets right, where that is more than `MOST`: always the option of one number, or
-    always that there is no telling."""
+def probes_right_by_constant_answer(probes: Sequence[Probe]) -> list[int]:
+    """Find probes that the best constant answer gets right, where its accuracy is above the limit. A constant answer
+    is one option number, or always the "not enough information" option."""
     asked = [(at, probe) for at, probe in enumerate(probes) if probe.checkpoint and probe.reason is None]
-    counts = Counter(name for _, probe in asked for name in _constants(probe))
+    counts = Counter(name for _, probe in asked for name in _constant_answers(probe))
     if not counts:
         return []
     best, right = counts.most_common(1)[0]
-    return [at for at, probe in asked if best in _constants(probe)] if right > MOST * len(asked) else []
+    return (
+        [at for at, probe in asked if best in _constant_answers(probe)]
+        if right > MAX_CONSTANT_ACCURACY * len(asked)
+        else []
+    )
 
 
-def _constants(probe: Probe) -> set[str]:
-    """The constant answers that are right here."""
-    return {probe.gold, "no telling"} if probe.gold == str(unknowing(probe.options)) else {probe.gold}
+def _constant_answers(probe: Probe) -> set[str]:
+    """Return the constant answers that are correct for a probe."""
+    return {probe.gold, "no telling"} if probe.gold == str(unknown_option(probe.options)) else {probe.gold}
 
 
-def guessed(verdicts: Sequence[Verdict], probes: Sequence[Probe]) -> list[int]:
-    """Right answers at checkpoint 0, where these are more than guessing brings: by 3 standard errors.
+def right_answers_without_context(verdicts: Sequence[Verdict], probes: Sequence[Probe]) -> list[int]:
+    """Find correct answers at checkpoint 0, where they exceed chance by 3 standard errors.
 
-    Nothing was said by then: whoever answers goes by the options, and by what everybody knows. Where the key is that
-    there is no telling, to say so is no guess.
+    No message is visible at checkpoint 0. Probes whose gold is the "not enough information" option are excluded.
     """
     chance = {
         probe.probe_id: 1 / len(probe.options)
         for probe in probes
-        if probe.checkpoint == 0 and probe.options and probe.gold != str(unknowing(probe.options))
+        if probe.checkpoint == 0 and probe.options and probe.gold != str(unknown_option(probe.options))
     }
     asked = [
         at
@@ -56,7 +55,14 @@ def guessed(verdicts: Sequence[Verdict], probes: Sequence[Probe]) -> list[int]:
 
 
 EXPECTED = (
-    Expectation(PROBES, "no_constant_answer_is_mostly_right", Together(always_the_same), "warn"),
-    Expectation(VERDICTS, "guesses_are_near_chance", Across((VERDICTS, PROBES), guessed), "warn"),
+    Expectation(
+        PROBES, "constant_answer_below_50_percent", Together(probes_right_by_constant_answer), "warn"
+    ),
+    Expectation(
+        VERDICTS,
+        "no_context_accuracy_near_chance",
+        Across((VERDICTS, PROBES), right_answers_without_context),
+        "warn",
+    ),
 )
-"""What is expected of guesses."""
+"""The checks of no-context accuracy."""

@@ -1,9 +1,9 @@
-"""Where contexts come from: a module for each form of file, with `read` (a file's records) and `contexts` (of records).
+"""Sources of contexts: one module per file format, with `read` (records of a file) and `contexts` (contexts of
+records).
 
-dialogues.py     a user's own, in the form that docs/comem.md tells
-friendsqa/       FriendsQA: scenes of many speakers, with questions about each
-amemgym.py       AMemGym's users: what is right follows from the states that they tell
-keys.py          no dialogues, but keys that were made elsewhere
-personamem.py    PersonaMem v1: a table of questions and the contexts that they share
-dialsim/         scripts of television shows, with DialSim's questions or by rule
+    dialogues.py   users' own dialogues, in the format of docs/explanation/comem.md
+    friendsqa/     FriendsQA: scenes with many speakers, and questions about each
+    amemgym.py     AMemGym's users: labels follow from the states that messages expose
+    personamem.py  PersonaMem v1: a table of questions and their shared contexts
+    dialsim/       scripts of television shows, with DialSim's questions or questions by rule
 """

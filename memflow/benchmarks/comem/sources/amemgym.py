@@ -1,9 +1,7 @@
-"""AMemGym's published users (ICLR 2026) as contexts: what they say first in every session, period by period.
+"""AMemGym's published users (ICLR 2026) as contexts of their first messages; a session is a period.
 
-A session of a context is a period. The published file tells which values each message lets be known, and for which
-values each option is the answer: from the message on that tells the last value a question needs, the option for these
-values is right, and each message that tells another value brings another option. What a user asks an assistant to do
-besides, and what it replies, is AMemGym's own (benchmarks/amemgym); here everything is given.
+A question's answer is known from the message that exposes its last missing value. Each message that exposes another
+value changes it.
 """
 
 import json
@@ -12,69 +10,76 @@ from dataclasses import replace
 from typing import Any
 
 from memflow.benchmarks.amemgym.load import read_users
-from memflow.benchmarks.amemgym.published import Asked as Published
-from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context, Known, Line
-from memflow.benchmarks.comem.truncation import visible
+from memflow.benchmarks.amemgym.published import PublishedQuestion, PublishedUser
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import (
+    Context,
+    ContextMessage,
+    ContextQuestion,
+    KnownAnswer,
+    visible_counts,
+)
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import File
 from memflow.records import Record
 
 
 def read(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A record per user. Raises BadInput."""
-    return read_users(file.dataset, file.source, file.content)
+    """Yield a record per user. Raises BadInput."""
+    return read_users(file)
 
 
-def contexts(domain: Domain, records: Sequence[Record], parameters: Parameters) -> list[Context]:
-    """A context per user."""
+def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
+    """Return a context per user."""
     return [
-        _context(record.dataset, PublishedUser.model_validate_json(record.content), parameters)
+        _context(record.dataset, PublishedUser.model_validate_json(record.content), config)
         for record in records
     ]
 
 
-def _context(dataset: str, user: PublishedUser, parameters: Parameters) -> Context:
+def _context(dataset: str, user: PublishedUser, config: CoMemConfig) -> Context:
     lines = tuple(
-        Line(said.query, session=number, sent_at=said.session_time)
+        ContextMessage(said.query, session=number, sent_at=said.session_time)
         for number, period in enumerate(user.periods)
         for said in period.sessions
     )
     context = Context(user.id, dataset, lines, ())
     told = [said.exposed_states for period in user.periods for said in period.sessions]
     asked = (
-        _asked(f"q{number}", published, told, context, parameters)
-        for number, published in enumerate(user.qas)
+        _asked(f"q{number}", published, told, context, config) for number, published in enumerate(user.qas)
     )
-    return replace(context, asked=tuple(asked))
+    return replace(context, questions=tuple(asked))
 
 
 def _asked(
-    name: str, published: Published, told: Sequence[dict[str, str]], context: Context, parameters: Parameters
-) -> Asked:
-    known: list[Known] = []
+    name: str,
+    published: PublishedQuestion,
+    told: Sequence[dict[str, str]],
+    context: Context,
+    config: CoMemConfig,
+) -> ContextQuestion:
+    known: list[KnownAnswer] = []
     without: list[int] = []
     for since, answer, evidence in _steps(published, told):
         if answer is None:
             without.append(since)
         else:
-            known.append(Known(since, answer, evidence))
-    asked = Asked(
+            known.append(KnownAnswer(since, answer, evidence))
+    asked = ContextQuestion(
         name,
         published.query,
         tuple(choice.answer for choice in published.answer_choices),
         known[-1].answer if known else None,
         known=tuple(known),
     )
-    return replace(asked, reason=_reason(asked, without, context, parameters))
+    return replace(asked, reason=_reason(asked, without, context, config))
 
 
 def _steps(
-    published: Published, told: Sequence[dict[str, str]]
+    published: PublishedQuestion, told: Sequence[dict[str, str]]
 ) -> Iterator[tuple[int, int | None, tuple[int, ...]]]:
-    """Whenever other values of all that a question needs are known: since how many messages, the option for them, if
-    there is one, and the messages that tell them."""
+    """Yield each change of a question's values: the number of messages, the option for the values if any, and the
+    messages that expose them."""
     options = [choice.state for choice in published.answer_choices]
     values: dict[str, str] = {}
     told_by: dict[str, int] = {}
@@ -89,10 +94,13 @@ def _steps(
         yield place + 1, answer, tuple(sorted(set(told_by.values())))
 
 
-def _reason(asked: Asked, without: Sequence[int], context: Context, parameters: Parameters) -> str | None:
-    """Why no key can be told: the values known at a checkpoint have no option, as two of them change one by one."""
-    for number, index in enumerate(visible(context, asked, parameters)):
-        known = asked.told(index)
+def _reason(
+    asked: ContextQuestion, without: Sequence[int], context: Context, config: CoMemConfig
+) -> str | None:
+    """Return why there is no label: the values known at a checkpoint have no option, because two of them change
+    separately."""
+    for number, index in enumerate(visible_counts(context, asked, config)):
+        known = asked.known_at(index)
         since = max((each for each in without if each <= index), default=0)
         if since > (known.since if known else 0):
             said = json.dumps(asked.question, ensure_ascii=False)

@@ -1,7 +1,6 @@
-"""Dialogues of a user's own: a JSON list of contexts with their messages and questions (docs/comem.md).
+"""Users' own dialogues: a JSON list of contexts with messages and questions (docs/explanation/comem.md).
 
-Messages and options are counted from 1. A question may say from which message on which option is right (`known`), so
-that its keys need no annotator.
+Messages and options are numbered from 1. With `known`, a question's labels are by rule and need no annotator.
 """
 
 import json
@@ -10,8 +9,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context, Known, Line
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion, KnownAnswer
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import File, Said
 from memflow.records import Record
@@ -19,12 +18,12 @@ from memflow.records import Record
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^/\s][^/]*$")]
 
 
-class _Strict(BaseModel):
+class _FileModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Message(_Strict):
-    """What one says. Everybody but an assistant is a `user`."""
+class DialogueMessage(_FileModel):
+    """A message. Everyone but an assistant is a `user`."""
 
     text: Said
     role: Literal["user", "assistant"] = "user"
@@ -33,16 +32,16 @@ class Message(_Strict):
     sent_at: Said | None = None
 
 
-class From(_Strict):
-    """From message number `after` on, option number `option` is right, by those messages."""
+class KnownFrom(_FileModel):
+    """After message number `after`, option number `option` is correct, because of the messages in `evidence`."""
 
     after: int = Field(ge=1)
     option: int = Field(ge=1)
     evidence: tuple[Annotated[int, Field(ge=1)], ...] = ()
 
 
-class Question(_Strict):
-    """A multiple choice. `answer` is right in the end; `end` is how many messages may be seen for it."""
+class DialogueQuestion(_FileModel):
+    """A multiple-choice question. `answer` is correct at the end; `end` is the number of visible messages."""
 
     id: Name
     question: Said
@@ -50,7 +49,7 @@ class Question(_Strict):
     answer: int | None = Field(None, ge=1)
     category: Name | None = None
     asked_at: Said | None = None
-    known: tuple[From, ...] = ()
+    known: tuple[KnownFrom, ...] = ()
     end: int | None = Field(None, ge=1)
     true_of: tuple[str, ...] = ()
 
@@ -62,17 +61,17 @@ class Question(_Strict):
             if number is not None and number > len(self.options):
                 raise ValueError(f"there is no option {number}; there are {len(self.options)}")
         if self.true_of and len(self.true_of) != len(self.options):
-            raise ValueError("true_of names a speaker for each option, or an empty text")
+            raise ValueError("true_of needs a speaker or an empty text for each option")
         return self
 
 
-class Dialogue(_Strict):
-    """A context: what is said, and what is asked of it."""
+class Dialogue(_FileModel):
+    """A context: its messages and questions."""
 
     id: Name
     language: Literal["en", "zh"] = "en"
-    messages: tuple[Message, ...] = Field(min_length=1)
-    questions: tuple[Question, ...] = Field(min_length=1)
+    messages: tuple[DialogueMessage, ...] = Field(min_length=1)
+    questions: tuple[DialogueQuestion, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _messages_are_there(self) -> Self:
@@ -90,18 +89,18 @@ class Dialogue(_Strict):
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per context. Raises BadInput."""
+    """Return a record per context. Raises BadInput."""
     published = file.json()
     if not isinstance(published, list) or not published:
-        raise file.bad("it is no list of dialogues, or an empty one")
+        raise file.bad("it is not a list of dialogues, or is empty")
     return [
         (file.shaped(Dialogue, raw, f"dialogue {number}").id, raw)
         for number, raw in enumerate(published, start=1)
     ]
 
 
-def contexts(domain: Domain, records: Sequence[Record], parameters: Parameters) -> list[Context]:
-    """A context per record."""
+def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
+    """Return a context per record."""
     return [
         _context(record.dataset, Dialogue.model_validate(json.loads(record.content))) for record in records
     ]
@@ -109,7 +108,8 @@ def contexts(domain: Domain, records: Sequence[Record], parameters: Parameters) 
 
 def _context(dataset: str, dialogue: Dialogue) -> Context:
     lines = (
-        Line(each.text, each.role, each.speaker, each.session, each.sent_at) for each in dialogue.messages
+        ContextMessage(each.text, each.role, each.speaker, each.session, each.sent_at)
+        for each in dialogue.messages
     )
     return Context(
         dialogue.id,
@@ -120,12 +120,12 @@ def _context(dataset: str, dialogue: Dialogue) -> Context:
     )
 
 
-def _asked(question: Question) -> Asked:
+def _asked(question: DialogueQuestion) -> ContextQuestion:
     known = (
-        Known(each.after, each.option, tuple(number - 1 for number in each.evidence))
+        KnownAnswer(each.after, each.option, tuple(number - 1 for number in each.evidence))
         for each in question.known
     )
-    return Asked(
+    return ContextQuestion(
         question.id,
         question.question,
         question.options,

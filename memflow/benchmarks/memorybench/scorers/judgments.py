@@ -28,9 +28,9 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
 from memflow.benchmarks.memorybench.tasks.catalog import INTEGRATED, METEOR
 from memflow.metrics.backends import ENCODER_ZH
 from memflow.metrics.bertscore import BERTSCORE, bertscores, metric_name
-from memflow.metrics.legal.measures import measures, passages
+from memflow.metrics.legal.measures import comparable_passages, judgment_scores
 from memflow.metrics.meteor import meteor
-from memflow.metrics.score import MetricResult
+from memflow.metrics.result import MetricResult
 from memflow.records import Probe
 
 SECTIONS = ("reasoning", "judgment")
@@ -65,7 +65,7 @@ async def _measured(answered: AnsweredProbe, context: ScoringContext, base: str)
     answer, gold, reading = answered.answer, answered.probe.gold, _READINGS[base]
     encoder = context.instruments.encoders.get("zh")
     values = []
-    for section, texts in passages(answer, gold, reading).items():
+    for section, texts in comparable_passages(answer, gold, reading).items():
         if isinstance(texts, MetricResult):
             words = meaning = texts
         else:
@@ -73,7 +73,7 @@ async def _measured(answered: AnsweredProbe, context: ScoringContext, base: str)
             [meaning] = await bertscores(encoder, [texts], "zh")
         for name, score in ((METEOR, words), (metric_name(encoder), meaning)):
             values.append(MetricValue(f"{section}_{name}", score.value, score.reason, base))
-    found = measures(answer, gold, reading)
+    found = judgment_scores(answer, gold, reading)
     return [*values, *(MetricValue(name, *found[name], base) for name in MEASURES)]
 
 

@@ -1,4 +1,4 @@
-"""The items of AMemGym's meta-evaluation: what is shown is what the tables hold, and nothing gives the answer away."""
+"""Annotation items of AMemGym: they show what the tables contain, and hide the answer."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, BadSettings
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.run.play import play_all
 from memflow.run.transcripts import said_of
 
@@ -28,7 +28,9 @@ def tables(demo) -> Tables:
     chat = ScriptedChat(benchmark.handlers())
     episodes = benchmark.episodes(demo.domain, demo.states, demo.turns, [], chat)
     tools = Tools(chat, HashingEmbedder())
-    played = asyncio.run(play_all(episodes, remember("full", tools), benchmark.replier(demo.domain, chat)))
+    played = asyncio.run(
+        play_all(episodes, memory_factory("full", tools), benchmark.replier(demo.domain, chat))
+    )
     return Tables(demo.states, demo.turns, demo.probes, said_of("amemgym_demo", "full", played))
 
 
@@ -40,10 +42,10 @@ def facts(item) -> dict[str, str]:
     return {fact.title: fact.text for fact in item.facts}
 
 
-def test_exposure_shows_what_the_paper_shows(tables) -> None:
+def test_exposure_shows_current_and_previous_value(tables) -> None:
     found, key = sheet(tables, "exposure")
     turns = {turn.message_id: turn for turn in tables.turns}
-    lives = histories(tables.states)
+    histories_by_user = histories(tables.states)
     assert key == {} and {unit.id for unit in found.units} == set(turns)
     for unit in found.units:
         turn = turns[unit.id]
@@ -53,14 +55,14 @@ def test_exposure_shows_what_the_paper_shows(tables) -> None:
         for item, (name, now) in zip(unit.items, exposed.items(), strict=True):
             told = facts(item)
             assert told[f"{name} is now"] == now
-            life = lives[turn.episode_id]
-            before = life.periods[turn.checkpoint - 1][name] if turn.checkpoint else None
+            history = histories_by_user[turn.episode_id]
+            before = history.periods[turn.checkpoint - 1][name] if turn.checkpoint else None
             assert told.get("was before") == before
-            assert told["could be"] == ", ".join(life.schema[name])
+            assert told["could be"] == ", ".join(history.schema[name])
             assert [label.value for label in item.labels] == [1, 0.5, 0]
 
 
-def test_exposure_blind_does_not_say_what_is_meant(tables) -> None:
+def test_blind_exposure_hides_expected_value(tables) -> None:
     found, key = sheet(tables, "exposure_blind")
     exposes = {turn.message_id: json.loads(turn.exposes) for turn in tables.turns}
     places: Counter[str] = Counter()
@@ -75,9 +77,9 @@ def test_exposure_blind_does_not_say_what_is_meant(tables) -> None:
     assert set(places) == {"option_1", "option_2", "option_3"}  # the order says nothing
 
 
-def test_integrity_asks_of_every_state_of_that_time(tables) -> None:
+def test_integrity_covers_every_current_state(tables) -> None:
     found, key = sheet(tables, "integrity", assistant="full")
-    lives = histories(tables.states)
+    histories_by_user = histories(tables.states)
     assert key == {} and found.units
     for unit in found.units:
         spoken = [
@@ -87,12 +89,12 @@ def test_integrity_asks_of_every_state_of_that_time(tables) -> None:
         ]
         assert len(spoken) == len(unit.shown) == 2
         assert unit.shown[1].text == spoken[1].text and spoken[1].origin == "simulator"
-        state = lives[unit.episode].periods[spoken[0].checkpoint]
+        state = histories_by_user[unit.episode].periods[spoken[0].checkpoint]
         assert {fact.title: fact.text for item in unit.items for fact in item.facts} == state
         assert [label.value for label in unit.items[0].labels] == [1, 0.5, 0]
 
 
-def test_reliability_asks_once_for_each_variant_that_a_period_brings(tables) -> None:
+def test_reliability_covers_each_reached_variant_once(tables) -> None:
     found, key = sheet(tables, "reliability", count=1_000)
     asked = [probe for probe in tables.probes if probe.kind == "choice" and probe.reason is None]
     probes = {probe.probe_id: probe for probe in asked}
@@ -107,7 +109,7 @@ def test_reliability_asks_once_for_each_variant_that_a_period_brings(tables) -> 
             assert f"{name}: {now}" in unit.shown[1].text
 
 
-def test_what_is_quarantined_is_in_no_sample(tables) -> None:
+def test_quarantined_rows_are_not_sampled(tables) -> None:
     lost = tables.turns[0]
     spoiled = replace(tables, turns=[replace(lost, reason="no"), *tables.turns[1:]])
     found, _ = sheet(spoiled, "exposure")
@@ -118,7 +120,7 @@ def test_what_is_quarantined_is_in_no_sample(tables) -> None:
         sheet(silent, "integrity", assistant="full")
 
 
-def test_what_cannot_be_shown_is_said_to_be_so(tables) -> None:
+def test_empty_kind_names_its_reason(tables) -> None:
     endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
     with pytest.raises(
         BadInput, match="amemgym_demo: an item of kind reliability cannot be shown, Part text: "
@@ -126,13 +128,13 @@ def test_what_cannot_be_shown_is_said_to_be_so(tables) -> None:
         sheet(endless, "reliability")
 
 
-def test_as_many_as_the_paper_unless_told(tables) -> None:
+def test_default_sample_size_is_the_papers(tables) -> None:
     usual = {name: kind.telling.draw for name, kind in KINDS.items()}
     assert usual == {"exposure": 200, "exposure_blind": 200, "integrity": 40, "reliability": 200}
     assert sheet(tables, "exposure", count=7)[0].header.drawn == 7
 
 
-def test_a_kind_that_there_is_not() -> None:
+def test_unknown_kind_is_refused() -> None:
     with pytest.raises(
         BadSettings, match="amemgym has no items of kind 'beauty'; it has exposure, exposure_blind"
     ):
@@ -141,7 +143,7 @@ def test_a_kind_that_there_is_not() -> None:
         kind_of("memorybench", "exposure")
 
 
-def test_the_published_users(base) -> None:
+def test_published_users_give_items(base) -> None:
     found, _ = KINDS["exposure"].sample("amemgym_base", Tables(base.states, base.turns, base.probes))
     assert found.header.drawn == 200 and found.header.population == len(base.turns)
     assert set(Counter(unit.episode for unit in found.units).values()) <= {200 // 12, 200 // 12 + 1}

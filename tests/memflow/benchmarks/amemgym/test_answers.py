@@ -1,44 +1,23 @@
-"""Output types: bounded everywhere, and narrowed to the request."""
-
-from collections.abc import Iterator
-from typing import Any
+"""Output types: bounded fields, narrowed to the request."""
 
 import pytest
 from pydantic import ValidationError
 
 from memflow.benchmarks.amemgym import answers
+from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import all_prompts
+from memflow.chat.requests import schema_of
 
 PACKAGE = "memflow.benchmarks.amemgym"
 
 
-def unbounded(schema: Any, place: str = "") -> Iterator[str]:
-    """Places in a JSON schema where a model could go on for ever."""
-    if isinstance(schema, list):
-        for number, item in enumerate(schema):
-            yield from unbounded(item, f"{place}/{number}")
-    if not isinstance(schema, dict):
-        return
-    if schema.get("type") == "string" and not {"maxLength", "enum", "const"} & set(schema):
-        yield place
-    if schema.get("type") == "array" and "maxItems" not in schema:
-        yield place
-    if schema.get("type") == "integer" and not {"minimum", "maximum"} <= set(schema):
-        yield place
-    if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
-        yield place
-    for key, value in schema.items():
-        if key not in {"enum", "title", "description", "required"}:
-            yield from unbounded(value, f"{place}/{key}")
-
-
-def test_every_prompt_has_an_answer_with_bounds():
+def test_every_output_type_is_bounded():
     prompts = all_prompts(PACKAGE)
     assert {prompt.name.partition("/")[0] for prompt in prompts} == {"amemgym"}
     for prompt in prompts:
         assert prompt.max_tokens is not None
         if prompt.output is not None:
-            assert list(unbounded(prompt.output.model_json_schema())) == [], prompt.name
+            assert_bounded(prompt.output)
 
 
 @pytest.mark.parametrize(
@@ -55,11 +34,11 @@ def test_every_prompt_has_an_answer_with_bounds():
         answers.choice_of(4),
     ],
 )
-def test_narrowed_answers_have_bounds_as_well(narrowed):
-    assert list(unbounded(narrowed.model_json_schema())) == []
+def test_narrowed_output_types_are_bounded(narrowed):
+    assert_bounded(narrowed)
 
 
-def test_values_are_those_of_the_schema_whatever_the_variables_are_called():
+def test_values_accept_any_variable_name():
     output = answers.values_of({"a b": ["x", "y"], "model_dump": ["u", "v"]})
     assert output.model_validate({"a b": "x", "model_dump": "v"}).chosen() == {"a b": "x", "model_dump": "v"}
     for wrong in ({"a b": "x"}, {"a b": "z", "model_dump": "u"}, {"a b": None, "model_dump": "u"}):
@@ -67,7 +46,7 @@ def test_values_are_those_of_the_schema_whatever_the_variables_are_called():
             output.model_validate(wrong)
 
 
-def test_so_many_variables_change_each_once_and_to_a_value_of_its_own():
+def test_updates_accept_valid_changes_only():
     output = answers.updates_of({"a b": ["x", "y"], "c": ["z"], "d": ["x"]}, 1, 2)
 
     def said(*moves: tuple[str, str]) -> answers.Updates:
@@ -82,17 +61,29 @@ def test_so_many_variables_change_each_once_and_to_a_value_of_its_own():
             said(*wrong)
 
 
-def test_optional_values_that_are_null_are_left_out():
+def test_null_values_are_omitted():
     output = answers.values_of({"a": ["x"], "b": ["y"]}, optional=True)
     assert output.model_validate({"a": None, "b": "y"}).chosen() == {"b": "y"}
 
 
-def test_numbers_are_those_of_the_options():
+def test_choice_accepts_option_numbers_only():
     for wrong in (0, 5, -1):
         with pytest.raises(ValidationError):
             answers.choice_of(4)(answer=wrong)
     assert answers.choice_of(4)(answer=4).answer == 4
 
 
-def test_one_request_has_one_type():
+def test_output_types_are_cached():
     assert answers.values_of({"a": ["x"]}) is answers.values_of({"a": ["x"]})
+
+
+@pytest.mark.parametrize("optional", [False, True])
+def test_schema_is_independent_of_earlier_types(optional: bool) -> None:
+    there = schema_of(answers.values_of({"size": ["small", "large"]}, optional=optional))
+    back = schema_of(answers.values_of({"size": ["large", "small"]}, optional=optional))
+    assert there["properties"] == back["properties"]
+
+
+def test_groups_are_independent_of_earlier_types() -> None:
+    there, back = (schema_of(answers.groups_of(names)) for names in (("one", "two"), ("two", "one")))
+    assert there["$defs"]["Group"]["properties"] == back["$defs"]["Group"]["properties"]

@@ -1,4 +1,4 @@
-"""Episodes as they are played, and probes as they are put."""
+"""Played episodes, and probes as put to an assistant."""
 
 import json
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.chat.asking import ask
 from memflow.chat.requests import ChatMessage, Completion
 from memflow.chat.scripted import ScriptedChat
+from memflow.memories.baselines import Oracle
 from memflow.memories.memory import Memory, Message, Recall
-from memflow.memories.oracle import Oracle
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of, pasts_of, said_of
@@ -70,7 +70,7 @@ async def accuracy(made, remember) -> float:
     return row.value
 
 
-async def test_under_the_scripted_chat_memories_stand_in_their_order(demo):
+async def test_memories_rank_as_expected_under_scripted_chat(demo):
     found = [
         await accuracy(demo, lambda store: Last(store, count=0)),
         await accuracy(demo, lambda store: Last(store, count=10)),
@@ -85,7 +85,7 @@ async def test_under_the_scripted_chat_memories_stand_in_their_order(demo):
     assert found[4] == 1
 
 
-async def test_a_session_is_as_many_rounds_as_its_period_says(demo):
+async def test_session_has_configured_rounds(demo):
     chat = Listening()
     episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
     played = await play_all(episodes, Last, AMemGym().replier(demo.domain, chat))
@@ -101,7 +101,7 @@ async def test_a_session_is_as_many_rounds_as_its_period_says(demo):
     assert sum(request.prompt == "amemgym/follow_up" for request in chat.requests) == len(sessions)
 
 
-async def test_no_gold_reaches_an_assistant_that_is_not_the_oracle(demo):
+async def test_gold_reaches_only_the_oracle(demo):
     chat = Listening()
     episodes = AMemGym().episodes(demo.domain, demo.states, demo.turns, [], chat)
     await play_all(episodes, lambda store: Last(store, count=50), AMemGym().replier(demo.domain, chat))
@@ -114,7 +114,7 @@ async def test_no_gold_reaches_an_assistant_that_is_not_the_oracle(demo):
     assert shown and not any("exposes" in text or "{" in text for text in shown)
 
 
-async def test_notes_come_with_a_frame_of_their_own_and_history_without(demo):
+async def test_notes_are_framed_and_history_is_not(demo):
     chat = Listening()
     replier = AMemGym().replier(demo.domain, chat)
     message = Message("m", "user", "Hello?")
@@ -130,7 +130,7 @@ async def test_notes_come_with_a_frame_of_their_own_and_history_without(demo):
 
 
 @pytest.mark.parametrize("kind", ["choice", "state"])
-def test_a_probe_is_searched_with_the_whole_of_it_whatever_was_recalled(demo, kind):
+def test_query_contains_options_for_every_memory(demo, kind):
     probe = demo.of_kind(kind)[0]
     put = [
         AMemGym().question(demo.domain, probe, Recall(), None),
@@ -147,7 +147,7 @@ def test_a_probe_is_searched_with_the_whole_of_it_whatever_was_recalled(demo, ki
 
 
 @pytest.mark.parametrize("kind", ["choice", "state"])
-async def test_an_answer_that_cannot_be_is_asked_again_and_never_guessed(demo, kind):
+async def test_invalid_answer_is_retried_and_not_guessed(demo, kind):
     probe = demo.of_kind(kind)[0]
     question = AMemGym().question(demo.domain, probe, Recall(), None)
     impossible = {
@@ -163,7 +163,7 @@ async def test_an_answer_that_cannot_be_is_asked_again_and_never_guessed(demo, k
     assert answer.value is None and answer.attempts == 3 and "no usable answer" in answer.reason
 
 
-def test_parsed_answers_are_what_verdicts_read(demo):
+def test_parsed_answers_fit_verdicts(demo):
     choice, state = demo.of_kind("choice")[0], demo.of_kind("state")[0]
     output = AMemGym().question(demo.domain, choice, Recall(), None).prompt.output
     assert AMemGym().parse(choice, output(answer=2)) == "2"

@@ -1,10 +1,11 @@
-"""Users in the published format: there and back without loss, and nothing of what is quarantined."""
+"""Export in the published format: lossless, and without quarantined users and questions."""
 
 import asyncio
 import json
 from dataclasses import replace
 
 import pytest
+from factories import change, variable
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from profiles import examples
@@ -19,7 +20,6 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
 from memflow.errors import BadInput
-from memflow.records import Change, Variable
 
 KEYS = ["id", "start_time", "user_profile", "state_schema", "periods", "qas"]
 PERIOD = ["period_start", "period_end", "period_summary", "sessions", "state", "updates", "update_cnts"]
@@ -47,7 +47,7 @@ def same_rows(made, back) -> None:
     assert back.probes == as_of(made, "amemgym_v1_base")
 
 
-def test_the_published_file_comes_back_byte_by_byte(base, data):
+def test_published_file_is_reproduced_byte_for_byte(base, data):
     published = (data / dataset("amemgym_v1_base").files[0]).read_text(encoding="utf-8")
     back = exported(base)
     assert back.left_out == []
@@ -55,7 +55,7 @@ def test_the_published_file_comes_back_byte_by_byte(base, data):
     assert back.text == published.strip()
 
 
-def test_all_keys_of_the_format_are_there(demo):
+def test_export_has_all_keys(demo):
     users = exported(demo).users
     assert [user["id"] for user in users] == ["nora", "tomas", "mei"]
     for user in users:
@@ -73,7 +73,7 @@ def test_all_keys_of_the_format_are_there(demo):
             }
 
 
-def test_a_persona_is_a_profile_and_what_it_does_not_tell_is_null(demo):
+def test_persona_becomes_profile_with_null_traits(demo):
     nora = exported(demo).users[0]["user_profile"]
     assert (nora["uuid"], nora["name"], nora["age"]) == ("nora", "Nora Lindqvist", 34)
     assert nora["gender"] is None and nora["hobbies_and_interests"] is None
@@ -81,14 +81,14 @@ def test_a_persona_is_a_profile_and_what_it_does_not_tell_is_null(demo):
     assert nora["formatted_str"] == demo.states.profiles[0].profile
 
 
-def test_counts_of_updates_are_of_the_whole_run_in_every_period_as_published(demo):
+def test_update_counts_cover_all_periods(demo):
     user = exported(demo).users[0]
     later = [name for period in user["periods"][1:] for name in period["updates"]]
     for period in user["periods"]:
         assert period["update_cnts"] == {name: later.count(name) for name in user["state_schema"]}
 
 
-def test_the_demo_comes_back_row_by_row(demo, read_back):
+def test_demo_is_reproduced_row_by_row(demo, read_back):
     same_rows(demo, read_back(exported(demo).users, demo.domain))
 
 
@@ -110,7 +110,7 @@ SIZES = st.fixed_dictionaries(
 
 @examples(25)
 @given(sizes=SIZES, seed=st.integers(0, 2**31))
-def test_generated_users_come_back_row_by_row_and_every_sentence_holds_of_them(demo, read_back, sizes, seed):
+def test_generated_users_are_reproduced_and_pass_checks(demo, read_back, sizes, seed):
     assume(sizes["min_variants"] <= sizes["choices_per_variable"] ** sizes["variables_per_question"])
     domain = replace(demo.domain, parameters=sizes, seed=seed)
     made = generated(demo, domain)
@@ -119,7 +119,7 @@ def test_generated_users_come_back_row_by_row_and_every_sentence_holds_of_them(d
     again = read_back(back.users, domain)
     same_rows(made, again)
     assert exported(again).text == back.text
-    soft = {"few_variables_change_more_often_than_set"}  # where every variable has changed that often
+    soft = {"changes_per_variable_within_limit"}  # where every variable has changed that often
     assert set(broken(again)) <= soft
 
 
@@ -163,12 +163,12 @@ NEEDS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3, unique=True
 
 @examples(25)
 @given(needs=NEEDS)
-def test_questions_that_share_variables_come_back_in_their_order(demo, read_back, needs):
+def test_question_order_survives_shared_variables(demo, read_back, needs):
     """The scripted simulator shares no variable between questions; a model's may."""
     user_id = demo.states.profiles[0].user_id
     named = list(dict.fromkeys(number for need in needs for number in need))
     variables = [
-        Variable(
+        variable(
             domain=demo.domain.name,
             user_id=user_id,
             variable=f"trait_{number}",
@@ -178,26 +178,24 @@ def test_questions_that_share_variables_come_back_in_their_order(demo, read_back
         for number in named
     ]
     changes = [
-        Change(
+        change(
             domain=demo.domain.name,
             user_id=user_id,
-            period=0,
             period_end="2020-10-01",
             variable=row.variable,
-            old=None,
             value=row.choices[0],
         )
         for row in variables
     ]
     states = States(demo.states.profiles[:1], variables, changes)
-    [life] = histories(states).values()
+    [history] = histories(states).values()
     for row in variables:
-        assert [question for question in life.questions if question in row.questions] == row.questions
+        assert [question for question in history.questions if question in row.questions] == row.questions
     made = generated(demo, demo.domain, states)
     same_rows(made, read_back(exported(made).users, demo.domain))
 
 
-def test_a_quarantined_user_is_left_out_and_named(demo):
+def test_quarantined_user_is_omitted(demo):
     lost = replace(demo.states.profiles[1], reason="the model gave no questions")
     states = replace(demo.states, profiles=[demo.states.profiles[0], lost, demo.states.profiles[2]])
     turns = [turn for turn in demo.turns if turn.episode_id != "tomas"]
@@ -209,7 +207,7 @@ def test_a_quarantined_user_is_left_out_and_named(demo):
     ]
 
 
-def test_a_user_with_a_message_that_tells_nothing_is_left_out(demo):
+def test_user_with_quarantined_message_is_omitted(demo):
     turns = [
         replace(turn, reason="it cannot be read") if turn is demo.turns[0] else turn for turn in demo.turns
     ]
@@ -218,7 +216,7 @@ def test_a_user_with_a_message_that_tells_nothing_is_left_out(demo):
     assert back.left_out[0].reason == "the message nora/0 is quarantined: it cannot be read"
 
 
-def test_a_quarantined_question_is_left_out_alone(demo, read_back):
+def test_quarantined_question_is_omitted_alone(demo, read_back):
     question = demo.of_kind("choice")[1].question
     probes = [
         replace(probe, reason="two answers alike", gold="", options=[], variants=[])
@@ -233,26 +231,22 @@ def test_a_quarantined_question_is_left_out_alone(demo, read_back):
     assert len(again.of_kind("choice")) == len(demo.of_kind("choice")) - 4
 
 
-def test_a_user_without_a_question_is_left_out(demo):
+def test_user_without_questions_is_omitted(demo):
     probes = [replace(probe, reason="lost") if probe.episode_id == "mei" else probe for probe in demo.probes]
     back = export_users(demo.states, demo.turns, probes)
     assert [user["id"] for user in back.users] == ["nora", "tomas"]
-    assert back.left_out[-1].reason == "no question of the user can be asked"
+    assert back.left_out[-1].reason == "the user has no valid question"
 
 
-def test_rows_that_are_not_whole_are_refused_by_name(demo):
+def test_incomplete_rows_are_refused(demo):
     without = [replace(probe, variants=[]) for probe in demo.probes]
-    with pytest.raises(
-        BadInput, match=r"nora/p0/q0: .*for which state each option is; materialize question/probes"
-    ):
+    with pytest.raises(BadInput, match=r"nora/p0/q0: .*one state per option; rebuild question/probes"):
         export_users(demo.states, demo.turns, without)
     undated = [replace(turn, sent_at="2020-01-01 19:00:00") for turn in demo.turns]
-    with pytest.raises(BadInput, match="nora/0 does not begin with its time, 2020-01-01"):
+    with pytest.raises(BadInput, match="nora/0 does not start with its time, 2020-01-01"):
         export_users(demo.states, undated, demo.probes)
     fewer = replace(demo.states, changes=demo.states.changes[1:])
-    with pytest.raises(
-        BadInput, match=r"nora: .* has no value in period 0; look at the checks of state/changes"
-    ):
+    with pytest.raises(BadInput, match=r"nora: .* has no value in period 0; see the checks of state/changes"):
         export_users(fewer, demo.turns, demo.probes)
 
 
@@ -264,7 +258,7 @@ def test_rows_that_are_not_whole_are_refused_by_name(demo):
         ("Age: over 40\ncomplementary info: She reads.\n\nShe walks.", "She reads.\n\nShe walks.", "over 40"),
     ],
 )
-def test_a_profile_of_any_form_keeps_all_its_words(demo, text, info, age):
+def test_any_profile_keeps_all_words(demo, text, info, age):
     profile = replace(demo.states.profiles[0], profile=text)
     made = exported(replace(demo, states=replace(demo.states, profiles=[profile])))
     told = made.users[0]["user_profile"]

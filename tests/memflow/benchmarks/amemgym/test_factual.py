@@ -1,15 +1,16 @@
-"""Memory factual recall: which claims are made, who is asked, and what the figures rest on."""
+"""Memory factual recall: its claims, requests and scores."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from factories import policy
 
 from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.answers import Findings, findings_of
 from memflow.benchmarks.amemgym.curves import make_curve_scores
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
-from memflow.benchmarks.amemgym.scripted_reading import latest_is
+from memflow.benchmarks.amemgym.scripted_reading import latest_statement_is
 from memflow.benchmarks.api import AssistantResults
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.requests import ChatRequest
@@ -24,7 +25,7 @@ def claim(number: int, period: int = 0, text: str = "mood: high", **over: object
     return Claim(domain="d", assistant="a", claim_id=f"{given['episode_id']}/{period}/{number}", **given)  # type: ignore[arg-type]
 
 
-def test_every_value_that_a_period_brings_is_a_claim_of_it(demo):
+def test_every_change_becomes_a_claim(demo):
     claims = make_claims(demo.domain, "a", demo.states, demo.turns)
     assert len(claims) == len(demo.states.changes) == len({one.claim_id for one in claims})
     by_user = {change.user_id for change in demo.states.changes}
@@ -37,24 +38,24 @@ def test_every_value_that_a_period_brings_is_a_claim_of_it(demo):
         assert one.reason is None and one.value is None
 
 
-def test_what_no_played_message_tells_is_quarantined(demo):
+def test_claim_without_played_message_is_quarantined(demo):
     lost, *rest = demo.turns
     claims = make_claims(demo.domain, "a", demo.states, [replace(lost, reason="unclear"), *rest])
     reasons = [one.reason for one in claims if one.reason]
     assert reasons and all(
         f"the message {lost.message_id}, which tells it, is quarantined" == r for r in reasons
     )
-    untold = make_claims(demo.domain, "a", demo.states, rest)
-    assert {one.reason for one in untold} == {None, "no message of the period tells it"}
+    unexposed_changes = make_claims(demo.domain, "a", demo.states, rest)
+    assert {one.reason for one in unexposed_changes} == {None, "no message of the period tells it"}
 
 
-def test_claims_of_the_published_users_are_all_told(base):
+def test_published_claims_are_never_quarantined(base):
     """Section 2 of the data: what the sessions of a period expose are just its updates."""
     claims = make_claims(base.domain, "a", base.states, base.turns)
     assert len(claims) == len(base.states.changes) and not [one for one in claims if one.reason]
 
 
-async def test_one_request_for_each_user_and_period_and_none_for_an_empty_memory():
+async def test_one_request_per_period_and_none_for_empty_memory():
     asked: list[ChatRequest] = []
 
     def judge(request: ChatRequest) -> Findings:
@@ -77,14 +78,14 @@ async def test_one_request_for_each_user_and_period_and_none_for_an_empty_memory
     assert [one.held_tokens for one in found] == [3, 3, 0, None]
 
 
-async def test_a_judge_that_says_nothing_of_use_is_a_reason():
+async def test_unusable_judgment_becomes_reason():
     found = await judge_claims(
         [claim(0)], {("u", 0): "- mood: high"}, ScriptedChat({"amemgym/claims": lambda request: "perhaps"})
     )
     assert found[0].value is None and "no usable answer" in (found[0].reason or "")
 
 
-def test_the_judge_can_say_neither_more_nor_fewer_than_there_are_claims():
+def test_judge_answers_every_claim():
     assert_bounded(findings_of(3))
     with pytest.raises(ValueError, match="at least 3"):
         findings_of(3)(supported=["yes"])
@@ -100,8 +101,8 @@ def test_the_judge_can_say_neither_more_nor_fewer_than_there_are_claims():
         ("", False),
     ],
 )
-def test_the_scripted_judge_goes_by_the_latest_statement(held: str, found: bool):
-    assert latest_is(held, "mood", "high") == found
+def test_scripted_judge_uses_latest_statement(held: str, found: bool):
+    assert latest_statement_is(held, "mood", "high") == found
 
 
 def figure(**over: object) -> Score:
@@ -130,7 +131,7 @@ def curves(demo, claims: Sequence[Claim] = (), policies: Sequence[Policy] = (), 
     return {(one.metric, one.slice): one for one in make_curve_scores(demo.domain, measured, [figure()])}
 
 
-def test_recall_is_the_share_of_claims_found_for_all_periods_and_for_each(demo):
+def test_recall_is_share_of_supported_claims(demo):
     claims = [
         *(claim(number, value=1.0) for number in range(3)),
         claim(3, value=0.0),
@@ -147,7 +148,7 @@ def test_recall_is_the_share_of_claims_found_for_all_periods_and_for_each(demo):
     assert whole.low is not None and whole.high is not None and whole.low <= 0.6 <= whole.high
 
 
-def test_too_few_verdicts_are_no_figure(demo):
+def test_low_coverage_gives_no_score(demo):
     found = curves(demo, [claim(0, value=1.0), claim(1, reason="the judge is ill")])
     whole = found["factual_recall", "all"]
     assert (whole.value, whole.coverage, whole.n) == (None, 0.5, 1)
@@ -155,8 +156,7 @@ def test_too_few_verdicts_are_no_figure(demo):
 
 
 def step(user: str, cycle: int, asked: int, answered: int, correct: int) -> Policy:
-    return Policy(
-        domain="d",
+    return policy(
         assistant="a",
         episode_id=user,
         step=cycle,
@@ -164,15 +164,13 @@ def step(user: str, cycle: int, asked: int, answered: int, correct: int) -> Poli
         cycle=cycle,
         feedback="complete",
         kinds=["x"],
-        changes=[],
         asked=asked,
         answered=answered,
         correct=correct,
-        since=0,
     )
 
 
-def test_a_cycle_scores_what_was_right_in_it_and_the_last_is_what_is_measured(demo):
+def test_cycle_accuracy_by_hand(demo):
     policies = [
         *(step("u", 0, 0, 0, 0), step("u", 1, 4, 4, 1), step("u", 2, 4, 4, 3)),
         *(step("v", 0, 0, 0, 0), step("v", 1, 4, 4, 2), step("v", 2, 4, 2, 2)),
@@ -186,5 +184,5 @@ def test_a_cycle_scores_what_was_right_in_it_and_the_last_is_what_is_measured(de
     assert found["accuracy", "cycle 1"].reason == "6 of 8 probes have a verdict; a figure needs 90%"
 
 
-def test_by_period_there_are_no_cycles(demo):
+def test_no_cycles_with_period_cadence(demo):
     assert curves(demo, policies=[step("u", 0, 0, 0, 0), replace(step("u", 0, 4, 4, 4), step=1)]) == {}

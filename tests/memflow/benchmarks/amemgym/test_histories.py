@@ -1,9 +1,9 @@
-"""The same question after every period: its history, and what memories come to that ignore news or are overwritten."""
+"""Histories of questions over periods, for memories that ignore or overwrite information."""
 
 from collections import Counter
 from typing import Any
 
-from following import curve, followed
+from checkpoint_scores import curve, followed
 
 from memflow.records import Probe
 from memflow.scoring.continual import NO_NONE
@@ -12,7 +12,7 @@ STILL, THROUGHOUT = [12, 4, 3, 1], 0
 """Of the demo's 12 questions, those with the gold of period 0 at each period, and those with it at all of them."""
 
 
-def test_a_question_is_the_same_after_every_period_and_nothing_is_asked_before(demo: Any) -> None:
+def test_question_keeps_id_and_first_checkpoint(demo: Any) -> None:
     choices = demo.of_kind("choice")
     assert {probe.question_id for probe in demo.of_kind("state")} == {None}
     assert not any(probe.opens for probe in choices)
@@ -24,12 +24,7 @@ def test_a_question_is_the_same_after_every_period_and_nothing_is_asked_before(d
     assert Counter(Counter(probe.question_id for probe in choices).values()) == {4: 12}
 
 
-def test_the_published_users_all_have_as_many_periods(base: Any) -> None:
-    counts = Counter(probe.question_id for probe in base.of_kind("choice"))
-    assert set(counts.values()) == {11}
-
-
-def test_the_demos_curves_by_hand(demo: Any, tmp_path: Any) -> None:
+def test_demo_histories_by_hand(demo: Any, tmp_path: Any) -> None:
     choices = demo.of_kind("choice")
     golds = {(probe.question_id, probe.checkpoint): probe.gold for probe in choices}
     by_question = {
@@ -77,7 +72,7 @@ def test_the_demos_curves_by_hand(demo: Any, tmp_path: Any) -> None:
     assert curve(found["none"], "accuracy") == curve(found["none"], "forgetting") == [0, 0, 0, 0]
 
 
-def test_guesses_are_those_of_none_and_without_it_nothing_is_shown(demo: Any, tmp_path: Any) -> None:
+def test_no_context_accuracy_needs_memory_none(demo: Any, tmp_path: Any) -> None:
     def guesses(probe: Probe) -> float:
         return float(probe.probe_id.endswith(("q0", "q1")))
 

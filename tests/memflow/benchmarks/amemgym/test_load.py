@@ -1,4 +1,4 @@
-"""Files as they ought to be, and every way of being damaged."""
+"""Valid and damaged files of published users."""
 
 import copy
 import json
@@ -77,7 +77,7 @@ def dumped(*users: dict) -> bytes:
     return json.dumps(list(users), ensure_ascii=False).encode()
 
 
-def test_a_whole_file_is_a_record_per_user(tmp_path):
+def test_valid_file_gives_record_per_user(tmp_path):
     records = read(tmp_path, dumped(user("u1"), user("u2")))
     assert [(record.record_id, record.position) for record in records] == [("u1", 0), ("u2", 1)]
     assert json.loads(records[1].content) == user("u2")
@@ -85,34 +85,34 @@ def test_a_whole_file_is_a_record_per_user(tmp_path):
     assert len(records[0].sha256) == 64 and records[0].sha256 == records[1].sha256
 
 
-def test_the_file_is_cut_off(tmp_path):
-    with pytest.raises(BadInput, match=r"data\.json: it is not whole JSON .*cut off.*Download"):
+def test_truncated_file_is_refused(tmp_path):
+    with pytest.raises(BadInput, match=r"data\.json: it is cut off or not JSON.*Download"):
         read(tmp_path, dumped(user())[:-100])
 
 
-def test_the_file_is_not_utf_8(tmp_path):
+def test_non_utf8_file_is_refused(tmp_path):
     with pytest.raises(BadInput, match="it is not UTF-8"):
         read(tmp_path, json.dumps([user("Zoë")], ensure_ascii=False).encode("latin-1"))
 
 
 @pytest.mark.parametrize("content", [b'{"a": 1}', b"[]", b'"users"'])
-def test_the_file_is_another_one(tmp_path, content):
-    with pytest.raises(BadInput, match="does not hold a list of users"):
+def test_file_without_user_list_is_refused(tmp_path, content):
+    with pytest.raises(BadInput, match="it contains no list of users"):
         read(tmp_path, content)
 
 
-def test_the_records_are_others(tmp_path):
-    with pytest.raises(BadInput, match="record 0, id: Field required"):
+def test_other_records_are_refused(tmp_path):
+    with pytest.raises(BadInput, match="record 0: at id: Field required"):
         read(tmp_path, b'[{"question": "q", "answer": "a"}]')
 
 
-def test_the_file_is_not_there(tmp_path):
-    with pytest.raises(MissingData, match=r"is not there\. Download"):
+def test_missing_file_is_refused(tmp_path):
+    with pytest.raises(MissingData, match=r"is missing\. Download"):
         read_records(PUBLISHED, {SOURCE: tmp_path / "none.json"})
 
 
-def test_an_id_stands_there_twice(tmp_path):
-    with pytest.raises(BadInput, match="the id 'u1' stands there twice"):
+def test_duplicate_id_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="the id u1 is there twice"):
         read(tmp_path, dumped(user("u1"), user("u1")))
 
 
@@ -133,42 +133,36 @@ def spoil(path: str, value=None) -> dict:
 @pytest.mark.parametrize(
     ("path", "value", "wrong"),
     [
-        ("qas.0.required_info", None, r"record 1 \(id u1\), qas.0.required_info: Field required"),
+        ("qas.0.required_info", None, r"record 1 \(id u1\): at qas.0.required_info: Field required"),
         ("user_profile.name", None, "user_profile.name: Field required"),
         ("user_profile.name", 7, "user_profile.name: Input should be a valid string"),
         (
             "periods.1.state",
             {"v": "b", "w": "y"},
-            "periods.1.state.w: it is 'y', where the updates .* make it 'x'",
+            "periods.1.state.w: it is 'y', but the updates .* give 'x'",
         ),
-        ("periods.1.state", {"v": "b"}, r"periods.1.state: its variables are not those"),
-        ("periods.1.updates", {}, "periods.1.state.v: it is 'b', where the updates up to there make it 'a'"),
-        ("periods.1.period_start", "2020-11-01", "period_start: it is not the day .* ends, 2020-10-01"),
+        ("periods.1.state", {"v": "b"}, r"periods.1.state: its variables differ"),
+        ("periods.1.updates", {}, "periods.1.state.v: it is 'b', but the updates so far give 'a'"),
+        ("periods.1.period_start", "2020-11-01", "period_start: it is not the end .*, 2020-10-01"),
         ("qas.0.required_info", ["v", "z"], "qas.0: required_info names 'z'"),
-        ("qas.0.answer_choices.1.state", ["b"], "answer_choices.1.state: it has not one value for each"),
-        ("qas.0.answer_choices.1.type", "random", "answer_choices.1.type: it is random, and some period has"),
+        ("qas.0.answer_choices.1.state", ["b"], "answer_choices.1.state: it needs one value per"),
+        ("qas.0.answer_choices.1.type", "random", "answer_choices.1.type: it is random, but some period has"),
         (
             "qas.0.answer_choices.1.state",
             ["b", "y"],
-            "answer_choices.1.type: it is experience, and no period has",
+            "answer_choices.1.type: it is experience, but no period has",
         ),
         ("qas.0.answer_choices.1.type", "guess", "qas.0.answer_choices.1.type: Input should be 'experience'"),
     ],
 )
-def test_a_record_is_damaged(tmp_path, path, value, wrong):
+def test_damaged_record_is_refused(tmp_path, path, value, wrong):
     with pytest.raises(BadInput, match=wrong):
         read(tmp_path, dumped(user("u0"), spoil(path, value)))
 
 
-def test_the_personas_that_ship_are_read(package):
-    sample = dataset("personas_sample")
-    records = read_records(sample, {name: package / name for name in sample.files})
-    assert len(records) == len({record.record_id for record in records}) >= 3
-
-
-def test_a_persona_line_is_broken(tmp_path):
+def test_broken_persona_line_is_refused(tmp_path):
     sample = dataset("personas_sample")
     path = tmp_path / "personas.jsonl"
     path.write_text('{"id": "a", "name": "A", "about": "x"}\n{"id": "b", "name"\n', encoding="utf-8")
-    with pytest.raises(BadInput, match="line 2 is not JSON"):
+    with pytest.raises(BadInput, match="line 2 is cut off or not JSON"):
         read_records(sample, {sample.files[0]: path})

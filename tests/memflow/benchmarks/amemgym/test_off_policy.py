@@ -1,4 +1,4 @@
-"""Off-policy: recorded dialogues given to a memory, and the runs that are not those of these users."""
+"""Off-policy: recorded dialogues given to memories, and runs that do not match the users."""
 
 import asyncio
 import copy
@@ -20,7 +20,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, RequestRefused
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.records import Entry, Probe, Record, Reply, TranscriptMessage, Turn
 from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
@@ -50,7 +50,7 @@ class Lived:
 
 
 def live(made, domain: Domain, turns: Sequence[Turn], memory: str, chat: Chat = CHAT) -> Lived:
-    factory = remember(memory, TOOLS)
+    factory = memory_factory(memory, TOOLS)
 
     async def walk() -> tuple[list[Played], list[Reply]]:
         episodes = BENCHMARK.episodes(domain, made.states, turns, [], chat)
@@ -108,9 +108,7 @@ def on(demo) -> Callable[[str], Lived]:
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
-def test_the_memory_that_was_recorded_holds_off_policy_what_it_held_and_scores_as_it_did(
-    demo, on, tmp_path, memory
-):
+def test_recorded_memory_reproduces_state_and_scores(demo, on, tmp_path, memory):
     played = on(memory)
     domain = off(demo)
     again = live(demo, domain, given(demo, as_records(tmp_path, recorded(played.said))), memory)
@@ -122,13 +120,13 @@ def test_the_memory_that_was_recorded_holds_off_policy_what_it_held_and_scores_a
     assert recorded(again.said) == recorded(played.said)
 
 
-def test_every_memory_is_given_the_same_dialogues(demo, on, tmp_path):
+def test_all_memories_get_same_dialogues(demo, on, tmp_path):
     turns = given(demo, as_records(tmp_path, recorded(on("full").said)))
     files = {recorded(live(demo, off(demo), turns, memory).said) for memory in ("awi", "mem0", "recent")}
     assert files == {recorded(on("full").said)}
 
 
-def test_off_policy_the_probes_are_the_same_and_nobody_is_asked_for_words(demo, on, tmp_path):
+def test_probes_stay_and_simulator_is_unused(demo, on, tmp_path):
     run = as_records(tmp_path, recorded(on("full").said))
     domain, turns = off(demo), given(demo, run)
     probes = asyncio.run(
@@ -147,7 +145,7 @@ def test_off_policy_the_probes_are_the_same_and_nobody_is_asked_for_words(demo, 
     live(demo, domain, turns, "bm25_message", Nobody({}))
 
 
-def test_what_is_exposed_stays_with_the_first_message(demo, on, tmp_path):
+def test_exposed_values_stay_on_first_message(demo, on, tmp_path):
     turns = given(demo, as_records(tmp_path, recorded(on("full").said)))
     firsts = [turn for turn in turns if turn.position == 0]
     assert [(turn.message_id, turn.text, turn.exposes) for turn in firsts] == [
@@ -159,7 +157,7 @@ def test_what_is_exposed_stays_with_the_first_message(demo, on, tmp_path):
     assert len({turn.message_id for turn in turns}) == len(turns)
 
 
-def test_a_session_that_a_lost_reply_cut_short_is_given_as_it_was(demo, tmp_path):
+def test_cut_session_is_given_as_recorded(demo, tmp_path):
     class Refusing(ScriptedChat):
         count = 0
 
@@ -180,16 +178,16 @@ def test_a_session_that_a_lost_reply_cut_short_is_given_as_it_was(demo, tmp_path
     ]
 
 
-def test_a_first_message_that_is_quarantined_stays_so_alone(demo, on, tmp_path):
+def test_quarantined_first_message_stays_alone(demo, on, tmp_path):
     """It was not played, so no run has a dialogue that begins with it."""
-    from memflow.benchmarks.amemgym.config import sizes_of
-    from memflow.benchmarks.amemgym.off_policy import replayed
+    from memflow.benchmarks.amemgym.config import parse_config
+    from memflow.benchmarks.amemgym.off_policy import recorded_turns
 
     lost, *rest = demo.turns
     said = [row for row in on("full").said if (row.episode_id, row.event) != (lost.episode_id, lost.event)]
     openings = [replace(lost, reason="not understood"), *rest]
     run = as_records(tmp_path, recorded(said))
-    turns = replayed(off(demo), sizes_of(off(demo)), openings, [*demo.records, *run])
+    turns = recorded_turns(off(demo), parse_config(off(demo)), openings, [*demo.records, *run])
     (kept,) = [turn for turn in turns if turn.event == 0 and turn.episode_id == lost.episode_id]
     assert kept.reason == "not understood" and kept.follow_ups == 0
 
@@ -200,17 +198,15 @@ def changed(
     return [replace(row, **{name: make(row) for name, make in of.items()}) for row in said]
 
 
-def test_a_run_of_other_users_is_refused(demo, on, tmp_path):
+def test_run_of_other_users_is_refused(demo, on, tmp_path):
     said = changed(on("full").said, episode_id=lambda row: f"x{row.episode_id}")
-    with pytest.raises(
-        BadInput, match=r"my_run: run.jsonl: it is a run of other users: x.* is not among the"
-    ):
+    with pytest.raises(BadInput, match=r"my_run: run.jsonl: the run has other users: x.* is not among the"):
         given(demo, as_records(tmp_path, recorded(said)))
 
 
-def test_a_run_of_the_same_names_with_other_words_is_refused(demo, on, tmp_path):
+def test_run_with_other_first_messages_is_refused(demo, on, tmp_path):
     said = changed(on("full").said, text=lambda row: row.text.replace("my", "our"))
-    wrong = r"user .*, period 0, session \d+: it begins with .*where this user's begins with"
+    wrong = r"user .*, period 0, session \d+: it starts with .*but the user's session starts with"
     with pytest.raises(BadInput, match=wrong):
         given(demo, as_records(tmp_path, recorded(said)))
 
@@ -218,35 +214,35 @@ def test_a_run_of_the_same_names_with_other_words_is_refused(demo, on, tmp_path)
 @pytest.mark.parametrize(
     ("keep", "wrong"),
     [
-        (lambda row, user: row.episode_id != user, "it has nothing of user .*; it is a run of 2 users"),
-        (lambda row, user: row.checkpoint != 2, "it has nothing of user .* in period 2"),
-        (lambda row, user: row.event != 0, r"period 0: it has \d+ sessions, where this user has \d+"),
+        (lambda row, user: row.episode_id != user, "it has no dialogue of user .*; the run has 2 users"),
+        (lambda row, user: row.checkpoint != 2, "it has no dialogue of user .* in period 2"),
+        (lambda row, user: row.event != 0, r"period 0: it has \d+ sessions, but the user has \d+"),
         (
             lambda row, user: not (row.checkpoint == 1 and row.position == 3),
-            "period 1, session 0: it has 3 messages, where the domain's rounds make 4",
+            "period 1, session 0: it has 3 messages, but the domain's rounds need 4",
         ),
         (
             lambda row, user: not (row.checkpoint == 1 and row.position == 1),
-            "period 1, session 0: message 1 is the user's, where it is the assistant's turn",
+            "period 1, session 0: message 1 has role user instead of assistant",
         ),
     ],
 )
-def test_a_run_that_is_not_whole_is_named_by_user_period_and_session(demo, on, tmp_path, keep, wrong):
+def test_incomplete_run_is_refused(demo, on, tmp_path, keep, wrong):
     user = on("full").said[0].episode_id
     said = [row for row in on("full").said if keep(row, user)]
     with pytest.raises(BadInput, match=wrong):
         given(demo, as_records(tmp_path, recorded(said)))
 
 
-def test_a_run_of_other_rounds_is_refused(demo, on, tmp_path):
+def test_run_with_other_rounds_is_refused(demo, on, tmp_path):
     domain = off(demo)
     longer = replace(domain, parameters={**domain.parameters, "rounds_update": 5})
     run = as_records(tmp_path, recorded(on("full").said))
-    with pytest.raises(BadInput, match="it has 4 messages, where the domain's rounds make 10"):
+    with pytest.raises(BadInput, match="it has 4 messages, but the domain's rounds need 10"):
         given(demo, run, longer)
 
 
-def test_a_run_of_more_users_serves_a_domain_that_takes_fewer(demo, on, tmp_path):
+def test_run_of_more_users_serves_limited_domain(demo, on, tmp_path):
     few = off(demo).limited(1)
     records = [*demo.records, *as_records(tmp_path, recorded(on("full").said))]
     states = asyncio.run(BENCHMARK.states(few, records, CHAT))
@@ -254,7 +250,7 @@ def test_a_run_of_more_users_serves_a_domain_that_takes_fewer(demo, on, tmp_path
     assert {turn.episode_id for turn in turns} == {demo.records[0].record_id}
 
 
-def test_policy_and_data_sets_have_to_agree(demo, on, tmp_path):
+def test_policy_must_match_datasets(demo, on, tmp_path):
     run = as_records(tmp_path, recorded(on("full").said))
     other = [replace(record, dataset="another_run") for record in run]
     with pytest.raises(BadInput, match="played on-policy, but its data set my_run is a recorded run"):
@@ -267,13 +263,13 @@ def test_policy_and_data_sets_have_to_agree(demo, on, tmp_path):
         asyncio.run(BENCHMARK.states(off(demo), run, CHAT))
 
 
-def test_a_run_of_another_benchmark_is_refused(on, tmp_path):
+def test_run_of_other_benchmark_is_refused(on, tmp_path):
     text = recorded(on("full").said, benchmark="memorybench")
-    with pytest.raises(BadInput, match="it is a run of the benchmark memorybench, not of amemgym"):
+    with pytest.raises(BadInput, match="the run's benchmark is memorybench, not amemgym"):
         as_records(tmp_path, text)
 
 
-def test_a_file_that_was_cut_off_is_named(on, tmp_path):
+def test_truncated_run_is_refused(on, tmp_path):
     text = recorded(on("full").said)
     with pytest.raises(BadInput, match=r"my_run: run.jsonl: it has \d+ messages where its header counts \d+"):
         as_records(tmp_path, text[: text.rindex("\n", 0, -1) + 1])
@@ -301,7 +297,7 @@ def published_records(folder: Path, files: dict[str, Any]) -> list[Record]:
     return read_records(replace(RUN, files=tuple(files)), paths)
 
 
-def test_the_published_codes_files_are_the_same_dialogues(demo, on, tmp_path):
+def test_published_files_give_same_dialogues(demo, on, tmp_path):
     said = on("rag_2_4_30").said
     theirs = given(demo, published_records(tmp_path, published(said)))
     assert theirs == given(demo, as_records(tmp_path, recorded(said)))
@@ -330,34 +326,34 @@ def put(*way: Any, value: Any) -> Callable[[Any], None]:
             "session 0, message 2, role: Input should be 'user' or 'assistant'",
         ),
         (put(0, 1, "content", value=""), "session 0, message 1, content: String should have at least 1"),
-        (put(0, 3, value=None), "period_01.json: user .*, period 1, session 0: it has 3 messages, .* make 4"),
-        (put(0, 0, "content", value="Hello."), 'period 1, session 0: it begins with "Hello.", where'),
-        (put(0, value=None), r"period 1: it has \d sessions, where this user has \d"),
-        (put(0, value=[]), 'period 1, session 0: it begins with ""'),
+        (put(0, 3, value=None), "period_01.json: user .*, period 1, session 0: it has 3 messages, .* need 4"),
+        (put(0, 0, "content", value="Hello."), 'period 1, session 0: it starts with "Hello.", but'),
+        (put(0, value=None), r"period 1: it has \d sessions, but the user has \d"),
+        (put(0, value=[]), 'period 1, session 0: it starts with ""'),
     ],
 )
-def test_a_damaged_published_file_is_named_by_place_and_fault(demo, on, tmp_path, spoil, wrong):
+def test_damaged_published_file_is_refused(demo, on, tmp_path, spoil, wrong):
     files = copy.deepcopy(published(on("full").said))
     spoil(next(content for name, content in files.items() if name.endswith("period_01.json")))
     with pytest.raises(BadInput, match=wrong):
         given(demo, published_records(tmp_path, files))
 
 
-def test_a_published_file_that_is_no_list_of_sessions(demo, tmp_path):
+def test_published_file_without_sessions_is_refused(demo, tmp_path):
     with pytest.raises(BadInput, match=r"period_00.json: the whole: Input should be a valid (list|array)"):
         published_records(tmp_path, {"u/interactions/period_00.json": {"sessions": []}})
 
 
-def test_a_query_without_its_time_is_not_the_users(demo, on, tmp_path):
+def test_first_message_without_time_is_refused(demo, on, tmp_path):
     """The published code asserts that a session begins with the query and its time before it."""
     files = copy.deepcopy(published(on("full").said))
     first = next(iter(files.values()))[0][0]
     first["content"] = first["content"].partition("\n")[2]
-    with pytest.raises(BadInput, match="session 0: it begins with"):
+    with pytest.raises(BadInput, match="session 0: it starts with"):
         given(demo, published_records(tmp_path, files))
 
 
-def test_published_users_are_given_a_run_of_theirs(base, tmp_path):
+def test_published_users_accept_their_run(base, tmp_path):
     """Two of the real users, off-policy with what the scripted chat said to them."""
     few = base.domain.limited(2)
     known = {record.record_id for record in base.records[:2]}

@@ -1,9 +1,10 @@
-"""On-policy beside off-policy: what is compared, and what is refused."""
+"""Comparison of on-policy and off-policy results, and refused comparisons."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
+from factories import row
 
 from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compare
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
@@ -30,7 +31,8 @@ def answered(domain: Domain, probes: list[Probe], name: str, right: Right, model
     for number, probe in enumerate(probes):
         wrong = str(1 + int(probe.gold) % len(probe.options)) if probe.options else "{}"
         replies.append(
-            Reply(
+            row(
+                Reply,
                 domain=domain.name,
                 assistant=name,
                 probe_id=probe.probe_id,
@@ -38,8 +40,6 @@ def answered(domain: Domain, probes: list[Probe], name: str, right: Right, model
                 checkpoint=probe.checkpoint,
                 text="as said",
                 parsed=probe.gold if right(number) else wrong,
-                recalled=[],
-                recalled_sources=[],
                 prompt=f"amemgym/{probe.kind}@0123",
                 model=model,
             )
@@ -76,7 +76,7 @@ def off(demo, choices) -> Side:
     return side(off_policy(demo.domain), choices, rights)
 
 
-def test_figures_differences_and_ranks(on, off, choices):
+def test_values_differences_and_ranks_by_hand(on, off, choices):
     rows = by_name(compare(on, off), "accuracy")
     assert list(rows) == ["full", "rag", "oracle"]
     full = rows["full"]
@@ -91,7 +91,7 @@ def test_figures_differences_and_ranks(on, off, choices):
     assert rows["rag"].difference == (0, 0, 0)
 
 
-def test_the_memory_score_is_between_chance_and_the_upper_bound(on, off, choices):
+def test_memory_score_lies_between_chance_and_upper_bound(on, off, choices):
     full = by_name(compare(on, off), "memory_score")["full"]
     chance = 1 / 4
     assert {len(probe.options) for probe in choices} == {4}
@@ -100,14 +100,14 @@ def test_the_memory_score_is_between_chance_and_the_upper_bound(on, off, choices
     assert by_name(compare(on, off), "memory_score")["oracle"].on.value == pytest.approx(1)
 
 
-def test_without_an_oracle_there_is_no_memory_score_and_it_says_so(demo, choices, off):
+def test_memory_score_needs_oracle(demo, choices, off):
     without = side(demo.domain, choices, {"full": GOOD["full"]})
     row = by_name(compare(without, off), "memory_score")["full"]
     assert row.on.value is None and row.rank_on is None and "oracle has not been scored" in row.reason
     assert by_name(compare(without, off), "accuracy")["full"].reason is None
 
 
-def test_only_what_was_answered_under_both_counts(demo, choices, on):
+def test_only_common_answers_count(demo, choices, on):
     other = off_policy(demo.domain)
     whole = answered(other, choices, "full", GOOD["full"])
     lost = 3
@@ -118,7 +118,7 @@ def test_only_what_was_answered_under_both_counts(demo, choices, on):
     assert row.n == len(choices) - lost and row.difference.value == 0
 
 
-def test_too_few_answers_make_no_figure(demo, choices, on):
+def test_low_coverage_gives_no_value(demo, choices, on):
     other = off_policy(demo.domain)
     whole = answered(other, choices, "full", GOOD["full"])
     replies = [replace(reply, parsed=None, reason="no answer") for reply in whole.replies]
@@ -127,7 +127,7 @@ def test_too_few_answers_make_no_figure(demo, choices, on):
     assert row.on.value is None and "0 of 48 probes have a verdict in both" in row.reason
 
 
-def test_the_domains_have_to_come_in_their_order(on, off):
+def test_swapped_domains_are_refused(on, off):
     with pytest.raises(BadInput, match="amemgym_demo_offpolicy is not played on-policy"):
         compare(off, on)
     with pytest.raises(BadInput, match="amemgym_demo is not played off-policy"):
@@ -159,12 +159,12 @@ def test_other_probes_are_refused(demo, choices, on, change):
         compare(on, side(off_policy(demo.domain), probes, {"full": GOOD["full"]}))
 
 
-def test_probes_may_come_from_another_file_under_another_name(demo, choices, on):
+def test_dataset_name_may_differ(demo, choices, on):
     renamed = [replace(probe, domain="other", dataset="my_users", evidence=[]) for probe in choices]
     assert compare(on, side(off_policy(demo.domain), renamed, GOOD))
 
 
-def test_another_chat_model_is_refused(demo, choices, on):
+def test_other_chat_model_is_refused(demo, choices, on):
     other = side(off_policy(demo.domain), choices, {"full": GOOD["full"]}, model="n" * 32)
     with pytest.raises(
         BadInput, match=r"full was not measured alike .* the chat model is mmmmmmmm on-policy and nn"
@@ -172,7 +172,7 @@ def test_another_chat_model_is_refused(demo, choices, on):
         compare(on, other)
 
 
-def test_another_wording_of_a_prompt_is_refused(demo, choices, on):
+def test_other_prompt_is_refused(demo, choices, on):
     whole = answered(off_policy(demo.domain), choices, "full", GOOD["full"])
     other = Answered(
         [replace(reply, prompt="amemgym/choice@4567") for reply in whole.replies], whole.verdicts
@@ -181,12 +181,12 @@ def test_another_wording_of_a_prompt_is_refused(demo, choices, on):
         compare(on, Side(off_policy(demo.domain), choices, {"full": other}))
 
 
-def test_nothing_in_common_is_refused(demo, choices, on):
+def test_no_common_assistant_is_refused(demo, choices, on):
     with pytest.raises(BadInput, match=r"no assistant was measured in both domains .*: alone"):
         compare(on, side(off_policy(demo.domain), choices, {"alone": GOOD["full"]}))
 
 
-def test_the_built_in_domains_are_of_both_policies():
+def test_built_in_domains_cover_both_policies():
     base, given = find("amemgym_base"), find("amemgym_base_offpolicy")
     assert {**base.parameters, "policy": "off"} == given.parameters
     assert given.datasets[0] == base.datasets[0]

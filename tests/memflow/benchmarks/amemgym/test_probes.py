@@ -1,4 +1,4 @@
-"""Probes: gold once, options in one order, evidence that tells what the answer rests on."""
+"""Probes: unique gold, stable option order, and evidence."""
 
 import json
 
@@ -16,12 +16,12 @@ def made(request):
     return request.getfixturevalue(request.param)
 
 
-def test_every_question_is_asked_after_every_period_with_its_state_probe(made):
-    for user_id, life in histories(made.states).items():
+def test_every_question_and_state_is_probed_every_period(made):
+    for user_id, history in histories(made.states).items():
         mine = [probe for probe in made.probes if probe.episode_id == user_id]
-        for period in range(len(life.periods)):
+        for period in range(len(history.periods)):
             numbers = [probe.probe_id for probe in mine if probe.checkpoint == period]
-            questions = len(life.questions)
+            questions = len(history.questions)
             assert numbers == [f"{user_id}/p{period}/{kind}{k}" for k in range(questions) for kind in "qs"]
     for choice, state in zip(made.probes[::2], made.probes[1::2], strict=True):
         assert (choice.kind, choice.metric) == ("choice", "accuracy")
@@ -29,37 +29,23 @@ def test_every_question_is_asked_after_every_period_with_its_state_probe(made):
         assert state.options == [] and state.variables == choice.variables
 
 
-def test_state_probes_of_variables_ask_for_each_one_once(demo, demo_by_variable):
+def test_variable_probes_cover_each_variable_once(demo, demo_by_variable):
     assert demo_by_variable.of_kind("choice") == demo.of_kind("choice")
-    for user_id, life in histories(demo_by_variable.states).items():
-        for period, state in enumerate(life.periods):
+    for user_id, history in histories(demo_by_variable.states).items():
+        for period, state in enumerate(history.periods):
             mine = [
                 probe
                 for probe in demo_by_variable.of_kind("state")
                 if (probe.episode_id, probe.checkpoint) == (user_id, period)
             ]
-            assert [probe.variables for probe in mine] == [[name] for name in life.schema]
+            assert [probe.variables for probe in mine] == [[name] for name in history.schema]
             assert all(probe.parent is None and len(probe.evidence) == 1 for probe in mine)
             for probe in mine:
                 assert json.loads(probe.gold) == {name: state[name] for name in probe.variables}
-                assert json.loads(probe.question) == {name: life.schema[name] for name in probe.variables}
+                assert json.loads(probe.question) == {name: history.schema[name] for name in probe.variables}
 
 
-def test_gold_is_an_option_and_what_is_revealed_is_the_present_state(made):
-    lives = histories(made.states)
-    for probe in made.probes:
-        state = lives[probe.episode_id].periods[probe.checkpoint]
-        assert json.loads(probe.revealed) == {name: state[name] for name in probe.variables}
-        if probe.kind == "choice":
-            assert 1 <= int(probe.gold) <= len(probe.options)
-            assert len(set(probe.options)) == len(probe.options)
-        else:
-            assert json.loads(probe.gold) == json.loads(probe.revealed)
-            schema = json.loads(probe.question)
-            assert all(value in schema[name] for name, value in json.loads(probe.gold).items())
-
-
-def test_one_state_has_one_gold_option_and_another_state_another(made):
+def test_equal_states_have_equal_gold(made):
     seen: dict[tuple[str, str, str], set[str]] = {}
     for probe in made.of_kind("choice"):
         question = probe.probe_id.rpartition("/")[2]
@@ -71,16 +57,7 @@ def test_one_state_has_one_gold_option_and_another_state_another(made):
     assert all(len(set(golds)) == len(golds) for golds in by_question.values())
 
 
-def test_options_keep_their_order_over_all_periods(made):
-    orders: dict[tuple[str, str], set[tuple[str, ...]]] = {}
-    for probe in made.of_kind("choice"):
-        orders.setdefault((probe.episode_id, probe.probe_id.rpartition("/")[2]), set()).add(
-            tuple(probe.options)
-        )
-    assert all(len(order) == 1 for order in orders.values())
-
-
-def test_the_evidence_tells_what_the_answer_rests_on(made):
+def test_evidence_exposes_needed_values(made):
     turns = {turn.message_id: turn for turn in made.turns}
     for probe in made.probes:
         told: dict[str, str] = {}
@@ -90,7 +67,7 @@ def test_the_evidence_tells_what_the_answer_rests_on(made):
         assert {name: told[name] for name in probe.variables} == json.loads(probe.revealed)
 
 
-def test_random_is_the_mean_of_one_by_n_over_the_published_questions(base):
+def test_random_accuracy_of_published_options(base):
     users = [json.loads(record.content) for record in base.records]
     counts = [len(question["answer_choices"]) for user in users for question in user["qas"]]
     by_hand = sum(1 / count for count in counts) / len(counts)
@@ -99,19 +76,7 @@ def test_random_is_the_mean_of_one_by_n_over_the_published_questions(base):
         assert len(base.of_kind("choice")) == 12 * 11 * 10
 
 
-def test_there_are_enough_variants_and_those_that_never_hold_come_last(demo):
-    golds: dict[tuple[str, str], set[int]] = {}
-    counts = {}
-    for probe in demo.of_kind("choice"):
-        key = (probe.episode_id, probe.probe_id.rpartition("/")[2])
-        golds.setdefault(key, set()).add(int(probe.gold))
-        counts[key] = len(probe.options)
-    for key, lived in golds.items():
-        assert counts[key] >= demo.domain.parameters["min_variants"]
-        assert lived == set(range(1, len(lived) + 1))
-
-
-def test_the_order_of_options_does_not_tell_the_time(demo):
+def test_option_order_does_not_reveal_time(demo):
     first = [probe.gold for probe in demo.of_kind("choice") if probe.checkpoint == 0]
     assert len(set(first)) > 1
 
@@ -125,7 +90,7 @@ class Blurred(ScriptedChat):
         return await super().complete(request)
 
 
-async def test_an_answer_that_is_always_mistaken_quarantines_its_question(demo):
+async def test_unrecoverable_answer_quarantines_question(demo):
     chat = Blurred(AMemGym().handlers())
     probes = await AMemGym().probes(demo.domain, demo.records, demo.states, demo.turns, chat)
     assert len(probes) == len(demo.probes)

@@ -1,4 +1,4 @@
-"""The scripted chat: it has a handler for every prompt, and reads no more than what is said."""
+"""The scripted chat: a handler for every prompt, and how it reads statements."""
 
 import asyncio
 import json
@@ -19,11 +19,11 @@ from memflow.memories.memory import Recall
 LEVELS = ["first_steps", "some_practice", "practice"]
 
 
-def test_every_prompt_has_a_handler_and_every_handler_a_prompt():
+def test_every_prompt_has_a_handler():
     assert set(AMemGym().handlers()) == {prompt.name for prompt in all_prompts("memflow.benchmarks.amemgym")}
 
 
-def test_the_simulator_prompts_are_those_that_no_assistant_is_asked_with():
+def test_simulator_prompts_are_complete():
     asked = {prompt.name.partition("/")[2].removesuffix("_zh") for prompt in all_prompts(PACKAGE)}
     assert asked - {*SIMULATOR, *JUDGE} == {
         f"{stem}{how}" for stem in ("choice", "state") for how in ("", "_with_notes", "_told")
@@ -37,7 +37,7 @@ def test_the_simulator_prompts_are_those_that_no_assistant_is_asked_with():
 
 
 @pytest.mark.parametrize("stem", sorted(twins()))
-def test_a_chinese_prompt_asks_for_the_same_as_its_twin(stem):
+def test_chinese_twin_has_same_fields(stem):
     english, chinese = prompt(stem), prompt(stem, language="zh")
     assert (chinese.name, chinese.language) == (f"{english.name}_zh", "zh")
     for what in ("fields", "output", "max_tokens", "temperature"):
@@ -46,7 +46,7 @@ def test_a_chinese_prompt_asks_for_the_same_as_its_twin(stem):
     assert re.search("[\u4e00-\u9fff]", chinese.sections[0][1] or chinese.sections[1][1])
 
 
-def test_what_is_asked_of_anybody_has_a_chinese_twin_but_for_the_bare_message_and_the_judge():
+def test_prompts_have_chinese_twins():
     stems = {each.name.partition("/")[2] for each in all_prompts(PACKAGE) if each.language == "en"}
     assert stems - twins() == {"reply", *JUDGE}
 
@@ -65,7 +65,7 @@ def test_what_is_asked_of_anybody_has_a_chinese_twin_but_for_the_bare_message_an
         ("", None),
     ],
 )
-def test_the_latest_statement_of_a_value_counts(text, value):
+def test_latest_statement_counts(text, value):
     assert last_stated(text, "sewing_level", LEVELS) == value
 
 
@@ -79,11 +79,11 @@ def test_the_latest_statement_of_a_value_counts(text, value):
         ("我的水平是刚刚入门。", None),
     ],
 )
-def test_statements_in_chinese_are_read_as_well(text, value):
+def test_chinese_statements_are_read(text, value):
     assert last_stated(text, "缝纫水平", ["刚刚入门", "略有练习", "入门"]) == value
 
 
-def test_options_in_chinese_say_whom_they_are_for():
+def test_chinese_options_name_their_values():
     options = [
         "既然你的缝纫水平是刚刚入门，你的缝纫预算是中等，就选正好合适的，其余的以后再说。",
         "既然你的缝纫水平是略有练习，你的缝纫预算是中等，就选正好合适的，其余的以后再说。",
@@ -99,7 +99,7 @@ OPTIONS = [
 ]
 
 
-def test_the_option_with_most_that_is_stated_is_the_best():
+def test_best_option_has_most_stated_values():
     assert statements(OPTIONS[0]) == {"sewing level": "first steps", "sewing budget": "moderate"}
     assert best_options("My sewing level is practice. My sewing budget is generous.", OPTIONS) == [2]
     assert best_options("My sewing budget is generous.", OPTIONS) == [1, 2]
@@ -107,7 +107,7 @@ def test_the_option_with_most_that_is_stated_is_the_best():
     assert best_options("Nothing of the kind.", ["Do this.", "Do that."]) == [0, 1]
 
 
-async def test_chinese_users_are_made_in_chinese_and_the_oracle_is_always_right(package, making):
+async def test_oracle_is_correct_on_chinese_users(package, making):
     made = await asyncio.to_thread(making, find("amemgym_demo_zh"), package)
     assert [row.reason for row in (*made.states.profiles, *made.turns, *made.probes) if row.reason] == []
     chat = ScriptedChat(AMemGym().handlers())
@@ -128,7 +128,7 @@ async def test_chinese_users_are_made_in_chinese_and_the_oracle_is_always_right(
         assert not re.search("[A-Za-z]", text)
 
 
-async def test_many_variables_are_joined_and_the_joined_is_told_as_one(package, making):
+async def test_mergeable_variables_are_merged(package, making):
     parameters = {"users": 3, "periods": 2, "questions": 10, "changes_per_period": 3}
     made = await asyncio.to_thread(
         making, replace(find("amemgym_base_generated"), parameters=parameters), package

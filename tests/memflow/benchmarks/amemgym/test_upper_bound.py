@@ -1,4 +1,4 @@
-"""The upper bound: the oracle is asked once for each question, variant and model, whatever the periods."""
+"""The upper bound: one oracle request per question, variant and model."""
 
 import json
 from collections import Counter
@@ -9,7 +9,7 @@ from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.run.answer import answer_all
 
 
@@ -34,11 +34,11 @@ async def ask_oracle(made, ledger: Counting, model: str = "one"):
     chat = LedgeredChat(
         ScriptedChat(benchmark.handlers(), name=model), ledger, RequestContext(run="test", stage="answer")
     )
-    memory = remember("oracle", Tools(chat, HashingEmbedder()))
+    memory = memory_factory("oracle", Tools(chat, HashingEmbedder()))
     return await answer_all(benchmark, made.domain, "oracle", made.of_kind("choice"), {}, memory, chat)
 
 
-async def test_the_published_users_are_asked_for_once_a_variant(base):
+async def test_oracle_is_requested_once_per_variant(base):
     ledger = Counting()
     replies = await ask_oracle(base, ledger)
     users = [json.loads(record.content) for record in base.records]
@@ -50,7 +50,7 @@ async def test_the_published_users_are_asked_for_once_a_variant(base):
     assert len(choices) > len(lived) > 0.9 * len(choices)
 
 
-async def test_each_model_has_a_bound_of_its_own(demo):
+async def test_each_model_has_its_own_bound(demo):
     ledger = Counting()
     await ask_oracle(demo, ledger)
     variants = {(probe.episode_id, probe.question, probe.revealed) for probe in demo.of_kind("choice")}

@@ -1,12 +1,9 @@
-"""Verdicts and figures of agents whose knowledge the test decides: what each must score, and fail by.
-
-What the benchmark's facts say of such agents is test_without_a_model.py.
-"""
+"""Verdicts and scores of agents with known behavior."""
 
 from dataclasses import replace
 
 import pytest
-from knowing import figures, frozen, one_period_late, overall, perfect, replies, verdicts_of
+from amemgym_agents import figures, frozen, one_period_late, overall, perfect, replies, verdicts_of
 
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.amemgym.verdicts import FAILURES, make_verdicts
@@ -26,15 +23,16 @@ def made(request):
     return request.getfixturevalue(request.param)
 
 
-def test_what_is_known_and_not_used_fails_only_by_utilization(made):
+def test_unused_knowledge_is_utilization_failure(made):
     found = overall(made, perfect, clumsy=True)
     assert (found["accuracy"], found["utilization_failure"], found["state_match"]) == (0, 1, 1)
 
 
-def test_a_state_probe_matches_when_every_variable_does(made):
-    lives = histories(made.states)
+def test_state_probe_needs_every_variable(made):
+    histories_by_user = histories(made.states)
     same = [
-        lives[probe.episode_id].periods[0][name] == lives[probe.episode_id].periods[probe.checkpoint][name]
+        histories_by_user[probe.episode_id].periods[0][name]
+        == histories_by_user[probe.episode_id].periods[probe.checkpoint][name]
         for probe in made.of_kind("state")
         for name in probe.variables
     ]
@@ -49,7 +47,7 @@ def test_a_state_probe_matches_when_every_variable_does(made):
     assert overall(made, frozen)["state_match"] == pytest.approx(share)
 
 
-def test_the_memory_score_pools_users_in_a_period_and_its_variant_does_not(base):
+def test_memory_score_pools_users_per_period(base):
     rows = figures(base, verdicts_of(base, frozen))
     ratios = [
         (rows[("accuracy", "standard", part)].value - rows[("random", "standard", part)].value)
@@ -62,7 +60,7 @@ def test_the_memory_score_pools_users_in_a_period_and_its_variant_does_not(base)
     assert variant != pytest.approx(sum(ratios) / 11, abs=1e-6)
 
 
-def test_figures_have_intervals_that_hold_them(base):
+def test_intervals_contain_values(base):
     rows = figures(base, verdicts_of(base, one_period_late))
     row = rows[("accuracy", "standard", "all")]
     assert row.low < row.value < row.high
@@ -71,7 +69,7 @@ def test_figures_have_intervals_that_hold_them(base):
     assert memory.low < memory.value < memory.high
 
 
-def test_without_the_oracle_there_is_no_memory_score(demo):
+def test_memory_score_needs_oracle(demo):
     rows = figures(demo, verdicts_of(demo, frozen), oracle=[])
     for metric in ("memory_score", "upper_bound"):
         row = rows[(metric, "standard", "all")]
@@ -79,13 +77,13 @@ def test_without_the_oracle_there_is_no_memory_score(demo):
     assert rows[("accuracy", "standard", "all")].value is not None
 
 
-def test_an_upper_bound_at_chance_gives_no_scale(demo):
+def test_upper_bound_at_chance_gives_no_memory_score(demo):
     rows = figures(demo, verdicts_of(demo, frozen), oracle=verdicts_of(demo, perfect, clumsy=True))
     row = rows[("memory_score", "standard", "all")]
     assert row.value is None and "above chance" in row.reason
 
 
-def test_a_reply_without_an_answer_is_no_verdict_and_no_zero(demo):
+def test_unparsed_reply_has_no_value(demo):
     given = replies(demo, perfect)
     lost = {probe.probe_id for probe in demo.of_kind("choice")[:5]}
     given = [
@@ -106,7 +104,7 @@ def test_a_reply_without_an_answer_is_no_verdict_and_no_zero(demo):
     assert rows[("state_unparsed", "standard", "all")].value == 0
 
 
-def test_an_unparsed_reply_is_worth_a_guess_under_the_chance_rule(demo):
+def test_chance_variant_counts_unparsed_as_guess(demo):
     lost = demo.of_kind("choice")[:5]
     given = [
         replace(row, parsed=None, reason="half a JSON") if row.probe_id in {p.probe_id for p in lost} else row
@@ -130,7 +128,7 @@ def test_an_unparsed_reply_is_worth_a_guess_under_the_chance_rule(demo):
     assert rows[("memory_score", "standard", "all")].value is None
 
 
-def test_where_nothing_was_said_there_is_nothing_to_guess_for(demo):
+def test_missing_reply_is_no_guess(demo):
     given = [replace(row, text=None, parsed=None, reason="no answer came") for row in replies(demo, perfect)]
     verdicts = make_verdicts(demo.domain, demo.probes, given)
     assert {(row.value, row.reason) for row in verdicts if row.metric == "unparsed"} == {
@@ -142,7 +140,7 @@ def test_where_nothing_was_said_there_is_nothing_to_guess_for(demo):
         assert (row.value, row.n, row.coverage) == (None, 0, 0)
 
 
-def test_an_upper_bound_whose_replies_do_not_parse_is_bound_by_the_chance_rule(demo):
+def test_chance_variant_bounds_unparsed_oracle(demo):
     none = [replace(row, parsed=None, reason="half a JSON") for row in replies(demo, perfect)]
     oracle = make_verdicts(demo.domain, demo.probes, none)
     rows = figures(demo, verdicts_of(demo, perfect), oracle=oracle)
@@ -151,7 +149,7 @@ def test_an_upper_bound_whose_replies_do_not_parse_is_bound_by_the_chance_rule(d
     assert rows[("upper_bound", "standard", "all")].value is None
 
 
-def test_few_lost_replies_leave_the_figure_standing(demo):
+def test_few_unparsed_replies_keep_score(demo):
     given = replies(demo, perfect)
     given[0] = replace(given[0], parsed=None, reason="half a JSON")
     rows = figures(demo, make_verdicts(demo.domain, demo.probes, given))
@@ -159,7 +157,7 @@ def test_few_lost_replies_leave_the_figure_standing(demo):
     assert rows[("accuracy", "standard", "all")].coverage == pytest.approx(47 / 48)
 
 
-def test_a_lost_state_probe_takes_the_attribution_and_leaves_the_accuracy(demo):
+def test_unparsed_state_probe_removes_attribution_only(demo):
     given = replies(demo, frozen)
     state = [probe.probe_id for probe in demo.of_kind("state")]
     given = [replace(row, parsed=None, reason="nothing") if row.probe_id in state else row for row in given]
@@ -171,7 +169,7 @@ def test_a_lost_state_probe_takes_the_attribution_and_leaves_the_accuracy(demo):
             assert row.value is not None or "state probe of period" in row.reason
 
 
-def test_the_identity_counts_the_errors_that_could_not_be_attributed(demo):
+def test_identity_covers_unattributed_errors(demo):
     given = replies(demo, one_period_late)
     verdicts = make_verdicts(demo.domain, demo.probes, given)
     wrong = [row.probe_id for row in verdicts if row.metric == "accuracy" and row.value == 0]
@@ -187,7 +185,7 @@ def test_the_identity_counts_the_errors_that_could_not_be_attributed(demo):
     assert found == [(metric, "all") for metric in FAILURES.values()]
 
 
-def test_a_lost_probe_of_a_variable_takes_the_attributions_that_rest_on_it(demo_by_variable):
+def test_unparsed_variable_probe_removes_its_attributions(demo_by_variable):
     made, given = demo_by_variable, replies(demo_by_variable, frozen)
     right = make_verdicts(made.domain, made.probes, given)
     wrong = {row.probe_id for row in right if row.metric == "accuracy" and row.value == 0}
@@ -210,21 +208,21 @@ def test_a_lost_probe_of_a_variable_takes_the_attributions_that_rest_on_it(demo_
     }
 
 
-def test_an_option_that_is_not_there_is_no_wrong_answer(demo):
+def test_invalid_option_has_no_value(demo):
     given = replies(demo, perfect)
     given[0] = replace(given[0], parsed="17")
     row = make_verdicts(demo.domain, demo.probes, given)[0]
     assert row.value is None and "'17' is none of the options 1 to" in row.reason
 
 
-def test_a_quarantined_probe_and_one_that_was_not_asked_say_so(demo):
+def test_quarantined_and_missing_replies_have_reasons(demo):
     probes = [replace(demo.probes[0], reason="no message tells it"), *demo.probes[1:]]
     rows = make_verdicts(demo.domain, probes, replies(demo, perfect)[:-1])
     assert rows[0].reason == "the probe is quarantined: no message tells it"
     assert "has no reply" in rows[-1].reason
 
 
-def test_replies_of_two_assistants_are_not_mixed(demo):
+def test_mixed_assistants_are_refused(demo):
     given = replies(demo, perfect)
     given[3] = replace(given[3], assistant="another")
     with pytest.raises(BadInput, match="one assistant"):

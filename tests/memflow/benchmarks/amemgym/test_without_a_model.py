@@ -19,9 +19,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from amemgym_agents import figures, forgets_after, frozen, one_period_late, overall, perfect, verdicts_of
 from hypothesis import given
 from hypothesis import strategies as st
-from knowing import figures, forgets_after, frozen, one_period_late, overall, perfect, verdicts_of
 from profiles import examples
 
 from memflow.benchmarks.amemgym import AMemGym
@@ -30,7 +30,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import find
-from memflow.metrics.diagnosis import last_write, memory_score
+from memflow.metrics.diagnosis import last_change, memory_score
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of
 
@@ -73,7 +73,7 @@ def by_period(rows, metric: str) -> list[float]:
 # 1
 
 
-def test_1_the_file_is_read_whole(base):
+def test_1_published_file_is_complete(base):
     assert len(base.states.profiles) == len(base.records)
     assert not [row for row in (*base.states.profiles, *base.turns, *base.probes) if row.reason is not None]
     assert len(base.of_kind("choice")) == len(base.of_kind("state")) == len(base.records) * 11 * 10
@@ -82,7 +82,7 @@ def test_1_the_file_is_read_whole(base):
 # 2
 
 
-def test_2_random_is_the_mean_of_one_by_n_in_every_period(base):
+def test_2_random_accuracy_in_every_period(base):
     rows = figures(base, verdicts_of(base, perfect))
     users = [json.loads(record.content) for record in base.records]
     by_hand = [1 / len(question["answer_choices"]) for user in users for question in user["qas"]]
@@ -93,14 +93,14 @@ def test_2_random_is_the_mean_of_one_by_n_in_every_period(base):
 # 3
 
 
-def test_3_the_oracle_scores_one_and_fails_by_nothing(made):
+def test_3_oracle_is_perfect_without_failures(made):
     found = overall(made, perfect)
     for metric in ("accuracy", "upper_bound", "memory_score", "state_match"):
         assert found[metric] == pytest.approx(1)
     assert [found[metric] for metric in ("write_failure", "read_failure", "utilization_failure")] == [0, 0, 0]
 
 
-def test_3_against_a_lower_bound_the_oracle_scores_more_than_one(base):
+def test_3_oracle_exceeds_estimated_upper_bound(base):
     """(1 - random) / (upper bound - random), where the model itself does not use all that it is told."""
     rows = figures(base, verdicts_of(base, perfect), oracle=verdicts_of(base, forgets_after(3)))
     chance, bound = (np.array(by_period(rows, metric)) for metric in ("random", "upper_bound"))
@@ -113,31 +113,31 @@ def test_3_against_a_lower_bound_the_oracle_scores_more_than_one(base):
 # 4 and 5
 
 
-def test_4_period_0_alone_is_right_as_often_as_the_states_are_as_they_were(base):
+def test_4_frozen_agent_accuracy(base):
     rows = figures(base, verdicts_of(base, frozen))
     right = [round(value * 10 * len(base.records), 6) for value in by_period(rows, "accuracy")]
     assert right == known(base, AS_IN_PERIOD_0)
 
 
-def test_4_period_0_alone_knows_what_never_changed(base):
-    lives = histories(base.states)
+def test_4_frozen_agent_knows_unchanged_states(base):
+    histories_by_user = histories(base.states)
     verdicts = {row.probe_id: row.value for row in verdicts_of(base, frozen) if row.metric == "state_match"}
     for probe in base.of_kind("state"):
-        periods = lives[probe.episode_id].periods
-        moved = any(last_write(periods, name, probe.checkpoint) > 0 for name in probe.variables)
+        periods = histories_by_user[probe.episode_id].periods
+        moved = any(last_change(periods, name, probe.checkpoint) > 0 for name in probe.variables)
         if not moved:
             assert verdicts[probe.probe_id] == 1
 
 
 @pytest.mark.parametrize("knows", [frozen, one_period_late])
-def test_4_and_5_what_is_never_or_lately_written_fails_only_by_write(made, knows):
+def test_4_and_5_late_writes_are_write_failures(made, knows):
     found = overall(made, knows)
     assert found["accuracy"] < 1
     assert found["write_failure"] == pytest.approx(1 - found["accuracy"])
     assert found["read_failure"] == found["utilization_failure"] == 0
 
 
-def test_5_one_period_late_is_right_three_times_in_five(base):
+def test_5_late_agent_is_right_in_three_of_five(base):
     rows = figures(base, verdicts_of(base, one_period_late))
     accuracy = by_period(rows, "accuracy")
     assert accuracy[0] == 1
@@ -148,7 +148,7 @@ def test_5_one_period_late_is_right_three_times_in_five(base):
 
 
 @pytest.mark.parametrize("periods", [0, 1, 3])
-def test_6_what_is_forgotten_fails_only_by_read_and_only_when_it_is_old(made, periods):
+def test_6_forgotten_states_are_read_failures(made, periods):
     rows = figures(made, verdicts_of(made, forgets_after(periods)))
     found = {metric: row.value for (metric, _, part), row in rows.items() if part == "all"}
     assert found["read_failure"] == pytest.approx(1 - found["accuracy"])
@@ -158,10 +158,10 @@ def test_6_what_is_forgotten_fails_only_by_read_and_only_when_it_is_old(made, pe
             assert rows["read_failure", "standard", f"period {period}"].value == 0
 
 
-def test_6_states_are_as_old_when_asked_for_as_was_counted(base):
-    lives = histories(base.states)
+def test_6_state_ages_match_counts(base):
+    histories_by_user = histories(base.states)
     ages = Counter(
-        probe.checkpoint - last_write(lives[probe.episode_id].periods, name, probe.checkpoint)
+        probe.checkpoint - last_change(histories_by_user[probe.episode_id].periods, name, probe.checkpoint)
         for probe in base.of_kind("state")
         for name in probe.variables
     )
@@ -173,10 +173,10 @@ def test_6_states_are_as_old_when_asked_for_as_was_counted(base):
 
 @examples(15)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_7_failures_add_up_to_the_errors_of_any_agent(demo, seed):
-    def knows(life, period, name):
+def test_7_failures_add_up_to_errors(demo, seed):
+    def knows(history, period, name):
         whims = (frozen, one_period_late, forgets_after(1), perfect)
-        return whims[(seed >> (2 * (len(name) + period) % 16)) % 4](life, period, name)
+        return whims[(seed >> (2 * (len(name) + period) % 16)) % 4](history, period, name)
 
     for clumsy in (False, True):
         rows = figures(demo, verdicts_of(demo, knows, clumsy=clumsy))
@@ -190,9 +190,9 @@ def test_7_failures_add_up_to_the_errors_of_any_agent(demo, seed):
             assert min(values) >= 0
 
 
-def test_7_a_mixed_agent_fails_by_write_and_by_read(made):
-    def mixed(life, period, name):
-        return (frozen, forgets_after(1), perfect)[len(name) % 3](life, period, name)
+def test_7_mixed_agent_has_write_and_read_failures(made):
+    def mixed(history, period, name):
+        return (frozen, forgets_after(1), perfect)[len(name) % 3](history, period, name)
 
     rows = figures(made, verdicts_of(made, mixed))
     for row in rows.values():
@@ -210,7 +210,7 @@ def played(made, memory: str):
     benchmark = AMemGym()
     chat = ScriptedChat(benchmark.handlers())
     episodes = benchmark.episodes(made.domain, made.states, made.turns, [], chat)
-    remember = find(memory).remember(Tools(chat, HashingEmbedder()))
+    remember = find(memory).factory(Tools(chat, HashingEmbedder()))
     return asyncio.run(play_all(episodes, remember, benchmark.replier(made.domain, chat)))
 
 
@@ -222,7 +222,7 @@ def buffers(made, memory: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("memory", WRITES[12])
-def test_8_the_buffer_writes_as_often_as_was_counted(base, memory):
+def test_8_buffer_write_counts(base, memory):
     freq, ns = (int(number) for number in memory.split("_")[1:3])
     written, left = buffers(base, memory)
     assert written == known(base, WRITES)[memory] * freq
@@ -231,7 +231,7 @@ def test_8_the_buffer_writes_as_often_as_was_counted(base, memory):
     assert written + left == 2 * replies
 
 
-def test_8_two_and_four_leave_four_messages_a_user(base):
+def test_8_buffer_leaves_four_messages(base):
     assert buffers(base, "rag_2_4_30")[1] == 4 * len(base.records)
 
 
@@ -254,7 +254,7 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("agent", PUBLISHED)
-def test_9_the_memory_score_is_the_published_one(agent):
+def test_9_memory_score_matches_paper(agent):
     """The overall of each period is not printed, only its mean. The score is linear in it, so that a mean leaves as
     much open as the bounds of the periods differ: 0.006."""
     mean, score = PUBLISHED[agent]

@@ -1,15 +1,18 @@
 """The demo's contexts, and contexts made by hand."""
 
+import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import pytest
 
+from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.contexts import Asked, Context, Line
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import DOMAINS
-from memflow.records import Record
+from memflow.records import GoldLabel, Probe, Record, Turn
 from resources.library import Library
 
 
@@ -36,11 +39,32 @@ def records(bench: CoMem, demo: Domain) -> list[Record]:
 def context() -> Callable[..., Context]:
     """A context of so many messages, `m0`, `m1`, ..., two a session, with these questions."""
 
-    def made(messages: int, asked: Sequence[Asked] = (), name: str = "c") -> Context:
+    def made(messages: int, asked: Sequence[ContextQuestion] = (), name: str = "c") -> Context:
         lines = tuple(
-            Line(f"m{place}", "assistant" if place % 2 else "user", session=place // 2)
+            ContextMessage(f"m{place}", "assistant" if place % 2 else "user", session=place // 2)
             for place in range(messages)
         )
         return Context(name, "d", lines, tuple(asked))
 
     return made
+
+
+class Rows(NamedTuple):
+    """The rows of a domain up to its probes."""
+
+    turns: list[Turn]
+    labels: list[GoldLabel]
+    probes: list[Probe]
+
+
+@pytest.fixture(scope="session")
+def build(bench: CoMem) -> Callable[[Domain, list[Record]], Rows]:
+    """Build a domain's rows from its records, with labels that need no annotators."""
+    no_chat: Any = None
+
+    async def steps(domain: Domain, records: list[Record]) -> Rows:
+        turns = await bench.turns(domain, records, States(), no_chat)
+        labels = await bench.keys(domain, records, turns, None)
+        return Rows(turns, labels, await bench.probes(domain, records, States(), turns, no_chat, labels))
+
+    return lambda domain, records: asyncio.run(steps(domain, records))

@@ -1,18 +1,16 @@
-"""Every check of CoMem's rows: it holds of the demo, and a damage to its rows is named."""
+"""Every check of CoMem's rows passes on the demo, and fails on corrupted rows."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from factories import verdict
 
-from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.checks import EXPECTED, speakers
 from memflow.benchmarks.domains import Domain, find
 from memflow.checks.evaluation import check_rows
-from memflow.records import Record, Verdict
+from memflow.records import Record
 
 KEYS, PROBES, TURNS, VERDICTS = "question.keys", "question.probes", "utterance.turns", "score.verdicts"
 TABLES = (KEYS, PROBES, VERDICTS)
@@ -20,29 +18,17 @@ Rows = dict[str, list[Any]]
 
 
 @pytest.fixture(scope="module")
-def made(bench: CoMem, demo: Domain, records: list[Record]) -> Rows:
-    """The demo's rows, and the verdicts of one who guesses every fourth answer rightly."""
-
-    async def build() -> Rows:
-        nobody: Any = None
-        turns = await bench.turns(demo, records, States(), nobody)
-        keys = await bench.keys(demo, records, turns, None)
-        return {
-            TURNS: list(turns),
-            KEYS: list(keys),
-            PROBES: list(await bench.probes(demo, records, States(), turns, nobody, keys)),
-        }
-
-    rows = asyncio.run(build())
+def made(build: Callable[..., Any], demo: Domain, records: list[Record]) -> Rows:
+    """The demo's rows, and verdicts with every fourth answer correct."""
+    rows: Rows = dict(zip((TURNS, KEYS, PROBES), map(list, build(demo, records)), strict=True))
     rows[VERDICTS] = [
-        Verdict(
+        verdict(
             domain=demo.name,
             assistant="none",
             probe_id=probe.probe_id,
             episode_id=probe.episode_id,
             checkpoint=probe.checkpoint,
             dataset=probe.dataset,
-            metric="accuracy",
             value=float(number % 4 == 0),
         )
         for number, probe in enumerate(rows[PROBES])
@@ -88,11 +74,11 @@ def change_all(rows: Rows, table: str, question: str, **values: Any) -> None:
     rows[table] = [replace(row, **values) if row.question_id == question else row for row in rows[table]]
 
 
-def test_sound_rows_pass_every_check(rows: Rows):
+def test_valid_rows_pass_every_check(rows: Rows):
     assert failed(rows) == {}
 
 
-def test_sentences_are_passed_over_for_other_benchmarks(rows: Rows):
+def test_other_benchmarks_are_skipped(rows: Rows):
     rows[KEYS] = [replace(row, answer="elf", visible=-1) for row in rows[KEYS]]
     rows[PROBES] = [replace(row, gold="9", revealed="everything") for row in rows[PROBES]]
     assert failed(rows, "amemgym_demo") == {}
@@ -110,109 +96,109 @@ def _again(rows: Rows) -> Any:
 DAMAGES: dict[str, tuple[Damage, set[str]]] = {
     "a key says nothing": (
         lambda rows: change(rows, KEYS, WORK, 2, answer=None),
-        {"keys_have_an_answer_or_say_why_not", "what_is_asked_has_a_key", "gold_is_the_last_word_among_the_keys"},
+        {"labels_have_answer_or_reason", "probes_have_labels", "gold_matches_final_label"},
     ),
     "a key has an answer and a failure": (
         lambda rows: change(rows, KEYS, WORK, 2, reason="no usable answer"),
-        {"keys_have_an_answer_or_say_why_not"},
+        {"labels_have_answer_or_reason"},
     ),
     "a key is a letter": (
         lambda rows: change(rows, KEYS, WORK, 2, answer="B"),
         {
-            "keys_are_numbers_of_options_or_unknown",
-            "keys_are_options_that_there_are",
-            "gold_is_the_last_word_among_the_keys",
+            "labels_are_option_numbers_or_unknown",
+            "labels_in_options",
+            "gold_matches_final_label",
         },
     ),
     "a key is option 0": (
         lambda rows: change(rows, KEYS, WORK, 2, answer="0"),
         {
-            "keys_are_numbers_of_options_or_unknown",
-            "keys_are_options_that_there_are",
-            "gold_is_the_last_word_among_the_keys",
+            "labels_are_option_numbers_or_unknown",
+            "labels_in_options",
+            "gold_matches_final_label",
         },
     ),
     "a key is an option that there is not": (
         lambda rows: change(rows, KEYS, WORK, 2, answer="5"),
-        {"keys_are_options_that_there_are", "gold_is_the_last_word_among_the_keys"},
+        {"labels_in_options", "gold_matches_final_label"},
     ),
     "a checkpoint has no key": (
         lambda rows: rows[KEYS].pop(at(rows, KEYS, WORK, 4)),
         {
-            "questions_that_are_kept_have_a_key_at_every_checkpoint",
-            "what_is_asked_has_a_key",
-            "gold_is_the_last_word_among_the_keys",
+            "kept_questions_labeled_at_every_checkpoint",
+            "probes_have_labels",
+            "gold_matches_final_label",
         },
     ),
     "a later key sees less": (
         lambda rows: change(rows, KEYS, WORK, 4, visible=11),
-        {"later_keys_see_no_less", "questions_are_asked_after_what_their_key_was_made_from"},
+        {"visible_messages_never_decrease", "probes_see_same_messages_as_labels"},
     ),
     "a key sees more than was said": (
         lambda rows: change(rows, KEYS, WORK, 4, visible=25),
         {
-            "keys_see_nothing_after_their_checkpoint",
-            "questions_are_asked_after_what_their_key_was_made_from",
+            "labels_see_no_future_messages",
+            "probes_see_same_messages_as_labels",
         },
     ),
     "a key sees what comes after its checkpoint": (
         lambda rows: change(rows, KEYS, WORK, 1, visible=7),
         {
-            "keys_see_nothing_after_their_checkpoint",
-            "questions_are_asked_after_what_their_key_was_made_from",
+            "labels_see_no_future_messages",
+            "probes_see_same_messages_as_labels",
         },
     ),
     "another hand saw less, and only once": (
         lambda rows: rows[KEYS].insert(0, replace(_again(rows), made_by="published", visible=5)),
-        {"all_hands_saw_the_same", "questions_that_are_kept_have_a_key_at_every_checkpoint"},
+        {"annotators_see_same_messages", "kept_questions_labeled_at_every_checkpoint"},
     ),
     "a dropped question is asked": (
         lambda rows: change_all(rows, KEYS, WORK, dropped="two hands disagree"),
-        {"dropped_questions_are_not_asked"},
+        {"no_probes_of_dropped_questions"},
     ),
     "a kept question is not asked": (
         lambda rows: rows.update(
             {PROBES: [probe for probe in rows[PROBES] if probe.question_id != WORK]}
         ),
-        {"questions_that_are_kept_are_asked"},
+        {"kept_questions_have_probes"},
     ),
     "a question is not asked at a checkpoint": (
         lambda rows: rows[PROBES].pop(at(rows, PROBES, WORK, 3)),
-        {"questions_are_asked_at_every_checkpoint"},
+        {"probes_at_every_checkpoint"},
     ),
     "a question has no keys": (
         lambda rows: rows.update({KEYS: [key for key in rows[KEYS] if key.question_id != WORK]}),
-        {"what_is_asked_has_a_key", "gold_is_the_last_word_among_the_keys"},
+        {"probes_have_labels", "gold_matches_final_label"},
     ),
     "options change places": (
         lambda rows: change(
             rows, PROBES, WORK, 3, options=rows[PROBES][at(rows, PROBES, WORK, 3)].options[::-1]
         ),
-        {"options_stay_the_same_at_every_checkpoint"},
+        {"same_options_at_every_checkpoint"},
     ),
     "the gold is not the key's": (
         lambda rows: change(
             rows, PROBES, WORK, 3, gold=rows[PROBES][at(rows, PROBES, WORK, 1)].gold
         ),
-        {"gold_is_the_last_word_among_the_keys"},
+        {"gold_matches_final_label"},
     ),
     "a guess is graded by the last key": (
         lambda rows: change(
             rows, PROBES, WORK, 0, gold=rows[PROBES][at(rows, PROBES, WORK, 4)].gold
         ),
-        {"gold_is_the_last_word_among_the_keys"},
+        {"gold_matches_final_label"},
     ),
     "a question is asked too early": (
         lambda rows: change(rows, PROBES, WORK, 3, after="ana/1.0", evidence=[]),
-        {"questions_are_asked_after_what_their_key_was_made_from"},
+        {"probes_see_same_messages_as_labels"},
     ),
     "a question is asked after what was never said": (
         lambda rows: change(rows, PROBES, WORK, 3, after="ana/1.99", evidence=[]),
-        {"questions_are_asked_after_what_their_key_was_made_from"},
+        {"probes_see_same_messages_as_labels"},
     ),
     "evidence comes later": (
         lambda rows: change(rows, PROBES, WORK, 1, evidence=["ana/2.8"]),
-        {"evidence_has_been_said_when_it_is_asked_for"},
+        {"evidence_before_probe"},
     ),
     "evidence is another dialogue's": (
         lambda rows: change(
@@ -220,27 +206,27 @@ DAMAGES: dict[str, tuple[Damage, set[str]]] = {
                 turn.message_id for turn in rows[TURNS] if turn.episode_id != "ana"
             )]
         ),
-        {"evidence_has_been_said_when_it_is_asked_for"},
+        {"evidence_before_probe"},
     ),
     "checkpoint 0 tells the answer": (
         lambda rows: change(rows, PROBES, WORK, 0, revealed="by bus"),
-        {"nothing_is_revealed_before_anything_is_said"},
+        {"nothing_revealed_at_checkpoint_0"},
     ),
     "a rule knows of nothing": (
         lambda rows: change(rows, KEYS, WORK, 1, visible=0),
-        {"rules_know_nothing_of_nothing", "questions_are_asked_after_what_their_key_was_made_from"},
+        {"rule_labels_unknown_before_first_message", "probes_see_same_messages_as_labels"},
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damage_is_named_by_its_sentences(rows: Rows, damage: str):
+def test_corruption_fails_named_checks(rows: Rows, damage: str):
     apply, sentences = DAMAGES[damage]
     apply(rows)
     assert set(failed(rows)) == sentences
 
 
-def annotated(rows: Rows, models: tuple[str | None, str | None]) -> None:
+def annotate(rows: Rows, models: tuple[str | None, str | None]) -> None:
     rows[KEYS] = [
         replace(row, made_by=hand, model=model)
         for row in rows[KEYS]
@@ -250,24 +236,26 @@ def annotated(rows: Rows, models: tuple[str | None, str | None]) -> None:
 
 @pytest.mark.parametrize(
     ("models", "sentences"),
-    [(("a", "b"), set()), (("a", "a"), {"two_models_annotated"}), ((None, "b"), {"two_models_annotated"})],
+    [
+        (("a", "b"), set()),
+        (("a", "a"), {"annotator_and_verifier_differ"}),
+        ((None, "b"), {"annotator_and_verifier_differ"}),
+    ],
 )
-def test_a_model_that_verifies_itself_is_a_warning(
-    rows: Rows, models: tuple[str | None, str | None], sentences: set[str]
-):
-    annotated(rows, models)
+def test_verifier_of_own_labels_warns(rows: Rows, models: tuple[str | None, str | None], sentences: set[str]):
+    annotate(rows, models)
     assert set(failed(rows)) == sentences
-    assert {each.severity for each in EXPECTED if each.name == "two_models_annotated"} == {"warn"}
+    assert {each.severity for each in EXPECTED if each.name == "annotator_and_verifier_differ"} == {"warn"}
 
 
-def test_one_answer_that_is_mostly_right_is_a_warning(rows: Rows):
+def test_constant_gold_warns(rows: Rows):
     first = rows[PROBES][0].gold
     rows[KEYS] = [replace(row, answer=first) for row in rows[KEYS]]
     rows[PROBES] = [replace(row, gold=first) for row in rows[PROBES]]
-    assert failed(rows) == {"no_constant_answer_is_mostly_right": 4 * 22}
+    assert failed(rows) == {"constant_answer_below_50_percent": 4 * 22}
 
 
-def test_saying_that_there_is_no_telling_is_one_answer_at_whatever_place(rows: Rows):
+def test_unknown_option_is_constant_at_any_position(rows: Rows):
     untold = ("I don't know.", "a", "b", "c")
     rows[PROBES] = [
         replace(
@@ -278,7 +266,7 @@ def test_saying_that_there_is_no_telling_is_one_answer_at_whatever_place(rows: R
         for number, row in enumerate(rows[PROBES])
     ]
     outcome = failed(rows)
-    assert outcome["no_constant_answer_is_mostly_right"] == 4 * 22
+    assert outcome["constant_answer_below_50_percent"] == 4 * 22
 
 
 def no_telling(rows: Rows) -> set[str]:
@@ -290,25 +278,29 @@ def no_telling(rows: Rows) -> set[str]:
     }
 
 
-def test_guesses_that_are_mostly_right_are_a_warning_at_each_of_them(rows: Rows):
+def test_correct_no_context_answers_warn(rows: Rows):
     untold = no_telling(rows)
     guesses = [row for row in rows[VERDICTS] if row.checkpoint == 0]
     rows[VERDICTS] = [replace(row, value=1.0) if row.checkpoint == 0 else row for row in rows[VERDICTS]]
     told = [row for row in guesses if row.probe_id not in untold]
-    assert untold and failed(rows) == {"guesses_are_near_chance": len(told)}
+    assert untold and failed(rows) == {"no_context_accuracy_near_chance": len(told)}
 
 
-def test_knowing_that_there_is_no_telling_is_no_guess(rows: Rows):
-    unknowing = no_telling(rows)
+def test_unknown_option_is_no_guess(rows: Rows):
+    unknown_option = no_telling(rows)
     rows[VERDICTS] = [
-        replace(row, value=float(row.probe_id in unknowing)) if row.checkpoint == 0 else row
+        replace(row, value=float(row.probe_id in unknown_option)) if row.checkpoint == 0 else row
         for row in rows[VERDICTS]
     ]
     assert failed(rows) == {}
 
 
-def test_every_sentence_has_a_damage_that_it_finds():
-    warned = {"two_models_annotated", "no_constant_answer_is_mostly_right", "guesses_are_near_chance"}
+def test_every_check_has_a_corruption():
+    warned = {
+        "annotator_and_verifier_differ",
+        "constant_answer_below_50_percent",
+        "no_context_accuracy_near_chance",
+    }
     found = set().union(*(sentences for _, sentences in DAMAGES.values())) | warned
     # Those of speakers have theirs in test_speakers.py.
     elsewhere = {each.name for each in speakers.EXPECTED}

@@ -1,4 +1,4 @@
-"""How contexts are cut for each memory (paper, A.3.2), and that no place between two messages loses or doubles any."""
+"""Chunking of contexts per memory (paper, A.3.2): no boundary loses or duplicates a message."""
 
 import asyncio
 import re
@@ -8,19 +8,19 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_helpers import give, said
 from profiles import examples
-from remembering import give, said
 
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Context, Line
-from memflow.benchmarks.comem.turns import turns_of
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextMessage
+from memflow.benchmarks.comem.turns import make_turns
 from memflow.benchmarks.episodes import given_episodes
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Tools
-from memflow.memories.registry import handlers, remember
+from memflow.memories.registry import handlers, memory_factory
 from memflow.run.play import Event
 from memflow.tokens import quarters
 
@@ -43,13 +43,13 @@ def contexts(draw: st.DrawFn) -> Context:
     for place, ((role, speaker), length, begins) in enumerate(lengths):
         session += begins
         words = " ".join(f"w{place}x{number}" for number in range(length))
-        lines.append(Line(words, role, speaker, session, f"day {session}" if many else None))
+        lines.append(ContextMessage(words, role, speaker, session, f"day {session}" if many else None))
     return Context("c", "d", tuple(lines), ())
 
 
 def events(context: Context, arrivals: str, **over: object) -> tuple[Event, ...]:
-    parameters = Parameters(arrivals=arrivals, **over)  # type: ignore[arg-type]
-    [episode] = given_episodes(list(turns_of("d", context, parameters)))
+    parameters = CoMemConfig(arrivals=arrivals, **over)  # type: ignore[arg-type]
+    [episode] = given_episodes(list(make_turns("d", context, parameters)))
     return episode.events
 
 
@@ -59,7 +59,7 @@ def words_of(texts: Sequence[str]) -> Counter[str]:
 
 async def lived(name: str, come: Sequence[Event], tools: Tools | None = None) -> tuple[Memory, list[int]]:
     """A memory that was given these events, and the sequence numbers after each of them."""
-    memory, sequences = remember(name, tools or Tools(embedder=HashingEmbedder(16)))(EntryStore()), []
+    memory, sequences = memory_factory(name, tools or Tools(embedder=HashingEmbedder(16)))(EntryStore()), []
     for event in come:
         await give(memory, event.messages)
         sequences.append(memory.store.sequence)
@@ -69,9 +69,7 @@ async def lived(name: str, come: Sequence[Event], tools: Tools | None = None) ->
 @pytest.mark.parametrize("name", COVERING)
 @examples(25)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_at_every_tick_entries_and_buffer_hold_what_was_said_and_nothing_else(
-    name: str, context: Context, arrivals: str
-):
+def test_entries_and_buffer_cover_messages_at_every_step(name: str, context: Context, arrivals: str):
     come = events(context, arrivals, arrival_tokens=60)
     memory, sequences = asyncio.run(lived(name, come))
     for number, sequence in enumerate(sequences, start=1):
@@ -90,7 +88,7 @@ def test_at_every_tick_entries_and_buffer_hold_what_was_said_and_nothing_else(
 
 @examples(40)
 @given(context=contexts(), size=st.integers(8, 60), overlap=st.integers(0, 7))
-def test_chunks_of_a_script_are_the_same_however_it_arrives(context: Context, size: int, overlap: int):
+def test_script_chunks_are_independent_of_arrival(context: Context, size: int, overlap: int):
     made = []
     for arrivals in ARRIVALS:
         memory, _ = asyncio.run(
@@ -98,25 +96,25 @@ def test_chunks_of_a_script_are_the_same_however_it_arrives(context: Context, si
         )
         made.append([(item.text, item.sources) for item in memory.store.live("tokens")])
     assert made[1:] == made[:-1]
-    assert sum(quarters(line.text) for line in context.lines) < 4 * size or made[0]
+    assert sum(quarters(line.text) for line in context.messages) < 4 * size or made[0]
 
 
 @examples(40)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_a_pair_is_a_message_of_the_user_and_the_assistant_s_right_after_it(context: Context, arrivals: str):
+def test_pair_is_user_then_assistant(context: Context, arrivals: str):
     memory, _ = asyncio.run(lived("rag_pair", events(context, arrivals)))
-    place = {context.message_id(at): at for at in range(len(context.lines))}
+    place = {context.message_id(at): at for at in range(len(context.messages))}
     for item in memory.store.live("pair"):
         places = [place[source] for source in item.sources]
         assert places == list(range(places[0], places[0] + len(places))) and len(places) <= 2
         if len(places) == 2:
-            asked, answer = (context.lines[at] for at in places)
+            asked, answer = (context.messages[at] for at in places)
             assert (asked.role, answer.role) == ("user", "assistant")
     # And no such neighbours are left apart: what is alone has no partner.
     paired = {
         source for item in memory.store.live("pair") if len(item.sources) == 2 for source in item.sources
     }
-    for at, (asked, answer) in enumerate(zip(context.lines, context.lines[1:], strict=False)):
+    for at, (asked, answer) in enumerate(zip(context.messages, context.messages[1:], strict=False)):
         if (asked.role, answer.role) == ("user", "assistant"):
             assert {context.message_id(at), context.message_id(at + 1)} <= paired
 
@@ -144,7 +142,7 @@ def asked_of(name: str, come: Sequence[Event]) -> Counting:
 
 @examples(30)
 @given(context=contexts(), tokens=st.integers(20, 120))
-def test_an_arrival_is_one_trajectory_of_memp(context: Context, tokens: int):
+def test_arrival_is_one_memp_trajectory(context: Context, tokens: int):
     """Whoever speaks is counted in both: else names would push an arrival over the edge of a trajectory."""
     come = events(context, "tokens", arrival_tokens=tokens)
     whole = [
@@ -158,7 +156,7 @@ def test_an_arrival_is_one_trajectory_of_memp(context: Context, tokens: int):
 
 @examples(20)
 @given(context=contexts(), arrivals=st.sampled_from(ARRIVALS))
-def test_mem0_draws_facts_from_every_message_once(context: Context, arrivals: str):
+def test_mem0_extracts_from_every_message_once(context: Context, arrivals: str):
     """From two messages of an arrival at a time, as its paper has it."""
     come = events(context, arrivals, arrival_tokens=60)
     chat = asked_of("mem0", come)
@@ -168,8 +166,8 @@ def test_mem0_draws_facts_from_every_message_once(context: Context, arrivals: st
     assert Counter(new) == words_of([message.text for event in come for message in event.messages])
 
 
-async def test_full_is_cut_at_its_budget_and_says_by_how_much():
-    full, wide = (remember(name, Tools())(EntryStore()) for name in ("full_10", "full_200"))
+async def test_full_memory_reports_truncation():
+    full, wide = (memory_factory(name, Tools())(EntryStore()) for name in ("full_10", "full_200"))
     messages: list[Message] = said("a" * 20, "b" * 20, "c" * 20)
     for memory in (full, wide):
         await give(memory, messages)

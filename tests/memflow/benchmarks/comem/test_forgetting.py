@@ -1,8 +1,4 @@
-"""A memory built to overwrite forgets, one built to ignore news learns nothing, a perfect one does neither: by hand.
-
-Contexts of eight lines, so that two are said between checkpoints; the scripted chat answers by what stands in its
-notes, and says that it does not know where nothing does.
-"""
+"""Memories that overwrite, ignore or keep everything: forgetting and transfer by hand."""
 
 import asyncio
 import json
@@ -12,17 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forgetting import Ignoring, Overwriting, Perfect
+from memory_helpers import Ignoring, Overwriting, Perfect
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
+from memflow.memories.baselines import Nothing, Oracle
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory
-from memflow.memories.none import Nothing
-from memflow.memories.oracle import Oracle
 from memflow.metrics.backends import MetricBackends
 from memflow.metrics.continual import summary
 from memflow.records import Probe, Reply
@@ -36,13 +31,13 @@ TWO, MANY = "of two", "of many"
 
 
 def question(
-    name: str, asks: str, options: str, *known: tuple[int, int], unknowing: str = "I don't know."
+    name: str, asks: str, options: str, *known: tuple[int, int], unknown_option: str = "I don't know."
 ) -> dict[str, Any]:
     """A question whose option is right from a line on, which is its evidence: pairs of line and option."""
     return {
         "id": name,
         "question": asks,
-        "options": [*options.split(", "), unknowing],
+        "options": [*options.split(", "), unknown_option],
         "known": [{"after": line, "option": option, "evidence": [line]} for line, option in known],
     }
 
@@ -83,8 +78,8 @@ CHINESE: dict[str, Any] = {
         "不错。",
     ),
     "questions": [
-        question("work", "我怎么上班？", "电车, 自行车", (1, 1), unknowing="我不知道。"),
-        question("cat", "我的猫叫什么？", "盐巴, 胡椒", (3, 2), unknowing="我不知道。"),
+        question("work", "我怎么上班？", "电车, 自行车", (1, 1), unknown_option="我不知道。"),
+        question("cat", "我的猫叫什么？", "盐巴, 胡椒", (3, 2), unknown_option="我不知道。"),
     ],
 }
 PARTY: dict[str, Any] = {
@@ -175,7 +170,7 @@ def asked(
         keys = await bench.keys(domain, records, turns, None)
         probes = await bench.probes(domain, records, States(), turns, chat, keys)
         episodes = bench.episodes(domain, States(), turns, [], chat)
-        played = await play_all(episodes if remember.plays else [], remember, None)  # type: ignore[attr-defined]
+        played = await play_all(episodes if remember.needs_playing else [], remember, None)  # type: ignore[attr-defined]
         rows = said_of(domain.name, memory, played), entries_of(domain.name, memory, played)
         pasts = pasts_of(rows[1], rows[0], probes)
         replies = await answer_all(bench, domain, memory, probes, pasts, remember, chat)
@@ -196,16 +191,14 @@ def array(z: Z) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("contexts", "memory"), HAND)
-def test_what_is_right_at_each_checkpoint_is_as_worked_by_hand(
-    contexts: str, memory: str, bench: CoMem, tmp_path: Path
-):
+def test_correct_answers_per_checkpoint_by_hand(contexts: str, memory: str, bench: CoMem, tmp_path: Path):
     _, replies, z = asked(bench, tmp_path, CONTEXTS[contexts], memory)
     assert not [reply.reason for reply in replies if reply.reason]
     assert z == HAND[contexts, memory]
 
 
 @pytest.mark.parametrize(("contexts", "memory"), HAND)
-def test_the_measures_are_as_worked_by_hand(contexts: str, memory: str, bench: CoMem, tmp_path: Path):
+def test_metrics_by_hand(contexts: str, memory: str, bench: CoMem, tmp_path: Path):
     told = summary(array(asked(bench, tmp_path, CONTEXTS[contexts], memory)[2]))
     accuracy, forgetting, transfer, always, never, flips = FIGURES[contexts, memory]
     n = len(HAND[contexts, memory])
@@ -219,7 +212,7 @@ def test_the_measures_are_as_worked_by_hand(contexts: str, memory: str, bench: C
 
 
 @pytest.mark.parametrize("contexts", CONTEXTS)
-def test_each_memory_shows_what_it_is_built_for(contexts: str, bench: CoMem, tmp_path: Path):
+def test_each_memory_behaves_as_built(contexts: str, bench: CoMem, tmp_path: Path):
     told = {
         memory: summary(array(asked(bench, tmp_path, CONTEXTS[contexts], memory)[2])) for memory in MEMORIES
     }
@@ -241,9 +234,7 @@ def test_each_memory_shows_what_it_is_built_for(contexts: str, bench: CoMem, tmp
 
 
 @pytest.mark.parametrize("contexts", CONTEXTS)
-def test_none_answers_at_every_checkpoint_as_it_does_before_anything_was_said(
-    contexts: str, bench: CoMem, tmp_path: Path
-):
+def test_memory_none_never_changes_its_answers(contexts: str, bench: CoMem, tmp_path: Path):
     probes, replies, _ = asked(bench, tmp_path, CONTEXTS[contexts], "none")
     answers: dict[str | None, set[str | None]] = {}
     for probe, reply in zip(probes, replies, strict=True):
@@ -257,7 +248,7 @@ def test_none_answers_at_every_checkpoint_as_it_does_before_anything_was_said(
         assert {reply.probe_id: reply.parsed for reply in again if reply.checkpoint == 0} == first
 
 
-def test_none_gets_what_guessing_gets_where_the_key_is_one_for_all_checkpoints(bench: CoMem, tmp_path: Path):
+def test_memory_none_matches_chance_with_constant_gold(bench: CoMem, tmp_path: Path):
     """Each question with the answer that is right in the end: what is right of a guess stays right."""
     published = [
         {

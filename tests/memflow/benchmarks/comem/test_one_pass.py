@@ -1,7 +1,4 @@
-"""Answers at four checkpoints build a memory once: told by the ledger's accounts, and by the transcripts.
-
-The whole stack is real but for the model, which is scripted: settings, ledger, memories, player, answers.
-"""
+"""Four checkpoints build a memory once, by usage records and transcripts."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -45,7 +42,7 @@ class Lab:
 
         async def work(chats: Chats):
             episodes = self.episodes(as_one)
-            remember = find(self.memory).remember(await chats.tools(self.memory))
+            remember = find(self.memory).factory(await chats.tools(self.memory))
             return await play_all(episodes, remember, None, clock=perf_counter)
 
         played = self.models.run(self.account("memory"), work)
@@ -60,7 +57,7 @@ class Lab:
         pasts = pasts_of(self.entries, self.said, self.probes)
 
         async def work(chats: Chats):
-            remember = find(self.memory).remember(await chats.tools(self.memory))
+            remember = find(self.memory).factory(await chats.tools(self.memory))
             asked = (self.bench, self.domain, self.memory, self.probes, pasts, remember)
             return await answer_all(*asked, await chats.answering(self.memory))
 
@@ -72,8 +69,8 @@ class Lab:
     @property
     def booked(self) -> dict[tuple[str, str], int]:
         """Completions by stage and role, whether asked or found in the ledger."""
-        rows = self.models.ledger.accounts(("stage", "role"))
-        return {(row.by["stage"], row.by["role"]): row.asked + row.kept for row in rows}
+        rows = self.models.ledger.usage(("stage", "role"))
+        return {(row.by["stage"], row.by["role"]): row.requests + row.cache_hits for row in rows}
 
     @property
     def writes(self) -> int:
@@ -107,7 +104,7 @@ def arrivals(turns: Sequence[Turn]) -> int:
 
 
 @pytest.mark.parametrize("memory", ["mem0", "memp_300_10"])
-def test_four_checkpoints_cost_the_writes_of_one(
+def test_four_checkpoints_cost_writes_of_one(
     memory: str, tmp_path: Path, bench: CoMem, demo: Domain, records: list[Record]
 ):
     with (
@@ -136,7 +133,7 @@ def test_four_checkpoints_cost_the_writes_of_one(
 
 
 @pytest.mark.parametrize("together", ["pair", "tokens", "session"])
-def test_what_arrives_together_is_written_once_and_cut_by_a_checkpoint_at_most(
+def test_batches_are_written_once(
     together: str, tmp_path: Path, bench: CoMem, demo: Domain, records: list[Record]
 ):
     """A checkpoint within an arrival makes two of it: so many writes more than a domain without it, and no others."""

@@ -1,4 +1,4 @@
-"""The paper's published figures: they are all there, and what is said to be wrong with them follows from arithmetic."""
+"""The paper's published values: complete, and their known errors follow from arithmetic."""
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, product
 import pytest
 
 from memflow.benchmarks.comem.paper import (
-    Row,
+    PaperRow,
     again,
     claims,
     count,
@@ -16,7 +16,13 @@ from memflow.benchmarks.comem.paper import (
     sources,
     stands_for,
 )
-from memflow.benchmarks.comem.paper_consistency import Counts, claimed, common, counted, of
+from memflow.benchmarks.comem.paper_consistency import (
+    QuestionCounts,
+    common_initial_counts,
+    count_questions,
+    initial_counts_of_claim,
+    of,
+)
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 
@@ -33,7 +39,7 @@ def held(dataset, model, memory):
     return row
 
 
-def test_every_figure_of_the_papers_tables_is_there() -> None:
+def test_every_published_value_is_present() -> None:
     assert [row.memory for row in ROWS[:4]] == list(memories()) == ["full", "rag", "memp", "mem0"]
     by_dataset = {name: sum(row.dataset == name for row in ROWS) for name in sources()}
     # Mem0 was not run on 128k. A row has two figures at each of four checkpoints, and two over all.
@@ -43,25 +49,25 @@ def test_every_figure_of_the_papers_tables_is_there() -> None:
     assert all(row.doubt is None or row.doubt in doubts() for row in ROWS)
 
 
-def test_every_figure_is_a_share_of_its_questions() -> None:
+def test_every_value_is_a_share_of_its_questions() -> None:
     for row in ROWS:
         assert row.questions == sources()[row.dataset].questions
         for share in row.plain().values():
             assert abs(
                 Fraction(count(share, row.questions), row.questions) - Fraction(str(share))
             ) <= Fraction(1, 20_000)
-    with pytest.raises(BadInput, match=r"0\.1275 is no share of 322 questions"):
+    with pytest.raises(BadInput, match=r"0\.1275 is not a share of 322 questions"):
         count(0.1275, 322)
 
 
 def test_t2_tables_4_and_5_were_rounded_twice() -> None:
     for one in again():
         row = held(one.dataset, one.model, one.memory)
-        exact = Fraction(counted(row).always, row.questions)
+        exact = Fraction(count_questions(row).always, row.questions)
         once = Fraction(str(row.all_correct))
         if one.less is not None:
             other = held(one.dataset, one.less, one.memory)
-            exact -= Fraction(counted(other).always, row.questions)
+            exact -= Fraction(count_questions(other).always, row.questions)
             once = round_half_up(once) - round_half_up(Fraction(str(other.all_correct)))
         told = Fraction(str(one.all_correct))
         assert round_half_up(exact) != told == round_half_up(once)
@@ -89,56 +95,59 @@ def counts_of(answers):
         sum(all(each[1:]) for each in answers),
         sum(not any(each[1:]) for each in answers),
     )
-    return Counts(len(answers), forgotten, learnt, always, never), sum(each[0] for each in answers)
+    return QuestionCounts(len(answers), forgotten, learnt, always, never), sum(each[0] for each in answers)
 
 
-def test_the_starts_of_three_questions_are_those_of_all_answers_that_have_their_counts() -> None:
-    starts: dict[Counts, set[int]] = {}
+def test_initial_counts_match_enumeration() -> None:
+    initial_counts: dict[QuestionCounts, set[int]] = {}
     for answers in combinations_with_replacement(PATTERNS, 3):
         counts, start = counts_of(answers)
-        starts.setdefault(counts, set()).add(start)
-    assert len(starts) == 2791
-    assert all(counts.starts() == found for counts, found in starts.items())
+        initial_counts.setdefault(counts, set()).add(start)
+    assert len(initial_counts) == 2791
+    assert all(counts.initial_counts() == found for counts, found in initial_counts.items())
 
 
-def test_counts_that_no_answers_have_allow_no_start() -> None:
+def test_impossible_counts_allow_no_start() -> None:
     realised = {counts_of(answers)[0] for answers in combinations_with_replacement(PATTERNS, 1)}
     for values in product((0, 1), repeat=10):
-        counts = Counts(1, values[:4], values[4:8], *values[8:])
-        assert bool(counts.starts()) == (counts in realised)
+        counts = QuestionCounts(1, values[:4], values[4:8], *values[8:])
+        assert bool(counts.initial_counts()) == (counts in realised)
 
 
-def test_accuracy_follows_from_the_start() -> None:
-    full = counted(held("personamem_128k", "Gemini-2.5-flash", "full"))
+def test_accuracy_follows_from_initial_count() -> None:
+    full = count_questions(held("personamem_128k", "Gemini-2.5-flash", "full"))
     assert (full.forgotten, full.learnt) == ((41, 63, 60, 77), (104, 19, 11, 4))
     assert full.gains() == (63, 60, 74, 61)  # A_n - A_0 in questions of 322
-    assert (min(full.starts()), max(full.starts())) == (161, 184)
+    assert (min(full.initial_counts()), max(full.initial_counts())) == (161, 184)
 
 
-def test_every_row_can_be_true_by_itself() -> None:
-    assert all(counted(row).starts() for row in ROWS)
+def test_every_row_is_consistent_alone() -> None:
+    assert all(count_questions(row).initial_counts() for row in ROWS)
 
 
-def test_t1_six_rows_of_mem0_start_elsewhere_than_the_other_memories_and_no_other_row_does() -> None:
+def test_t1_six_mem0_rows_disagree_on_initial_count() -> None:
     assert {(row.dataset, row.model, row.memory) for row in ROWS if row.doubt == "T1"} == MISFITS
     for dataset, model in GROUPS:
         rows = of(dataset, model)
         sound = [row for row in rows if (dataset, model, row.memory) not in MISFITS]
-        assert common(sound)
+        assert common_initial_counts(sound)
         for row in rows:
             if row not in sound:
-                assert max(counted(row).starts()) < min(common(sound))
+                assert max(count_questions(row).initial_counts()) < min(common_initial_counts(sound))
 
 
-def test_how_far_apart_the_starts_are() -> None:
+def test_distance_between_initial_counts() -> None:
     found = {}
     for dataset, model in GROUPS:
         rows = of(dataset, model)
-        start = common([row for row in rows if row.doubt is None])
+        start = common_initial_counts([row for row in rows if row.doubt is None])
         found[dataset, model] = (min(start), max(start))
         for row in rows:
             if row.doubt:
-                found[dataset, model] += (min(counted(row).starts()), max(counted(row).starts()))
+                found[dataset, model] += (
+                    min(count_questions(row).initial_counts()),
+                    max(count_questions(row).initial_counts()),
+                )
     assert found == {
         ("personamem_32k", "GPT-4o-mini"): (101, 110),
         ("personamem_32k", "Gemini-2.5-flash"): (111, 125, 71, 93),
@@ -155,11 +164,11 @@ def test_how_far_apart_the_starts_are() -> None:
     }
 
 
-def test_what_the_text_says_of_accuracy_fits_two_times_of_six() -> None:
+def test_text_statements_fit_two_of_six() -> None:
     fits = {}
     for name, claim in claims().items():
         sound = [row for row in of(claim.dataset, claim.model) if row.doubt is None]
-        fits[name] = sorted(claimed(claim, Fraction(1, 200)) & common(sound))
+        fits[name] = sorted(initial_counts_of_claim(claim, Fraction(1, 200)) & common_initial_counts(sound))
     assert fits == {
         "range_of_full": [173],  # .537 of 322
         "mean_of_memp": [154, 155, 156],
@@ -169,11 +178,15 @@ def test_what_the_text_says_of_accuracy_fits_two_times_of_six() -> None:
         "best_on_32k": [],
     }
     # Nor do the others where the text is taken to be off by a whole hundredth.
-    assert not any(claimed(claims()[name], Fraction(1, 100)) for name, starts in fits.items() if not starts)
+    assert not any(
+        initial_counts_of_claim(claims()[name], Fraction(1, 100))
+        for name, initial_counts in fits.items()
+        if not initial_counts
+    )
 
 
-def test_the_rate_of_always_right_answers_that_three_models_share_with_mem0_on_dialsim() -> None:
-    assert {counted(held("dialsim", model, "mem0")).always for model in OTHERS} == {194}
+def test_three_models_share_all_correct_with_mem0() -> None:
+    assert {count_questions(held("dialsim", model, "mem0")).always for model in OTHERS} == {194}
 
 
 DIALSIM = ("comem_friends", "comem_bigbang", "comem_theoffice")
@@ -190,10 +203,10 @@ DIALSIM = ("comem_friends", "comem_bigbang", "comem_theoffice")
         (("personamem_32k",), {"checkpoints": (0.5, 1.0)}, None),
     ],
 )
-def test_a_domain_stands_for_the_data_set_that_it_is_like(datasets, parameters, theirs) -> None:
+def test_domain_maps_to_paper_dataset(datasets, parameters, theirs) -> None:
     assert stands_for(Domain("d", "comem", datasets, "d", parameters)) == theirs
 
 
-def test_a_row_names_its_figures_as_the_leaderboard_does() -> None:
-    row = Row("d", "m", "full", 10, (0.1, 0.2, 0.3, 0.4), (0.5, 0.0, 0.0, 0.1), 0.6, 0.2)
+def test_row_uses_leaderboard_names() -> None:
+    row = PaperRow("d", "m", "full", 10, (0.1, 0.2, 0.3, 0.4), (0.5, 0.0, 0.0, 0.1), 0.6, 0.2)
     assert row.plain()["forgetting/checkpoint 3"] == 0.3 and row.plain()["all_wrong/all"] == 0.2

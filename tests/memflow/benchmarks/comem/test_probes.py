@@ -1,32 +1,32 @@
-"""Keys by rule and as published, and the probes they make."""
+"""Labels by rule and as published, and their probes."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.annotation.labels import keys_by
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context, Known
-from memflow.benchmarks.comem.probes import probes_of
+from memflow.benchmarks.comem.annotation.labels import labels_from_source
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextQuestion, KnownAnswer
+from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.domains import Domain
-from memflow.records import GoldLabel, Probe, Record
+from memflow.records import Probe, Record
 
 Made = Callable[..., Context]
-CHANGING = Asked("q", "?", ("a", "b", "I don't know."), 2, known=(Known(1, 1, (0,)), Known(6, 2, (4, 5))))
+CHANGING = ContextQuestion(
+    "q", "?", ("a", "b", "I don't know."), 2, known=(KnownAnswer(1, 1, (0,)), KnownAnswer(6, 2, (4, 5)))
+)
 DOMAIN = Domain("d", "comem", (), "")
 
 
 def made(context: Context, **settled: object) -> list[Probe]:
-    parameters = Parameters.model_validate({"keys": "rule", **settled})
-    keys = keys_by(parameters.keys, DOMAIN, [context], parameters)
-    return list(probes_of("d", [context], keys, parameters))
+    parameters = CoMemConfig.model_validate({"keys": "rule", **settled})
+    keys = labels_from_source(parameters.keys, DOMAIN, [context], parameters)
+    return list(make_probes("d", [context], keys, parameters))
 
 
-def test_keys_by_rule_follow_what_was_said_by_then(context: Made):
+def test_rule_labels_follow_visible_messages(context: Made):
     probes = made(context(8, [CHANGING]))
     assert [(probe.checkpoint, probe.gold) for probe in probes] == [
         (0, "1"), (1, "1"), (2, "1"), (3, "2"), (4, "2"),
@@ -36,20 +36,20 @@ def test_keys_by_rule_follow_what_was_said_by_then(context: Made):
 
 
 @pytest.mark.parametrize(("guess_key", "gold"), [("first", "1"), ("last", "2")])
-def test_the_guess_is_graded_by_the_first_or_the_last_key(context: Made, guess_key: str, gold: str):
+def test_guess_key_selects_checkpoint_0_gold(context: Made, guess_key: str, gold: str):
     guess = made(context(8, [CHANGING]), guess_key=guess_key)[0]
     assert (guess.checkpoint, guess.gold, guess.revealed) == (0, gold, "")
 
 
-def test_a_published_answer_is_the_key_of_every_checkpoint(context: Made):
+def test_published_answer_labels_every_checkpoint(context: Made):
     assert [probe.gold for probe in made(context(8, [CHANGING]), keys="published")] == ["2"] * 5
 
 
-def test_where_there_is_no_telling_a_question_is_dropped_or_gets_an_option_that_says_so(context: Made):
-    asked = Asked("q", "?", ("a", "b"), known=(Known(5, 1, (4,)),))
-    keys = keys_by("rule", DOMAIN, [context(8, [asked])], Parameters())
+def test_unanswerable_question_is_dropped_or_gets_option(context: Made):
+    asked = ContextQuestion("q", "?", ("a", "b"), known=(KnownAnswer(5, 1, (4,)),))
+    keys = labels_from_source("rule", DOMAIN, [context(8, [asked])], CoMemConfig())
     assert {key.dropped for key in keys} == {
-        "no option is right at checkpoint 1, 2, where there is no telling"
+        "no option is correct at checkpoint 1, 2, where the answer is unknown"
     }
     assert made(context(8, [asked])) == []
     probes = made(context(8, [asked]), unknown="option")
@@ -57,25 +57,21 @@ def test_where_there_is_no_telling_a_question_is_dropped_or_gets_an_option_that_
     assert [probe.gold for probe in probes] == ["3", "3", "3", "1", "1"]
 
 
-def test_a_question_without_a_rule_is_a_probe_with_its_reason(context: Made):
-    probes = made(context(8, [Asked("q", "?", ("a", "b"))]))
+def test_question_without_rule_is_quarantined(context: Made):
+    probes = made(context(8, [ContextQuestion("q", "?", ("a", "b"))]))
     assert len(probes) == 5
     assert {probe.reason for probe in probes} == {
-        "c/q has no rule: its source does not say from when on what is right"
+        "c/q has no label by rule: its source does not say when an answer becomes correct"
     }
 
 
-def test_a_question_that_is_asked_early_names_the_last_message_before_it(context: Made):
+def test_early_question_names_its_last_message(context: Made):
     probes = made(context(8, [replace(CHANGING, end=7)]))
     assert [probe.after for probe in probes] == [None, None, None, None, "c/3.6"]
 
 
-def test_the_demo_is_asked_at_five_checkpoints(bench: CoMem, demo: Domain, records: list[Record]):
-    async def build() -> tuple[list[GoldLabel], list[Probe]]:
-        keys = await bench.keys(demo, records, [], None)
-        return keys, await bench.probes(demo, records, States(), [], None, keys)  # type: ignore[arg-type]
-
-    keys, probes = asyncio.run(build())
+def test_demo_has_probes_at_five_checkpoints(build: Callable[..., Any], demo: Domain, records: list[Record]):
+    _, keys, probes = build(demo, records)
     assert len(keys) == 4 * 22 and len(probes) == 5 * 22
     assert {probe.checkpoint for probe in probes} == {0, 1, 2, 3, 4}
     assert not [row for row in (*keys, *probes) if row.reason]

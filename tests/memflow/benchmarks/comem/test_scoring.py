@@ -1,4 +1,6 @@
-"""Accuracy and its floors, slice by slice: chance, the constant answer, the guess at checkpoint 0."""
+"""Accuracy and its floors per slice: chance, constant answer, no-context accuracy."""
+
+from factories import row, verdict
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.comem.scoring import make_scores
@@ -6,22 +8,31 @@ from memflow.benchmarks.domains import Domain
 from memflow.records import Probe, Score, Verdict
 
 DOMAIN = Domain("d", "comem", (), "")
-PLAIN, UNTOLD = ("a", "b", "c", "d"), ("a", "b", "I don't know.")
+PLAIN, UNKNOWN_CHOICE = ("a", "b", "c", "d"), ("a", "b", "I don't know.")
 
 
 def probe(question: str, checkpoint: int, options: tuple[str, ...], gold: int, category: str) -> Probe:
-    return Probe(
-        domain="d", probe_id=f"{question}/c{checkpoint}", question_id=question, opens=not checkpoint,
-        episode_id=question[0], checkpoint=checkpoint, kind="choice", dataset="s", category=category,
-        metric="accuracy", question="?", options=list(options), variables=[], gold=str(gold), revealed="", evidence=[],
-    )  # fmt: skip
+    return row(
+        Probe,
+        probe_id=f"{question}/c{checkpoint}",
+        question_id=question,
+        opens=not checkpoint,
+        episode_id=question[0],
+        checkpoint=checkpoint,
+        dataset="s",
+        category=category,
+        question="?",
+        options=list(options),
+        gold=str(gold),
+        revealed="",
+    )
 
 
 # Question, options, golds at checkpoints 0 to 2, category, and which answers are right.
 ASKED = (
     ("e1", PLAIN, (1, 1, 2), "likes", (1, 0, 1)),
-    ("e2", UNTOLD, (3, 3, 1), "likes", (0, 1, 0)),
-    ("f1", UNTOLD, (3, 3, 3), "dates", (1, 1, 1)),
+    ("e2", UNKNOWN_CHOICE, (3, 3, 1), "likes", (0, 1, 0)),
+    ("f1", UNKNOWN_CHOICE, (3, 3, 3), "dates", (1, 1, 1)),
     ("f2", PLAIN, (1, 1, 1), "dates", (0, 0, 1)),
 )
 PROBES = [
@@ -34,13 +45,17 @@ PROBES = [
 def verdicts(skip: str = "") -> list[Verdict]:
     right = {f"{question}/c{at}": value for question, *_, values in ASKED for at, value in enumerate(values)}
     return [
-        Verdict(
-            domain="d", assistant="rag", probe_id=each.probe_id, episode_id=each.episode_id,
-            checkpoint=each.checkpoint, dataset="s", metric="accuracy", value=float(right[each.probe_id]),
+        verdict(
+            assistant="rag",
+            probe_id=each.probe_id,
+            episode_id=each.episode_id,
+            checkpoint=each.checkpoint,
+            dataset="s",
+            value=float(right[each.probe_id]),
         )
         for each in PROBES
         if each.probe_id != skip
-    ]  # fmt: skip
+    ]
 
 
 def figures(skip: str = "") -> dict[tuple[str, str, str], Score]:
@@ -48,7 +63,7 @@ def figures(skip: str = "") -> dict[tuple[str, str, str], Score]:
     return {(each.metric, each.variant, each.slice): each for each in make_scores(DOMAIN, measured)}
 
 
-def test_every_accuracy_has_its_floors_beside_it() -> None:
+def test_every_accuracy_has_floors() -> None:
     found = figures()
     slices = {name for metric, _, name in found if metric == "accuracy"}
     assert slices == {
@@ -63,7 +78,7 @@ def test_every_accuracy_has_its_floors_beside_it() -> None:
         assert {name for metric, variant, name in found if (metric, variant) == (floor, "standard")} == slices
 
 
-def test_the_constant_answer_is_the_best_of_its_slice() -> None:
+def test_constant_answer_is_best_of_slice() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("constant", "standard").items()}
     # Golds: all 1 2, 3 1, 3 3, 1 1; checkpoint 1 1 3 3 1, checkpoint 2 2 1 3 1; likes 1 2 3 1, dates 3 3 1 1.
     assert found == {
@@ -72,7 +87,7 @@ def test_the_constant_answer_is_the_best_of_its_slice() -> None:
     }  # fmt: skip
 
 
-def test_always_that_there_is_no_telling_is_right_where_that_is_the_key() -> None:
+def test_unknown_constant_matches_unknown_gold() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("constant", "unknowing").items()}
     assert found == {
         "all": 3 / 8, "checkpoint 0": 2 / 4, "checkpoint 1": 2 / 4, "checkpoint 2": 1 / 4, "category likes": 1 / 4,
@@ -80,7 +95,7 @@ def test_always_that_there_is_no_telling_is_right_where_that_is_the_key() -> Non
     }  # fmt: skip
 
 
-def test_the_guess_is_what_the_same_questions_got_at_checkpoint_0() -> None:
+def test_no_context_accuracy_uses_checkpoint_0() -> None:
     found = {name: each.value for (metric, variant, name), each in found_of("guess", "standard").items()}
     assert found == {
         "all": 2 / 4, "checkpoint 0": 2 / 4, "checkpoint 1": 2 / 4, "checkpoint 2": 2 / 4, "category likes": 1 / 2,

@@ -1,4 +1,4 @@
-"""Errors that are true of another speaker: counted by hand, and under a memory that mixes speakers up."""
+"""Errors that are true of another speaker: by hand, and with a memory that confuses speakers."""
 
 import json
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from factories import reply, row, verdict
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +18,8 @@ from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
+from memflow.memories.baselines import Full
 from memflow.memories.entries import EntryStore
-from memflow.memories.full import Full
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Message, Tools
 from memflow.metrics.backends import MetricBackends
@@ -46,16 +47,13 @@ async def house(bench: CoMem, demo: Domain, records: list[Record]) -> dict[str, 
 
 
 def replied(probe: Probe, parsed: str | None) -> Reply:
-    return Reply(
+    return reply(
         domain=probe.domain,
-        assistant="full",
         probe_id=probe.probe_id,
         episode_id=probe.episode_id,
         checkpoint=probe.checkpoint,
         text="{}",
         parsed=parsed,
-        recalled=[],
-        recalled_sources=[],
         reason=None if parsed else "no letter",
     )
 
@@ -72,9 +70,7 @@ async def judged(
     return [row for row in verdicts if row.metric == OTHER_SPEAKER], figures
 
 
-async def test_errors_are_another_speakers_or_the_right_ones_own(
-    bench: CoMem, demo: Domain, house: dict[str, Probe]
-):
+async def test_errors_are_another_speakers_or_own(bench: CoMem, demo: Domain, house: dict[str, Probe]):
     # Jon drives a tram (2) by checkpoint 4; the bakery (1) was his, the library (3) is Paul's, the garden Sade's.
     given = {
         "jonwork/c4": "1",
@@ -107,7 +103,7 @@ async def test_errors_are_another_speakers_or_the_right_ones_own(
     assert third.reason is not None and third.reason.startswith("0 of 1 probes have a verdict")
 
 
-async def test_where_nothing_is_wrong_there_is_no_share(bench: CoMem, demo: Domain, house: dict[str, Probe]):
+async def test_no_errors_give_no_share(bench: CoMem, demo: Domain, house: dict[str, Probe]):
     probes = list(house.values())
     rows, figures = await judged(bench, demo, probes, [replied(probe, probe.gold) for probe in probes])
     assert rows == []
@@ -116,34 +112,38 @@ async def test_where_nothing_is_wrong_there_is_no_share(bench: CoMem, demo: Doma
     assert figures["accuracy", "all"].value == 1.0 and figures[RATE, "all"].value == 0.0
 
 
-async def test_a_domain_whose_options_are_nobodys_has_no_such_figure(
-    bench: CoMem, demo: Domain, house: dict[str, Probe]
-):
+async def test_options_without_speakers_give_no_metric(bench: CoMem, demo: Domain, house: dict[str, Probe]):
     probes = [replace(probe, true_of=[]) for probe in house.values()]
     rows, figures = await judged(bench, demo, probes, [replied(probe, "1") for probe in probes])
     assert rows == [] and not [metric for metric, _ in figures if metric.startswith(OTHER_SPEAKER)]
 
 
-def test_chance_is_the_share_of_wrong_options_that_are_anothers(house: dict[str, Probe]):
+def test_chance_is_share_of_other_speakers(house: dict[str, Probe]):
     assert by_chance(house["jonwork/c4"]) == pytest.approx(2 / 3)
     assert by_chance(house["mplay/c4"]) == 1.0
     assert by_chance(house["mplay/c1"]) is None  # nobody is right where there is no telling
 
 
 @given(st.data())
-def test_an_error_is_never_counted_where_the_answer_is_right(data: st.DataObject):
+def test_correct_answer_is_never_an_error(data: st.DataObject):
     true_of = data.draw(st.lists(st.sampled_from(["", *NAMES]), min_size=2, max_size=5))
     options = len(true_of)
     gold, chosen = (str(data.draw(st.integers(1, options))) for _ in range(2))
-    probe = Probe(
-        domain="d", probe_id="p", episode_id="e", checkpoint=1, kind="choice", dataset="d", metric="accuracy",
-        question="?", options=[str(number) for number in range(options)], variables=[], gold=gold, revealed="",
-        evidence=[], true_of=true_of,
-    )  # fmt: skip
-    accuracy = Verdict(
-        domain="d", assistant="a", probe_id="p", episode_id="e", checkpoint=1, dataset="d", metric="accuracy",
-        value=float(gold == chosen),
-    )  # fmt: skip
+    probe = row(
+        Probe,
+        probe_id="p",
+        episode_id="e",
+        checkpoint=1,
+        dataset="d",
+        question="?",
+        options=[str(number) for number in range(options)],
+        gold=gold,
+        revealed="",
+        true_of=true_of,
+    )
+    accuracy = verdict(
+        assistant="a", probe_id="p", episode_id="e", checkpoint=1, dataset="d", value=float(gold == chosen)
+    )
     rows = list(speaker_verdicts([probe], [replied(probe, chosen)], [accuracy]))
     right, said = true_of[int(gold) - 1], true_of[int(chosen) - 1]
     assert len(rows) == (gold != chosen and bool(right) and bool(said))
@@ -159,7 +159,7 @@ class MixedUp(Full):
         )
 
 
-async def test_a_memory_that_mixes_speakers_up_errs_by_other_speakers_alone(bench: CoMem, tmp_path: Path):
+async def test_confusing_memory_errs_by_other_speakers(bench: CoMem, tmp_path: Path):
     pets = [
         {
             "id": "pets",
@@ -209,9 +209,7 @@ async def test_a_memory_that_mixes_speakers_up_errs_by_other_speakers_alone(benc
     assert (sound[RATE, "all"].value, sound[RATE, "all"].n) == (0.0, 10)
 
 
-async def test_the_demo_says_of_whom_options_are_true_as_it_must(
-    bench: CoMem, demo: Domain, records: list[Record]
-):
+async def test_demo_passes_speaker_checks(bench: CoMem, demo: Domain, records: list[Record]):
     turns, probes = await walked(bench, demo, records)
     tables = {"question.probes": probes, "utterance.turns": turns}
 
@@ -228,6 +226,6 @@ async def test_the_demo_says_of_whom_options_are_true_as_it_must(
         damaged = [*probes[:at], replace(good, **changed), *probes[at + 1 :]]
         return [name for name, fine in held(damaged).items() if not fine]
 
-    assert failing(true_of=good.true_of[1:]) == ["options_are_true_of_as_many_as_there_are"]
-    assert failing(true_of=[*good.true_of[:-1], "Mira"]) == ["who_says_there_is_no_telling_names_nobody"]
-    assert failing(true_of=["Zoe", *good.true_of[1:]]) == ["options_are_true_of_speakers"]
+    assert failing(true_of=good.true_of[1:]) == ["one_speaker_per_option"]
+    assert failing(true_of=[*good.true_of[:-1], "Mira"]) == ["unknown_option_has_no_speaker"]
+    assert failing(true_of=["Zoe", *good.true_of[1:]]) == ["option_speakers_in_episode"]

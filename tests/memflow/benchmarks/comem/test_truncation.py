@@ -1,37 +1,45 @@
-"""What is visible at each checkpoint: by hand, and what always holds."""
+"""Visible messages per checkpoint: by hand, and properties."""
 
 from collections.abc import Callable
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context, Known, Line
-from memflow.benchmarks.comem.truncation import indices, visible
-from memflow.benchmarks.comem.turns import turns_of
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import (
+    Context,
+    ContextMessage,
+    ContextQuestion,
+    KnownAnswer,
+    truncation_indices,
+    visible_counts,
+)
+from memflow.benchmarks.comem.turns import make_turns
 
 Made = Callable[..., Context]
 
 
-def test_checkpoints_are_at_quarters_of_the_messages_rounded_down(context: Made):
-    assert indices(context(10), Parameters()) == (0, 2, 5, 7, 10)
-    assert indices(context(3), Parameters()) == (0, 0, 1, 2, 3)
+def test_checkpoints_are_rounded_down_quarters(context: Made):
+    assert truncation_indices(context(10), CoMemConfig()) == (0, 2, 5, 7, 10)
+    assert truncation_indices(context(3), CoMemConfig()) == (0, 0, 1, 2, 3)
 
 
-def test_a_share_that_is_no_binary_number_loses_no_message(context: Made):
-    assert indices(context(100), Parameters(checkpoints=(0.29, 0.57, 1.0))) == (0, 29, 57, 100)
+def test_binary_fraction_loses_no_message(context: Made):
+    assert truncation_indices(context(100), CoMemConfig(checkpoints=(0.29, 0.57, 1.0))) == (0, 29, 57, 100)
 
 
-def test_a_question_sees_nothing_that_its_source_has_after_it(context: Made):
-    asked = Asked("q", "?", ("a", "b"), end=6)
-    assert visible(context(10, [asked]), asked, Parameters()) == (0, 2, 5, 6, 6)
-    assert visible(context(10, [asked]), asked, Parameters(ends="context")) == (0, 2, 5, 7, 10)
+def test_question_sees_nothing_after_its_end(context: Made):
+    asked = ContextQuestion("q", "?", ("a", "b"), end=6)
+    assert visible_counts(context(10, [asked]), asked, CoMemConfig()) == (0, 2, 5, 6, 6)
+    assert visible_counts(context(10, [asked]), asked, CoMemConfig(ends="context")) == (0, 2, 5, 7, 10)
 
 
-def test_what_is_known_is_the_latest_of_what_has_been_said():
-    asked = Asked("q", "?", ("a", "b", "I don't know."), known=(Known(3, 1, (2,)), Known(7, 2, (6,))))
-    assert [asked.key(visible) for visible in (0, 2, 3, 6, 7, 20)] == ["3", "3", "1", "1", "2", "2"]
-    assert Asked("q", "?", ("a", "b"), known=(Known(3, 1),)).key(2) == "unknown"
+def test_known_answer_is_the_latest():
+    asked = ContextQuestion(
+        "q", "?", ("a", "b", "I don't know."), known=(KnownAnswer(3, 1, (2,)), KnownAnswer(7, 2, (6,)))
+    )
+    assert [asked.label_at(visible) for visible in (0, 2, 3, 6, 7, 20)] == ["3", "3", "1", "1", "2", "2"]
+    assert ContextQuestion("q", "?", ("a", "b"), known=(KnownAnswer(3, 1),)).label_at(2) == "unknown"
 
 
 dialogues = st.lists(
@@ -46,24 +54,29 @@ dialogues = st.lists(
     arrivals=st.sampled_from(("message", "pair", "tokens", "session")),
     ends=st.lists(st.integers(1, 40), max_size=4),
 )
-def test_every_message_arrives_once_in_order_and_no_arrival_crosses_a_checkpoint(said, arrivals, ends):
+def test_batches_are_ordered_and_within_checkpoints(said, arrivals, ends):
     sessions = sorted(session for _, session, _ in said)
-    lines = [Line("x" * size, role, session=at) for (role, _, size), at in zip(said, sessions, strict=True)]
-    asked = tuple(Asked(f"q{n}", "?", ("a", "b"), end=min(end, len(lines))) for n, end in enumerate(ends))
-    made, parameters = Context("c", "d", tuple(lines), asked), Parameters(arrivals=arrivals)
-    turns = list(turns_of("domain", made, parameters))
+    lines = [
+        ContextMessage("x" * size, role, session=at)
+        for (role, _, size), at in zip(said, sessions, strict=True)
+    ]
+    asked = tuple(
+        ContextQuestion(f"q{n}", "?", ("a", "b"), end=min(end, len(lines))) for n, end in enumerate(ends)
+    )
+    made, parameters = Context("c", "d", tuple(lines), asked), CoMemConfig(arrivals=arrivals)
+    turns = list(make_turns("domain", made, parameters))
 
     assert [turn.message_id for turn in turns] == [made.message_id(place) for place in range(len(lines))]
     assert [turn.checkpoint for turn in turns] == [
-        next(n for n, index in enumerate(indices(made, parameters)) if place < index)
+        next(n for n, index in enumerate(truncation_indices(made, parameters)) if place < index)
         for place in range(len(lines))
     ]
     by_event: dict[int, list[int]] = {}
     for place, turn in enumerate(turns):
         by_event.setdefault(turn.event, []).append(place)
     assert list(by_event) == list(range(len(by_event)))
-    cuts = {index for one in asked for index in visible(made, one, parameters)} | set(
-        indices(made, parameters)
+    cuts = {index for one in asked for index in visible_counts(made, one, parameters)} | set(
+        truncation_indices(made, parameters)
     )
     for places in by_event.values():
         assert not cuts & set(places[1:])

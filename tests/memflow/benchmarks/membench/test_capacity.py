@@ -150,7 +150,7 @@ async def test_a_memory_that_forgets_all_at_n_tokens_in_all_has_its_knee_there()
 @pytest.mark.parametrize("name", ["full", "bm25_message", "oracle", "none"])
 async def test_a_memory_that_forgets_nothing_has_no_knee_and_one_that_knows_nothing_has_none(name):
     made = [trajectory(number, steps=40) for number in range(12)]
-    found = await figures(name, find(name).remember(Tools()), made)
+    found = await figures(name, find(name).factory(Tools()), made)
     for variant in ("standard", IN_ALL):
         knee = one(found, CAPACITY, variant=variant)
         assert knee.value is None and knee.low is None
@@ -211,7 +211,7 @@ def test_bins_are_few_and_of_a_round_width(last):
 async def test_the_curve_is_drawn_with_its_knee():
     made = [trajectory(number, steps=50) for number in range(12)]
     found = await figures("newest", lambda store: Newest(store, tokens=400), made)
-    found += await figures("full", find("full").remember(Tools()), made)
+    found += await figures("full", find("full").factory(Tools()), made)
     charts = capacity_charts(found, "d")
     assert list(charts) == ["capacity", "capacity_in_all"]
     chart = charts["capacity"]

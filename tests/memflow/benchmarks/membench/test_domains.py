@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from telling import ids, read, sampled_files
+from membench_files import ids, read, sampled_files
 
 from memflow.benchmarks.datasets import DATASETS
 from memflow.benchmarks.domains import find

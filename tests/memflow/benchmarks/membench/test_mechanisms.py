@@ -1,14 +1,12 @@
-"""The paper's seven mechanisms on equal terms, as docs/membench.md sets them: each plays MemBench's steps, and none
-puts more before a question than another."""
+"""The paper's seven mechanisms with the settings of docs/explanation/membench.md: each plays MemBench's steps and
+stays within the common budget."""
 
 import asyncio
-import re
-import textwrap
 import tomllib
 from pathlib import Path
 
 import pytest
-from remembering import give
+from memory_helpers import give
 
 from memflow.benchmarks.membench.paper import mechanism, mechanisms
 from memflow.benchmarks.membench.wording import add_stamp
@@ -16,24 +14,23 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Message, Tools
-from memflow.memories.own import Own
 from memflow.memories.registry import find
+from memflow.memories.user_memories import UserMemory
 from memflow.run.handlers import handlers
 from memflow.tokens import estimate
 
-GUIDE = Path(__file__).parents[4] / "docs" / "membench.md"
+GUIDE = Path(__file__).parents[4] / "docs" / "explanation" / "membench.md"
 BUDGET, STEPS = 1024, 60
 
 
 def settings():
     """The block of settings below `On equal terms`."""
-    told = GUIDE.read_text(encoding="utf-8").partition("### On equal terms")[2]
-    block = re.search(r"(?:^(?: {4}.*)?\n)+", told[told.index("    # memflow.toml") :], re.MULTILINE)
-    return tomllib.loads(textwrap.dedent(block[0]))
+    section = GUIDE.read_text(encoding="utf-8").partition("### On equal terms")[2]
+    return tomllib.loads(section.partition("```toml\n")[2].partition("```")[0])
 
 
 SETTINGS = settings()
-OWN = {name: Own(**given) for name, given in SETTINGS["memories"].items()}
+OWN = {name: UserMemory(**given) for name, given in SETTINGS["memories"].items()}
 COMPARED = [name for name in SETTINGS["assistants"] if name not in ("none", "oracle", "full")]
 
 
@@ -61,7 +58,7 @@ def test_all_paper_mechanisms_are_memories() -> None:
 def test_mechanism_respects_token_budget(name) -> None:
     async def recalled():
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
-        memory = find(name, OWN).remember(tools)(EntryStore())
+        memory = find(name, OWN).factory(tools)(EntryStore())
         for number in range(STEPS):
             await give(memory, step(number))
         return await memory.read("How old is colleague number 7? ('2024-10-07 08:00' Monday)")
@@ -79,7 +76,7 @@ def test_mechanism_respects_token_budget(name) -> None:
 def test_mechanism_state_is_reset_between_trajectories() -> None:
     async def twice(name):
         tools = Tools(ScriptedChat(handlers()), HashingEmbedder())
-        make = find(name, OWN).remember(tools)
+        make = find(name, OWN).factory(tools)
         first = make(EntryStore())
         await give(first, step(7))
         second = make(EntryStore())

@@ -79,7 +79,7 @@ def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
     async def evaluated() -> tuple[list[Probe], list[TranscriptMessage], AssistantResults, list]:
         turns = await benchmark.turns(domain, records, States([]), chat)
         probes = await benchmark.probes(domain, records, States([]), turns, chat)
-        remember = recipe.remember(Tools(chat, HashingEmbedder()))
+        remember = recipe.factory(Tools(chat, HashingEmbedder()))
         played = await play_all(benchmark.episodes(domain, States([]), turns, [], chat), remember, None)
         said, entries = said_of(domain.name, name, played), entries_of(domain.name, name, played)
         pasts = pasts_of(entries, said, probes)

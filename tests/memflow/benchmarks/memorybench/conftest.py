@@ -15,7 +15,7 @@ from memflow.benchmarks.memorybench import MemoryBench
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, Probe, Record, Reply, Score, Turn
 from memflow.run.answer import answer_all
@@ -54,7 +54,7 @@ async def walk(domain: Domain, records: list[Record]) -> Walked:
 async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Score]]:
     bench, domain = MemoryBench(), walked.domain
     chat = ScriptedChat(bench.handlers())
-    make = remember(memory, Tools(embedder=HashingEmbedder()))
+    make = memory_factory(memory, Tools(embedder=HashingEmbedder()))
     episodes = bench.episodes(domain, States([], [], []), walked.turns, walked.feedback, chat)
     played = await play_all(episodes, make, None)
     test = [probe for probe in walked.probes if probe.split == "test"]

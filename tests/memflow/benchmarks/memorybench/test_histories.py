@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from following import curve, followed
+from checkpoint_scores import curve, followed
 
 from memflow.benchmarks.domains import find
 from memflow.metrics.ranges import range_of

@@ -12,9 +12,9 @@ from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import RecallFailed
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.lexical import Lexical
 from memflow.memories.memory import Recall, Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
+from memflow.memories.retrieval import Lexical
 from memflow.records import Record
 from memflow.run.answer import answer_all
 from memflow.run.play import Played, play_all
@@ -32,7 +32,7 @@ def chat(**instead: Handler) -> ScriptedChat:
 async def live(
     walk: Any, memory: Any = "bm25_session", answering: Any = None, simulator: Any = None
 ) -> Played:
-    make = remember(memory, Tools(embedder=HashingEmbedder())) if isinstance(memory, str) else memory
+    make = memory_factory(memory, Tools(embedder=HashingEmbedder())) if isinstance(memory, str) else memory
     episodes = BENCH.episodes(
         walk.domain,
         None,
@@ -129,7 +129,7 @@ async def test_on_policy_run_is_reproducible(onpolicy: Any) -> None:
 async def test_scores_rise_over_checkpoints(onpolicy: Any) -> None:
     played, probes = await live(onpolicy), [probe for probe in onpolicy.probes if probe.split == "test"]
     pasts = pasts_of(entries_of("d", "a", [played]), said_of("d", "a", [played]), probes)
-    make = remember("bm25_session", Tools())
+    make = memory_factory("bm25_session", Tools())
     replies = await answer_all(BENCH, ONPOLICY, "a", probes, pasts, make, chat())
     right: dict[int, int] = {}
     golds = {probe.probe_id: probe.gold for probe in probes}

@@ -16,7 +16,7 @@ from memflow.benchmarks.memorybench.split import Split
 from memflow.benchmarks.memorybench.tasks import ideabench, judge, lexeval, limitgen, scitechnews
 from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
-from memflow.chat.asking import ask, request_of
+from memflow.chat.asking import ask, first_request
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import load
 from memflow.chat.requests import ChatMessage
@@ -68,7 +68,7 @@ def test_task_prompts_have_notes_and_no_gold(name: str, stem: str, tokens: int |
     shown_too = {NEWS.title, NEWS.abstract, "metric"}
     assert not any(part in text for part in hidden if part not in shown_too)
     if tokens is not None:
-        assert request_of(chat(), question.prompt, question.fields).sampling.max_tokens == tokens
+        assert first_request(chat(), question.prompt, question.fields).sampling.max_tokens == tokens
 
 
 @pytest.mark.parametrize(("kind", "aspect"), limitgen.ASPECTS.items())

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
@@ -15,7 +15,7 @@ from memflow.memories.entries import EntryStore, Item
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Message, Recall, Tools
 
-PLAIN = Described(keywords=["word"], context="TranscriptMessage.", tags=["talk"])
+PLAIN = Described(keywords=["word"], context="Said.", tags=["talk"])
 
 
 def describe(request: ChatRequest) -> Described:
@@ -53,7 +53,7 @@ def note_of(memory: AMem, message_id: str) -> Item:
     return item
 
 
-async def test_a_link_brings_in_what_the_query_alone_does_not_find() -> None:
+async def test_linked_note_joins_search_results() -> None:
     texts = ("Luna sleeps all day.", "Trains were late.", "Bread is baked.", "Our kitten likes tuna.")
     alone = a_mem({}, k=1)
     linked = a_mem({"a_mem/connect": linking(kitten="Luna")}, k=1)
@@ -66,7 +66,7 @@ async def test_a_link_brings_in_what_the_query_alone_does_not_find() -> None:
     assert recall.notes.index("Luna") < recall.notes.index("kitten")  # as it was said
 
 
-async def test_links_lead_both_ways_one_step_and_to_no_more_than_asked() -> None:
+async def test_links_lead_both_ways_one_step_up_to_limit() -> None:
     texts = ("apple", "pear", "plum", "fig")
     memory = a_mem({"a_mem/connect": linking(pear="apple", plum="pear", fig="pear")}, k=1)
     for number, text in enumerate(texts):
@@ -79,7 +79,7 @@ async def test_links_lead_both_ways_one_step_and_to_no_more_than_asked() -> None
     assert len((await memory.read("pear")).entries) == 4
 
 
-async def test_evolution_retires_a_neighbour_and_the_new_version_is_found_by_its_new_tags() -> None:
+async def test_evolved_note_is_found_by_new_tags() -> None:
     def connect(request: ChatRequest) -> Decision:
         change = Evolved(note=1, keywords=["Zanzibar"], context="A journey.", tags=["honeymoon"])
         wanted = "early" in request.fields["note"]
@@ -110,7 +110,7 @@ async def embedded(memory: AMem, item: Item) -> list[float]:
     return list(map(float, (await memory.embed(["\n".join(text)]))[0]))
 
 
-async def test_links_outlive_the_versions_they_were_made_with() -> None:
+async def test_links_survive_evolution() -> None:
     """pear links apple; then fig changes both, apple twice: both ends have other ids, and the link holds."""
 
     def connect(request: ChatRequest) -> Decision:
@@ -133,7 +133,7 @@ async def test_links_outlive_the_versions_they_were_made_with() -> None:
     assert (await again.read("apple")).entries == (await memory.read("apple")).entries
 
 
-async def test_a_note_that_does_not_exist_is_asked_again_and_then_a_failure_and_the_note_is_kept() -> None:
+async def test_link_to_unknown_note_is_retried_then_a_failure() -> None:
     asked: list[ChatRequest] = []
 
     def connect(request: ChatRequest) -> Decision:
@@ -149,7 +149,7 @@ async def test_a_note_that_does_not_exist_is_asked_again_and_then_a_failure_and_
     assert note_of(memory, "m1").meta["links"] == [] and note_of(memory, "m1").meta["tags"] == ["talk"]
 
 
-async def test_a_message_that_cannot_be_described_is_a_note_of_its_words_that_is_still_linked() -> None:
+async def test_note_without_description_is_linked() -> None:
     def some(request: ChatRequest) -> Described | str:
         return "no JSON" if "two" in request.fields["message"] else PLAIN
 
@@ -161,14 +161,7 @@ async def test_a_message_that_cannot_be_described_is_a_note_of_its_words_that_is
     assert two.text == "[8 May 2023] user: two" and two.meta["links"] == [one.entry_id]
 
 
-async def test_failures_stand_in_the_order_of_the_messages() -> None:
-    memory = a_mem({"a_mem/describe": lambda request: "no JSON"})
-    await give(memory, said("one", "two", "three"))
-    assert [item.sources for item in memory.store.live(FAILURE)] == [("m0",), ("m1",), ("m2",)]
-    assert len(memory.store.live(NOTE)) == 3
-
-
-async def test_keywords_are_searched_for_instead_of_the_question() -> None:
+async def test_query_by_keywords() -> None:
     def keywords(request: ChatRequest) -> Keywords:
         assert request.fields == {"question": "Who naps?"}
         return Keywords(keywords=["Luna", "sleeps"])
@@ -185,14 +178,14 @@ async def test_keywords_are_searched_for_instead_of_the_question() -> None:
         await broken.read("Who naps?")
 
 
-async def test_a_note_is_dated_by_the_message_before_where_it_has_no_date() -> None:
+async def test_note_without_date_has_date_of_previous_message() -> None:
     memory = a_mem({})
     await give(memory, said("one", sent_at="8 May 2023"))
     await give(memory, [Message("m1", "assistant", "two", speaker="Mel")])
     assert note_of(memory, "m1").text.splitlines()[0] == "[8 May 2023] Mel: two"
 
 
-async def test_a_session_is_described_at_once_and_embedded_in_one_call() -> None:
+async def test_session_is_described_concurrently_and_embedded_once() -> None:
     asked: list[str] = []
 
     class Counting(HashingEmbedder):

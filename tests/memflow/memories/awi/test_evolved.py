@@ -1,19 +1,21 @@
 """EvolvingAwi: it writes by the policy in force, and a memory restored earlier writes by the policy of then."""
 
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.awi.answers import Facts
-from memflow.memories.awi.evolved import EvolvingAwi
-from memflow.memories.awi.memory import FACT
+from memflow.memories.awi.memory import FACT, EvolvingAwi
 from memflow.memories.awi.scripted import HANDLERS
 from memflow.memories.entries import EntryStore
-from memflow.memories.evolving import POLICY, Step, step_of
+from memflow.memories.evolving import POLICY, PolicyStep, policy_step
 from memflow.memories.memory import FAILURE, Tools
 
-CARS, CATS = Step(("cars",)), Step(("cars", "cats"), checkpoint=0, changes=("cats",), asked=2, answered=1)
+CARS, CATS = (
+    PolicyStep(("cars",)),
+    PolicyStep(("cars", "cats"), checkpoint=0, changes=("cats",), asked=2, answered=1),
+)
 
 
 def evolving(store: EntryStore | None = None, kinds: tuple[str, ...] = ("cars",)) -> EvolvingAwi:
@@ -26,7 +28,7 @@ def evolving(store: EntryStore | None = None, kinds: tuple[str, ...] = ("cars",)
     )
 
 
-async def test_what_is_of_no_kind_is_lost_until_the_policy_says_otherwise() -> None:
+async def test_policy_decides_which_facts_are_kept() -> None:
     memory = evolving()
     memory.follow([CARS])
     await give(memory, said("My car is red.", "My cat is old."))
@@ -45,7 +47,7 @@ async def test_what_is_of_no_kind_is_lost_until_the_policy_says_otherwise() -> N
     assert [item.text for item in before.store.live(FACT)] == ["- car: My car is red."]
 
 
-async def test_the_model_is_told_the_policy_in_force() -> None:
+async def test_update_prompt_has_policy_in_force() -> None:
     seen: list[ChatRequest] = []
 
     def update(request: ChatRequest) -> Facts:
@@ -58,24 +60,26 @@ async def test_the_model_is_told_the_policy_in_force() -> None:
     assert seen[0].fields["kinds"] == "1. cars\n2. cats"
 
 
-async def test_without_a_policy_in_its_store_it_keeps_its_kinds() -> None:
+async def test_initial_policy_is_parameter_kinds() -> None:
     assert evolving(kinds=("pets",)).policy == ("pets",)
 
 
-def test_steps_are_kept_whole_and_one_that_failed_leaves_the_policy() -> None:
+def test_failed_step_keeps_policy() -> None:
     memory = evolving()
-    failed = Step(("cars",), checkpoint=1, asked=2, answered=2, correct=1, completion="d", reason="no JSON")
+    failed = PolicyStep(
+        ("cars",), checkpoint=1, asked=2, answered=2, correct=1, completion="d", reason="no JSON"
+    )
     memory.follow([CARS, failed, CATS])
-    kept = [step_of(item) for item in memory.store]
+    kept = [policy_step(item) for item in memory.store]
     assert kept == [CARS, failed, CATS]
     assert [item.kind for item in memory.store.live()] == [FAILURE, POLICY]
     assert memory.policy == ("cars", "cats")
 
 
-def test_a_failed_write_is_no_step() -> None:
+def test_failed_write_is_not_a_policy_step() -> None:
     store = EntryStore()
-    assert step_of(store.add(FAILURE, "no JSON", sources=("m0",))) is None
-    assert step_of(store.add(FACT, "- car: red", sources=("m0",), meta={"label": "car"})) is None
+    assert policy_step(store.add(FAILURE, "no JSON", sources=("m0",))) is None
+    assert policy_step(store.add(FACT, "- car: red", sources=("m0",), meta={"label": "car"})) is None
 
 
 @pytest.mark.parametrize(
@@ -87,7 +91,7 @@ def test_a_failed_write_is_no_step() -> None:
         (("anything else of use",), ["sewing level", "garden time"]),
     ],
 )
-async def test_the_scripted_writer_goes_by_words(kinds: tuple[str, ...], held: list[str]) -> None:
+async def test_scripted_writer_matches_kinds_by_words(kinds: tuple[str, ...], held: list[str]) -> None:
     memory = evolving(kinds=kinds)
     await give(memory, said("My sewing level is high.", "My garden time is short."))
     assert [item.meta["label"] for item in memory.store.live(FACT)] == held

@@ -1,6 +1,6 @@
 """AWI: labels are added and replaced by union, and only what left the buffer is written."""
 
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
@@ -14,7 +14,7 @@ def awi(chat: ScriptedChat, **parameters: object) -> Awi:
     return Awi(EntryStore(), Tools(chat=chat), **parameters)  # type: ignore[arg-type]
 
 
-async def test_a_label_that_is_said_again_retires_the_old_fact() -> None:
+async def test_repeated_label_replaces_fact() -> None:
     memory = awi(ScriptedChat(Awi.handlers()), freq=1, ns=0)
     await give(memory, said("My car is red.", "My cat is old."))
     await give(memory, said("My car is blue.", first=2))
@@ -28,7 +28,7 @@ async def test_a_label_that_is_said_again_retires_the_old_fact() -> None:
     assert recall.sources == ("m2", "m1")
 
 
-async def test_the_newest_messages_are_only_in_the_buffer() -> None:
+async def test_newest_messages_are_only_in_buffer() -> None:
     memory = awi(ScriptedChat(Awi.handlers()), freq=2, ns=2)
     await give(memory, said("My car is red.", "My cat is old.", "My dog is young."))
     assert memory.store.live(FACT) == []
@@ -38,7 +38,7 @@ async def test_the_newest_messages_are_only_in_the_buffer() -> None:
     assert [turn.content for turn in recall.messages] == ["My dog is young.", "My bird is loud."]
 
 
-async def test_the_model_is_told_what_is_known_and_which_kinds_count() -> None:
+async def test_update_prompt_has_known_facts_and_kinds() -> None:
     seen: list[ChatRequest] = []
 
     def update(request: ChatRequest) -> Facts:
@@ -52,7 +52,7 @@ async def test_the_model_is_told_what_is_known_and_which_kinds_count() -> None:
     assert len(memory.store.live(FACT)) == 1  # said twice, written once
 
 
-async def test_what_the_model_cannot_write_is_an_entry_with_its_reason() -> None:
+async def test_failed_update_is_recorded() -> None:
     memory = awi(ScriptedChat({"awi/update": lambda request: "no JSON"}), freq=1, ns=0)
     await give(memory, said("My car is red."))
     [lost] = memory.store.live()

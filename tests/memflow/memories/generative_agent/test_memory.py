@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.chat.scripted import Handler, ScriptedChat
@@ -13,8 +13,8 @@ from memflow.memories.generative_agent.answers import Insight, Insights, Questio
 from memflow.memories.generative_agent.memory import OBSERVATION, QUESTIONS, REFLECTION, GenerativeAgent
 from memflow.memories.generative_agent.ranking import Normalise, Weights, rank
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import FAILURE, Memory, Tools
-from memflow.memories.search import Found
+from memflow.memories.memory import FAILURE, Tools
+from memflow.memories.search import SearchHit
 
 
 def agent(
@@ -34,20 +34,20 @@ def scripted(**handlers: Handler) -> ScriptedChat:
     return ScriptedChat({f"generative_agent/{stem}": each for stem, each in {**usual, **handlers}.items()})
 
 
-def candidate(name: str, cosine: float, importance: int | None, order: int) -> Found:
+def candidate(name: str, cosine: float, importance: int | None, order: int) -> SearchHit:
     meta = {} if importance is None else {"importance": importance}
-    return Found(Item(name, OBSERVATION, name, ("m0",), 0, order=order, meta=meta), cosine)
+    return SearchHit(Item(name, OBSERVATION, name, ("m0",), 0, order=order, meta=meta), cosine)
 
 
 def weights(normalise: Normalise = "none", relevance: float = 1.0) -> Weights:
     return Weights(1.0, 1.0, relevance, 0.5, normalise)
 
 
-def scores(ranked: list[Found]) -> dict[str, float]:
+def scores(ranked: list[SearchHit]) -> dict[str, float]:
     return {found.item.entry_id: round(found.score, 6) for found in ranked}
 
 
-def test_three_terms_are_added_up_as_they_are_or_stretched() -> None:
+def test_ranking_sums_terms_with_and_without_normalization() -> None:
     old, new = candidate("old", 0.8, 6, 0), candidate("new", 0.5, 5, 1)
     plain = rank([old, new], [1, 0], weights())
     assert [*scores(plain).items()] == [("new", 2.0), ("old", 1.9)]  # 1 + 0.5 + 0.5; 0.5 + 0.6 + 0.8
@@ -58,21 +58,21 @@ def test_three_terms_are_added_up_as_they_are_or_stretched() -> None:
     assert three == {"old": 4.0, "middle": round(1 / 3 + 0 + 3 * 0.5, 6), "new": 1.0}
 
 
-def test_equal_sums_go_to_the_older_and_equal_terms_tell_nothing() -> None:
+def test_ranking_ties_go_to_older_entry() -> None:
     one, other = candidate("one", 0.4, 5, 0), candidate("other", 0.4, 5, 1)
     assert scores(rank([other, one], [3, 3], weights("min_max"))) == {"one": 0.0, "other": 0.0}
     assert [found.item.entry_id for found in rank([other, one], [3, 3], weights())] == ["one", "other"]
 
 
 @pytest.mark.parametrize("normalise", ["none", "min_max"])
-def test_a_memory_without_a_rating_gets_nothing_from_importance(normalise: Normalise) -> None:
+def test_unrated_memory_has_no_importance(normalise: Normalise) -> None:
     found = [candidate("rated", 0.0, 10, 0), candidate("low", 0.0, 5, 1), candidate("unrated", 0.0, None, 2)]
     alone = scores(rank(found, [0, 0, 0], Weights(0.0, 2.0, 0.0, 0.5, normalise)))
     assert alone == {"rated": 2.0, "low": 1.0 if normalise == "none" else 0.0, "unrated": 0.0}
 
 
 @pytest.mark.parametrize("frozen", [True, False])
-async def test_a_recall_makes_recent_again_unless_it_is_frozen(frozen: bool) -> None:
+async def test_access_refreshes_recency_unless_frozen(frozen: bool) -> None:
     memory = agent(chat=scripted(), k=1, decay=0.5, normalise="none")
     await give(memory, said("cat"))
     await give(memory, said("dog", first=1))
@@ -88,14 +88,14 @@ async def test_a_recall_makes_recent_again_unless_it_is_frozen(frozen: bool) -> 
         assert access.sources == () and access.meta == {"at": 3, "entries": [cat.entry_id]}
 
 
-async def test_a_budget_ends_what_is_recalled() -> None:
+async def test_budget_limits_recall() -> None:
     memory = agent(chat=scripted(), k=3, budget=4)
     await give(memory, said("cat", "cat", "cat"))  # "user: cat" is 3 tokens
     recall = await memory.read("cat")
     assert (recall.sources, recall.dropped_tokens) == (("m0",), 6)
 
 
-async def test_a_reflection_comes_at_the_threshold_and_cites() -> None:
+async def test_reflection_at_threshold_cites_memories() -> None:
     shown: list[str] = []
 
     def insights(request: ChatRequest) -> Insights:
@@ -129,7 +129,7 @@ async def test_a_reflection_comes_at_the_threshold_and_cites() -> None:
     assert "It is warm." in (await memory.read("It is warm.")).notes
 
 
-async def test_questions_are_on_the_newest_memories_and_each_gets_its_insights() -> None:
+async def test_reflection_questions_and_insights() -> None:
     asked: list[ChatRequest] = []
 
     def questions(request: ChatRequest) -> Questions:
@@ -146,7 +146,7 @@ async def test_questions_are_on_the_newest_memories_and_each_gets_its_insights()
     await give(memory, said("cat", "dog", "bread", "tea"))
     assert asked[0].fields["memories"] == "user: bread\nuser: tea"
     assert [request.fields["statements"] for request in asked[1:]] == ["1. user: cat", "1. user: dog"]
-    # TranscriptMessage twice by the model, written once.
+    # The model returns each insight twice; it is added once.
     assert [(item.text, item.sources) for item in memory.store.live(REFLECTION)] == [
         ("On cat.", ("m0",)),
         ("On dog.", ("m1",)),
@@ -159,7 +159,7 @@ async def test_questions_are_on_the_newest_memories_and_each_gets_its_insights()
     assert {item.kind for item in recall.entries} == {OBSERVATION, REFLECTION}
 
 
-async def test_an_insight_that_cites_what_is_not_there_is_a_failure() -> None:
+async def test_insight_citing_unknown_statement_is_a_failure() -> None:
     memory = agent(
         chat=scripted(insights=lambda request: Insights(insights=[Insight(insight="So.", because=[2, 3])])),
         threshold=10,
@@ -174,7 +174,7 @@ async def test_an_insight_that_cites_what_is_not_there_is_a_failure() -> None:
     assert len((await memory.read("tea")).entries) == 3
 
 
-async def test_a_reflection_without_questions_is_a_failure_and_no_more() -> None:
+async def test_reflection_without_questions_is_a_failure() -> None:
     memory = agent(chat=scripted(questions=lambda request: "nonsense"), threshold=5)
     await give(memory, said("tea"))
     [lost] = memory.store.live(FAILURE)
@@ -200,40 +200,9 @@ class Slow:
         return await self.inner.complete(request)
 
 
-async def test_what_arrives_together_is_rated_together_and_loses_nothing_to_nonsense() -> None:
+async def test_messages_are_rated_concurrently_and_kept_without_rating() -> None:
     memory = agent(chat=Slow())
     await give(memory, said("cat", "dog"))
     assert [item.sources for item in memory.store.live(FAILURE)] == [("m0",), ("m1",)]
     assert [item.meta for item in memory.store.live(OBSERVATION)] == [{}, {}]
     assert (await memory.read("dog")).sources == ("m1", "m0")
-
-
-async def test_failures_are_written_in_the_order_of_the_asking() -> None:
-    class Backwards(Slow):
-        async def complete(self, request: ChatRequest) -> Completion:
-            for _ in range(9 if "cat" in request.messages[-1].content else 0):
-                await asyncio.sleep(0)
-            return await self.inner.complete(request)
-
-    memory: Memory = agent(chat=Backwards())
-    await give(memory, said("cat", "dog"))
-    assert [item.sources for item in memory.store.live(FAILURE)] == [("m0",), ("m1",)]
-
-
-async def test_a_restored_agent_that_has_reflected_reads_and_writes_on_as_the_living_one() -> None:
-    texts = [f"My {pet} likes {food}." for pet in ("cat", "dog", "bird") for food in ("tea", "bread", "rice")]
-    memory, moments = agent(threshold=8), []
-    for at, text in enumerate(texts):
-        memory.store.advance(1)
-        await memory.read(text, frozen=False)
-        await memory.write(said(text, first=at))
-        moments.append((memory.store.sequence, await memory.read("What does the dog like?")))
-    assert len(memory.store.live(REFLECTION)) > 3
-    for sequence, then in moments:
-        again = agent(EntryStore.restored(list(memory.store), sequence), threshold=8)
-        assert await again.read("What does the dog like?") == then
-        for at, text in enumerate(texts[sequence:], sequence):
-            again.store.advance(1)
-            await again.read(text, frozen=False)
-            await again.write(said(text, first=at))
-        assert list(again.store) == list(memory.store)

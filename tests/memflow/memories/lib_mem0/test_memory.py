@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from remembering import give, said
+from memory_helpers import build, give, said
 
 import memflow
 from memflow.chat.bounds import assert_bounded
@@ -28,7 +28,7 @@ from memflow.memories.memory import FAILURE, Message, Tools
 from memflow.memories.registry import find
 from memflow.memories.systems import SYSTEMS
 
-LACKS = SYSTEMS["lib_mem0"].lacks
+LACKS = SYSTEMS["lib_mem0"].missing_requirement
 with_package = pytest.mark.skipif(bool(LACKS), reason=f"lib_mem0 needs {LACKS}")
 
 Handlers = dict[str, Callable[[ChatRequest], Any]]
@@ -53,7 +53,7 @@ def texts(memory: LibMem0) -> list[str]:
 
 
 @with_package
-async def test_what_the_package_updates_is_the_next_version_and_has_the_sources_of_both_adds() -> None:
+async def test_package_update_revises_entry_with_both_sources() -> None:
     memory = mem0()
     await give(memory, said("My car is red.", "My cat is old."))
     await give(memory, said("My car is blue.", first=2, sent_at="8 May 2023"))
@@ -66,11 +66,10 @@ async def test_what_the_package_updates_is_the_next_version_and_has_the_sources_
 
 
 @with_package
-async def test_what_the_package_deletes_is_retired() -> None:
-    chat = ScriptedChat(LibMem0.handlers())
-    memory = LibMem0(EntryStore(), Tools(chat, HashingEmbedder()))
+async def test_package_delete_retires_entry() -> None:
+    memory = build(LibMem0)
     await give(memory, said("My car is red. My cat is old."))
-    chat.handlers[UPDATE] = operations(("0", "DELETE", "x"), ("1", "NONE", "My cat is old."))
+    memory.tools.chat.handlers[UPDATE] = operations(("0", "DELETE", "x"), ("1", "NONE", "My cat is old."))
     await give(memory, said("I sold my car and kept the cat.", first=1))
     assert len(texts(memory)) == 1 and memory.store.live(FAILURE) == []
     [gone] = [item for item in memory.store if item.until is not None]
@@ -79,19 +78,7 @@ async def test_what_the_package_deletes_is_retired() -> None:
 
 
 @with_package
-async def test_a_restored_memory_finds_what_the_living_one_found() -> None:
-    memory, then = mem0(k=3), {}
-    for at in range(6):
-        await give(memory, said(f"My car is number {at}. My pet{at} is old.", first=at))
-        then[memory.store.sequence] = await memory.read("which car, and pet2")
-    assert len(then[6].entries) == 3 and then[6] != then[5]
-    for sequence, recall in then.items():
-        again = mem0(k=3, store=EntryStore.restored(list(memory.store), sequence))
-        assert await again.read("which car, and pet2") == recall
-
-
-@with_package
-async def test_the_package_is_told_speakers_and_the_simulated_date_and_no_other() -> None:
+async def test_package_receives_speakers_and_simulated_date() -> None:
     seen: list[ChatRequest] = []
 
     def extract(request: ChatRequest) -> Facts:
@@ -109,7 +96,7 @@ async def test_the_package_is_told_speakers_and_the_simulated_date_and_no_other(
 
 
 @with_package
-async def test_its_requests_are_booked_and_not_asked_twice() -> None:
+async def test_package_requests_use_ledger() -> None:
     ledger = MemoryLedger()
 
     async def lived() -> list[Any]:
@@ -138,7 +125,7 @@ class Counting(HashingEmbedder):
 
 
 @with_package
-async def test_texts_are_embedded_in_one_call_and_restoring_embeds_none() -> None:
+async def test_texts_are_embedded_once_and_restoring_needs_no_embedding() -> None:
     embedder = Counting()
     chat = ScriptedChat(LibMem0.handlers())
     memory = LibMem0(EntryStore(), Tools(chat, embedder))
@@ -159,7 +146,7 @@ async def test_texts_are_embedded_in_one_call_and_restoring_embeds_none() -> Non
         ({UPDATE: operations(("7", "DELETE", "A car"), ("0", "ADD", "A cat"))}, "mem0 made 1 of the 2", 1),
     ],
 )
-async def test_what_the_package_loses_is_an_entry_with_its_reason(
+async def test_package_errors_are_recorded_as_failures(
     handlers: Handlers, said_of_it: str, left: int
 ) -> None:
     memory = mem0(handlers)
@@ -185,7 +172,7 @@ class Refusing(ScriptedChat):
 
 @with_package
 @pytest.mark.parametrize("prompt", [EXTRACT, UPDATE])
-async def test_a_request_that_is_refused_is_a_failure_and_a_spent_budget_ends_the_step(prompt: str) -> None:
+async def test_refused_request_is_failure_and_spent_budget_raises(prompt: str) -> None:
     refused = LibMem0(EntryStore(), Tools(Refusing(prompt, RequestRefused("too long")), HashingEmbedder()))
     await give(refused, said("My car is red."))
     [lost] = refused.store.live(FAILURE)
@@ -196,7 +183,7 @@ async def test_a_request_that_is_refused_is_a_failure_and_a_spent_budget_ends_th
 
 
 @with_package
-async def test_many_episodes_at_once_wait_for_their_answers_and_not_for_a_thread() -> None:
+async def test_many_concurrent_episodes_do_not_deadlock() -> None:
     """Every answer waits until all episodes have asked: with a thread too few, none would come."""
     count, waiting = 24, asyncio.Event()
 
@@ -218,7 +205,7 @@ async def test_many_episodes_at_once_wait_for_their_answers_and_not_for_a_thread
 
 
 @with_package
-async def test_a_write_that_is_stopped_leaves_no_thread_behind() -> None:
+async def test_cancelled_write_leaves_no_thread() -> None:
     asked = asyncio.Event()
 
     class Silent(ScriptedChat):
@@ -238,21 +225,17 @@ async def test_a_write_that_is_stopped_leaves_no_thread_behind() -> None:
 
 
 @with_package
-def test_nothing_is_written_to_the_home_folder_and_nothing_is_sent(tmp_path: Path) -> None:
+def test_package_writes_no_home_files_and_sends_nothing(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import asyncio, socket, sys\n"
         "def refuse(*_, **__): raise AssertionError('it reaches out')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
         "sys.path.append(sys.argv[1])\n"
-        "from remembering import give, said\n"
-        "from memflow.chat.scripted import ScriptedChat\n"
-        "from memflow.memories.hashing_embedder import HashingEmbedder\n"
-        "from memflow.memories.entries import EntryStore\n"
+        "from memory_helpers import build, give, said\n"
         "from memflow.memories.lib_mem0.memory import LibMem0\n"
-        "from memflow.memories.memory import Tools\n"
         "async def main():\n"
-        "    memory = LibMem0(EntryStore(), Tools(ScriptedChat(LibMem0.handlers()), HashingEmbedder()))\n"
+        "    memory = build(LibMem0)\n"
         "    await give(memory, said('My car is red.'))\n"
         "    print((await memory.read('car')).notes)\n"
         "asyncio.run(main())\n"
@@ -294,23 +277,23 @@ def without_package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("without_package")
-async def test_a_missing_package_is_told_before_anything_is_played_and_how_to_install_it() -> None:
+async def test_missing_package_is_reported_with_install_command() -> None:
     tools = Tools(ScriptedChat({}), HashingEmbedder())
     with pytest.raises(
         BadSettings, match=r"lib_mem0_5 needs mem0ai==1\.0\.11, which is not installed: uv pip"
     ):
-        find("lib_mem0_5").remember(tools)
+        find("lib_mem0_5").factory(tools)
     with pytest.raises(BadSettings, match=r"needs mem0ai==1\.0\.11: uv pip install"):
         await give(LibMem0(EntryStore(), tools), said("Hi"))
 
 
-def test_another_version_is_not_that_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memflow.memories.system.metadata.version", lambda name: "2.2.1")
-    assert SYSTEMS["lib_mem0"].lacks == "mem0ai==1.0.11, and 2.2.1 is installed"
-    monkeypatch.setattr("memflow.memories.system.metadata.version", lambda name: "1.0.11")
-    assert SYSTEMS["lib_mem0"].lacks == "" == SYSTEMS["rag"].lacks
+def test_wrong_package_version_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memflow.memories.systems.metadata.version", lambda name: "2.2.1")
+    assert SYSTEMS["lib_mem0"].missing_requirement == "mem0ai==1.0.11, and 2.2.1 is installed"
+    monkeypatch.setattr("memflow.memories.systems.metadata.version", lambda name: "1.0.11")
+    assert SYSTEMS["lib_mem0"].missing_requirement == "" == SYSTEMS["rag"].missing_requirement
 
 
-def test_answers_are_bounded() -> None:
+def test_answer_types_are_bounded() -> None:
     assert_bounded(Facts)
     assert_bounded(Operations)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
@@ -86,7 +86,7 @@ def graph(chat: ScriptedChat, **parameters: object) -> Mem0Graph:
     return Mem0Graph(EntryStore(), Tools(chat=chat, embedder=Named()), **parameters)  # type: ignore[arg-type]
 
 
-async def test_alike_names_meet_in_one_node_with_the_name_that_came_first() -> None:
+async def test_similar_names_share_node_with_first_name() -> None:
     memory = graph(Author().chat())
     await give(memory, said("Alice works at Acme", sent_at="8 May 2023"))
     await give(memory, said("Al lives in Paris", first=1, sent_at="9 May 2023"))
@@ -99,19 +99,19 @@ async def test_alike_names_meet_in_one_node_with_the_name_that_came_first() -> N
     assert (works.sources, lives.sources) == (("m0",), ("m1",))
 
 
-async def test_names_below_the_threshold_stay_apart() -> None:
+async def test_dissimilar_names_are_separate_nodes() -> None:
     memory = graph(Author().chat(), same=0.97)
     await give(memory, said("Alice works at Acme", "Al lives in Paris"))
     assert [node.text for node in memory.store.live(ENTITY)] == ["Alice", "Acme", "Al", "Paris"]
 
 
-async def test_names_that_are_alike_within_one_passage_meet_too() -> None:
+async def test_similar_names_in_one_passage_share_node() -> None:
     memory = graph(Author().chat())
     await give(memory, said("Alice works at Acme", "Al lives in Paris"))
     assert [node.text for node in memory.store.live(ENTITY)] == ["Alice", "Acme", "Paris"]
 
 
-async def test_a_contradiction_retires_the_old_relation() -> None:
+async def test_contradicted_relation_is_retired() -> None:
     author = Author(obsolete=[1])
     memory = graph(author.chat())
     await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
@@ -128,7 +128,7 @@ async def test_a_contradiction_retires_the_old_relation() -> None:
     assert (old.text, old.until) == ("Alice -- works at -> Acme", 3)
 
 
-async def test_a_relation_said_again_is_one_relation_of_both_messages() -> None:
+async def test_repeated_relation_merges_sources() -> None:
     author = Author()
     memory = graph(author.chat())
     await give(memory, said("Alice works at Acme"))
@@ -137,7 +137,7 @@ async def test_a_relation_said_again_is_one_relation_of_both_messages() -> None:
     assert relation.sources == ("m0", "m1") and author.resolved == []  # it contradicts nothing
 
 
-async def test_an_entity_of_the_query_brings_its_neighbours_in() -> None:
+async def test_query_entity_recalls_its_relations() -> None:
     memory = graph(Author(names=["Acme"]).chat())
     await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
     # The query's own vector is like no relation's; the node it names is the target of one.
@@ -146,14 +146,14 @@ async def test_an_entity_of_the_query_brings_its_neighbours_in() -> None:
     assert recall.sources == ("m0",)
 
 
-async def test_a_query_that_names_nothing_finds_the_triplets_it_is_like() -> None:
+async def test_query_without_entity_recalls_similar_triplets() -> None:
     memory = graph(Author().chat())
     await give(memory, said("Alice works at Acme", "Bob lives in Paris"))
     assert (await memory.read("Bob and where he lives")).notes == "Bob -- lives in -> Paris"
     assert (await memory.read("Beta")).entries == ()
 
 
-async def test_relations_stand_below_the_facts_and_are_bounded() -> None:
+async def test_relations_follow_facts_and_are_limited() -> None:
     tools = Tools(chat=ScriptedChat(Mem0Graph.handlers()), embedder=HashingEmbedder())
     memory = Mem0Graph(EntryStore(), tools, relations=1, relevant=-1.0)
     await give(memory, said("My car is red.", "My cat is old."))
@@ -163,7 +163,7 @@ async def test_relations_stand_below_the_facts_and_are_bounded() -> None:
     assert [item.kind for item in recall.entries] == ["fact", RELATION, "fact"]
 
 
-async def test_a_resolver_that_talks_nonsense_leaves_the_graph_as_it_was() -> None:
+async def test_unusable_resolution_changes_nothing() -> None:
     memory = graph(Author().chat(resolve=lambda request: Obsolete(obsolete=[7])))
     await give(memory, said("Alice works at Acme"))
     held = memory.store.live(RELATION, ENTITY)
@@ -173,7 +173,7 @@ async def test_a_resolver_that_talks_nonsense_leaves_the_graph_as_it_was() -> No
     assert lost.sources == ("m1",) and "there is no old relation 7; the last is 1" in lost.text
 
 
-async def test_a_query_whose_entities_cannot_be_named_fails_and_writes_nothing() -> None:
+async def test_unusable_query_entities_raise_recall_failed() -> None:
     memory = graph(Author().chat(identify=lambda request: "no JSON"))
     await give(memory, said("Alice works at Acme"))
     version = memory.store.version

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
@@ -70,7 +70,7 @@ def mem0(chat: ScriptedChat, embedder: HashingEmbedder | None = None, **paramete
     return Mem0(EntryStore(), tools, **parameters)  # type: ignore[arg-type]
 
 
-async def test_an_update_that_replaces_retires_the_old_fact_and_holds_the_newer_source() -> None:
+async def test_replacing_update_keeps_new_sources_only() -> None:
     writer = Writer([decided(1, "UPDATE", 1, "The car is blue now.", replaces=True)])
     memory = mem0(writer.chat())
     await give(memory, said("The car is red.", sent_at="8 May 2023"))
@@ -83,7 +83,7 @@ async def test_an_update_that_replaces_retires_the_old_fact_and_holds_the_newer_
     assert (await memory.read("car")).sources == ("m1",)
 
 
-async def test_an_update_that_adds_keeps_the_sources_of_both() -> None:
+async def test_extending_update_keeps_both_sources() -> None:
     writer = Writer([decided(1, "UPDATE", 1, "[8 May 2023] The car is red and fast.")])
     memory = mem0(writer.chat())
     await give(memory, said("The car is red.", sent_at="8 May 2023"))
@@ -95,11 +95,8 @@ async def test_an_update_that_adds_keeps_the_sources_of_both() -> None:
     assert fact.vector is not None and np.array_equal(fact.vector, vector)
 
 
-async def test_a_fact_may_delete_what_it_contradicts_and_be_added() -> None:
-    writer = Writer(
-        [decided(1, "DELETE", 1)],
-        [decided(1, "DELETE", 1), decided(1, "ADD")],
-    )
+async def test_fact_deletes_contradicted_memory_and_is_added() -> None:
+    writer = Writer([decided(1, "DELETE", 1)], [decided(1, "DELETE", 1), decided(1, "ADD")])
     memory = mem0(writer.chat())
     await give(memory, said("The cat is ill.", "The dog is old."))
     await give(memory, said("Forget the cat.", first=2))
@@ -108,7 +105,7 @@ async def test_a_fact_may_delete_what_it_contradicts_and_be_added() -> None:
     assert [(fact.text, fact.sources) for fact in memory.store.live(FACT)] == [("The dog is dead.", ("m3",))]
 
 
-async def test_noop_leaves_everything() -> None:
+async def test_noop_changes_nothing() -> None:
     memory = mem0(Writer([decided(1, "NOOP")]).chat())
     await give(memory, said("The car is red."))
     before = memory.store.live(FACT)
@@ -116,7 +113,7 @@ async def test_noop_leaves_everything() -> None:
     assert memory.store.live(FACT) == before
 
 
-async def test_a_pair_is_read_together_and_a_fact_cites_the_messages_that_say_it() -> None:
+async def test_facts_are_extracted_per_pair_with_cited_sources() -> None:
     def extract(request: ChatRequest) -> Facts:
         if "Rex" not in request.fields["messages"]:
             return Facts(facts=[])
@@ -130,7 +127,7 @@ async def test_a_pair_is_read_together_and_a_fact_cites_the_messages_that_say_it
     ]
 
 
-async def test_the_model_is_shown_the_last_messages_the_summary_and_the_new_pair() -> None:
+async def test_extraction_prompt_has_recent_messages_summary_and_pair() -> None:
     writer = Writer(*[[decided(1, "NOOP"), decided(2, "NOOP")]] * 4)
     memory = mem0(writer.chat(), recent=3, refresh=4)
     await give(memory, said("a one", "b two", "c three", "d four"))
@@ -162,7 +159,7 @@ async def test_the_model_is_shown_the_last_messages_the_summary_and_the_new_pair
     assert memory.store.live(SUMMARY)[0].sources == tuple(f"m{at}" for at in range(8))
 
 
-async def test_a_message_waits_for_the_summary_longer_than_it_is_shown() -> None:
+async def test_message_stays_in_window_until_summarized() -> None:
     writer = Writer(*[[decided(1, "NOOP")]] * 2)
     memory = mem0(writer.chat(), recent=1, refresh=3)
     for at, text in enumerate(("one", "two", "three")):
@@ -172,7 +169,7 @@ async def test_a_message_waits_for_the_summary_longer_than_it_is_shown() -> None
     assert [item.sources for item in memory.store.live(WINDOW)] == [("m2",)]
 
 
-async def test_a_summary_that_fails_is_tried_again_and_the_window_does_not_grow() -> None:
+async def test_failed_summary_is_retried_and_window_stays_bounded() -> None:
     answers = iter(["no JSON"] * 3)
 
     def summarise(request: ChatRequest) -> Summary | str:
@@ -188,7 +185,7 @@ async def test_a_summary_that_fails_is_tried_again_and_the_window_does_not_grow(
     assert (summary.text, summary.sources) == ("3", ("m1", "m2", "m3"))
 
 
-async def test_facts_of_a_session_are_embedded_together_and_pairs_see_what_the_one_before_did() -> None:
+async def test_session_facts_are_embedded_once_and_updates_are_sequential() -> None:
     embedder = Counting()
     writer = Writer(
         [decided(1, "UPDATE", 1, "The car is blue.", replaces=True), decided(2, "NOOP")],
@@ -210,7 +207,7 @@ async def test_facts_of_a_session_are_embedded_together_and_pairs_see_what_the_o
     ]
 
 
-async def test_only_the_most_similar_facts_are_shown_and_k_are_recalled() -> None:
+async def test_update_sees_similar_facts_and_read_recalls_k() -> None:
     writer = Writer([decided(1, "ADD")])
     memory = mem0(writer.chat(), similar=1, k=1, together=3)
     await give(memory, said("The car is red.", "The cat is old.", "Bread is cheap."))
@@ -231,9 +228,7 @@ async def test_only_the_most_similar_facts_are_shown_and_k_are_recalled() -> Non
         ([decided(1, "ADD"), decided(1, "NOOP"), decided(2, "ADD")], "fact 1 has 2 of ADD"),
     ],
 )
-async def test_decisions_that_cannot_be_change_nothing_and_say_why(
-    wrong: list[Decision], reason: str
-) -> None:
+async def test_invalid_decisions_are_recorded_as_failure(wrong: list[Decision], reason: str) -> None:
     memory = mem0(Writer(*[wrong] * 3).chat())
     await give(memory, said("The car is red."))
     await give(memory, said("The car is blue.", "It is fast.", first=1))
@@ -242,7 +237,7 @@ async def test_decisions_that_cannot_be_change_nothing_and_say_why(
     assert lost.sources == ("m1", "m2") and reason in lost.text
 
 
-async def test_messages_the_model_cannot_read_stay_in_the_window_and_a_failure_names_them() -> None:
+async def test_failed_extraction_is_recorded_with_its_messages() -> None:
     cites_too_far = Facts(facts=[Fact(text="x", messages=[3])])
     memory = mem0(ScriptedChat({"mem0/extract": lambda request: cites_too_far}))
     await give(memory, [*said("The car"), Message("m1", "assistant", "is red.")])
@@ -252,7 +247,7 @@ async def test_messages_the_model_cannot_read_stay_in_the_window_and_a_failure_n
     assert (await memory.read("car")).entries == ()
 
 
-def test_each_system_names_the_prompts_it_asks() -> None:
+def test_systems_declare_their_prompts() -> None:
     stems = {
         name: [prompt.name.removeprefix("mem0/") for prompt in SYSTEMS[name].prompts]
         for name in ("awe", "mem0", "mem0_graph")

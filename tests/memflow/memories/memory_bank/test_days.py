@@ -2,7 +2,7 @@
 
 import pytest
 
-from memflow.memories.memory_bank.days import day_of
+from memflow.memories.memory_bank.forgetting import day_of
 
 
 @pytest.mark.parametrize(
@@ -22,5 +22,5 @@ from memflow.memories.memory_bank.days import day_of
         ("Tuesday, 8 pm", "Tuesday"),
     ],
 )
-def test_the_time_of_day_is_left_out(sent_at: str | None, day: str | None) -> None:
+def test_day_of_ignores_time_of_day(sent_at: str | None, day: str | None) -> None:
     assert day_of(sent_at) == day

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
@@ -15,15 +15,7 @@ from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Tools
 from memflow.memories.memory_bank.answers import Portrait, Summary, Traits
 from memflow.memories.memory_bank.forgetting import Forgetting, retention
-from memflow.memories.memory_bank.memory import (
-    DAY,
-    EVENTS,
-    MESSAGE,
-    PORTRAIT,
-    SUMMARY,
-    TRAITS,
-    MemoryBank,
-)
+from memflow.memories.memory_bank.memory import DAY, EVENTS, MESSAGE, PORTRAIT, SUMMARY, TRAITS, MemoryBank
 
 
 def bank(seen: list[ChatRequest] | None = None, /, **parameters: object) -> MemoryBank:
@@ -46,7 +38,7 @@ def bank(seen: list[ChatRequest] | None = None, /, **parameters: object) -> Memo
     return MemoryBank(EntryStore(), tools, **parameters)  # type: ignore[arg-type]
 
 
-async def test_a_date_that_changes_ends_the_day_before() -> None:
+async def test_new_date_ends_the_day() -> None:
     memory = bank(forgetting="none")
     await give(memory, said("cat", sent_at="1:56 pm on 8 May, 2023"))
     await give(memory, said("dog", first=1, sent_at="9:10 pm on 8 May, 2023"))
@@ -69,7 +61,7 @@ async def test_a_date_that_changes_ends_the_day_before() -> None:
     assert [item.text for item in memory.store.live(DAY)] == ["8 May, 2023", "9 May, 2023"]
 
 
-async def test_without_dates_a_session_or_a_number_of_messages_is_a_day() -> None:
+async def test_session_or_message_count_is_a_day_without_dates() -> None:
     memory = bank(day=4, portrait="no")
     await give(memory, said("a", "b", "c"))
     await give(memory, said("d", "e", first=3))
@@ -82,7 +74,7 @@ async def test_without_dates_a_session_or_a_number_of_messages_is_a_day() -> Non
     assert memory.store.live(TRAITS, PORTRAIT) == []
 
 
-async def test_several_days_of_one_arrival_are_each_summed_up() -> None:
+async def test_each_day_of_an_arrival_is_summarized() -> None:
     memory = bank()
     messages = said("a", "b", "c", "d")
     dates = ["8 May", "8 May", "9 May", "10 May"]
@@ -93,14 +85,14 @@ async def test_several_days_of_one_arrival_are_each_summed_up() -> None:
     assert [item.meta["day"] for item in memory.store.live(MESSAGE)] == [0, 0, 1, 2]
 
 
-async def test_a_day_too_long_to_read_is_cut() -> None:
+async def test_long_day_is_split() -> None:
     memory = bank(portrait="no")
     for at in range(3):
         await give(memory, said("long " * 2000, first=at, sent_at="8 May"))  # 2,500 tokens each
     assert [item.sources for item in memory.store.live(EVENTS)] == [("m0",), ("m1",)]
 
 
-async def test_days_that_no_longer_fit_are_known_by_the_history_so_far() -> None:
+async def test_history_replaces_days_beyond_limit() -> None:
     seen: list[ChatRequest] = []
     memory = bank(seen, day=1, portrait="no", day_=lambda request: Summary(text="word " * 120))
     for at in range(30):  # 150 tokens a day, 4,000 at once
@@ -111,7 +103,7 @@ async def test_days_that_no_longer_fit_are_known_by_the_history_so_far() -> None
     assert memory.store.live(SUMMARY)[0].sources == tuple(f"m{at}" for at in range(30))
 
 
-async def test_summary_and_portrait_stand_in_front_and_take_of_the_budget() -> None:
+async def test_summary_and_portrait_come_first_and_use_budget() -> None:
     memory = bank(
         k=2,
         forgetting="none",
@@ -143,7 +135,7 @@ async def test_summary_and_portrait_stand_in_front_and_take_of_the_budget() -> N
         ("none", 500, 1, 1.0),
     ],
 )
-def test_the_curve_by_hand(forgetting: Forgetting, days: int, strength: int, held: float) -> None:
+def test_retention_computed_by_hand(forgetting: Forgetting, days: int, strength: int, held: float) -> None:
     assert retention(days, strength, 5.0, forgetting) == pytest.approx(held)
 
 
@@ -154,7 +146,7 @@ def test_the_curve_by_hand(forgetting: Forgetting, days: int, strength: int, hel
         ("published_code", math.exp(-3 / 5 * 2), math.exp(-5 / 5)),
     ],
 )
-async def test_a_recall_strengthens_and_the_published_code_turns_that_round(
+async def test_access_strengthens_except_in_published_code(
     forgetting: Forgetting, recalled: float, other: float
 ) -> None:
     memory = bank(day=1, k=1, portrait="no", forgetting=forgetting)
@@ -173,7 +165,7 @@ async def test_a_recall_strengthens_and_the_published_code_turns_that_round(
     assert memory.retention(dog) == pytest.approx(other)
 
 
-async def test_a_memory_is_skipped_as_often_as_the_curve_says_and_the_same_when_restored() -> None:
+async def test_forgetting_rate_follows_curve_and_is_reproducible() -> None:
     memory = bank(day=1, k=9, portrait="no", coefficient=1.0)
     for at, text in enumerate(["cat", "dog", "bread"]):
         await give(memory, said(text, first=at))
@@ -197,7 +189,7 @@ async def test_a_memory_is_skipped_as_often_as_the_curve_says_and_the_same_when_
     assert shares == pytest.approx([math.exp(-3), math.exp(-2), math.exp(-1)], abs=0.04)
 
 
-async def test_nonsense_is_a_failure_and_the_messages_are_still_found() -> None:
+async def test_unusable_summary_is_failure_and_messages_are_found() -> None:
     answers = iter(["nonsense"] * 3)
 
     def day(request: ChatRequest) -> Summary | str:
@@ -212,7 +204,7 @@ async def test_nonsense_is_a_failure_and_the_messages_are_still_found() -> None:
     assert [item.sources for item in memory.store.live(EVENTS, SUMMARY)] == [("m1",), ("m1",)]
 
 
-async def test_a_day_that_shows_nothing_of_the_user_changes_no_portrait() -> None:
+async def test_empty_traits_keep_portrait() -> None:
     memory = bank(day=1, traits_=lambda request: Traits(text=" "))
     await give(memory, said("cat"))
     assert memory.store.live(TRAITS, PORTRAIT, FAILURE) == []

@@ -5,18 +5,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import FAILURE, Message, Tools
 from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
-from memflow.memories.memory_os.heat import HEAT, Heats
+from memflow.memories.memory_os.heat import HEAT, SegmentHeat
 from memflow.memories.memory_os.long import ASSISTANT, PROFILE, USER
 from memflow.memories.memory_os.memory import MemoryOs
-from memflow.memories.memory_os.mid import CHAIN, PAGE, SEGMENT, MidTerm, root
+from memflow.memories.memory_os.mid import CHAIN, PAGE, SEGMENT, MidTerm, first_version_id
 from memflow.memories.memory_os.short import SHORT
 
 TOPICS = ("tea", "cars", "birds")
@@ -76,11 +75,11 @@ def segment(memory: MemoryOs, name: str) -> Item:
 def heat(memory: MemoryOs, name: str) -> tuple[int, int, int]:
     """Visits, length and the time of the last use of the segment about `name`."""
     items = memory.store.live(HEAT)
-    [meta] = [item.meta for item in items if item.meta["segment"] == root(segment(memory, name))]
+    [meta] = [item.meta for item in items if item.meta["segment"] == first_version_id(segment(memory, name))]
     return meta["visits"], meta["length"], meta["last"]
 
 
-async def test_the_eighth_page_moves_the_first_to_mid_term_memory() -> None:
+async def test_oldest_page_moves_to_mid_term_memory() -> None:
     memory = memory_os(judged())
     await converse(memory, *["About tea."] * 7)
     assert len(memory.store.live(SHORT)) == 7 and len(memory.store.live()) == 7
@@ -95,7 +94,7 @@ async def test_the_eighth_page_moves_the_first_to_mid_term_memory() -> None:
     assert recall.entries == (page, *memory.store.live(CHAIN), *short)
 
 
-async def test_pages_of_a_session_pair_a_user_and_the_reply_right_after() -> None:
+async def test_pages_pair_user_message_and_reply() -> None:
     memory = memory_os(judged())
     roles = ["assistant", "user", "user", "assistant", "assistant"]
     await give(memory, [Message(f"m{at}", role, f"{at}") for at, role in enumerate(roles)])  # type: ignore[arg-type]
@@ -107,7 +106,7 @@ async def test_pages_of_a_session_pair_a_user_and_the_reply_right_after() -> Non
     assert [turn.content for turn in turns] == ["0", "1", "2", "3", "4", "[8 May 2023]\n5"]
 
 
-async def test_a_long_session_moves_its_pages_in_order_and_with_their_dates() -> None:
+async def test_pages_move_in_order_with_dates() -> None:
     memory = memory_os(judged(), short=1)
     await give(memory, said("tea one", "tea two", "tea three", sent_at="8 May 2023"))
     assert [page.text for page in memory.store.live(PAGE)] == [
@@ -120,18 +119,17 @@ async def test_a_long_session_moves_its_pages_in_order_and_with_their_dates() ->
 
 
 @pytest.mark.parametrize(
-    ("keywords", "joins"),
-    [(["tea", "pot"], True), (["tea", "pot", "milk"], False), ([], False)],
+    ("keywords", "joins"), [(["tea", "pot"], True), (["tea", "pot", "milk"], False), ([], False)]
 )
-def test_a_page_joins_where_cosine_and_jaccard_make_more_than_theta(keywords: list[str], joins: bool) -> None:
+def test_page_joins_segment_above_theta(keywords: list[str], joins: bool) -> None:
     """0.28 + 1/3 = 0.613 joins at theta 0.6; 0.28 + 1/4 = 0.53 and 0.28 + 0 do not."""
-    mid = MidTerm(EntryStore(), Heats(EntryStore(), 1, 1, 1, 300), theta=0.6, capacity=9)
+    mid = MidTerm(EntryStore(), SegmentHeat(EntryStore(), 1, 1, 1, 300), theta=0.6, capacity=9)
     vectors = np.array([[1, 0], [0.28, 0.96]], np.float32)
     held = mid.segment(None, "tea", ["tea", "cup"], vectors[0], ["m0"])
     assert mid.topic(vectors[1], keywords) == (held if joins else None)
 
 
-async def test_a_page_joins_the_segment_of_its_topic_and_another_opens_its_own() -> None:
+async def test_new_topic_creates_segment() -> None:
     seen: list[str] = []
 
     def summarise(asked: ChatRequest) -> Topic:
@@ -148,7 +146,7 @@ async def test_a_page_joins_the_segment_of_its_topic_and_another_opens_its_own()
     assert links == [tea, cars, tea]
 
 
-async def test_a_chain_goes_on_until_the_model_says_that_a_page_does_not_continue_it() -> None:
+async def test_chain_ends_when_page_does_not_continue() -> None:
     def link(asked: ChatRequest) -> Link:
         goes_on = "more" in asked.fields["page"]
         return Link(continues=goes_on, chain=f"{asked.fields['chain']} +", keywords=["k"])
@@ -173,10 +171,10 @@ async def test_a_chain_goes_on_until_the_model_says_that_a_page_does_not_continu
     assert first in recall.entries and second in recall.entries
 
 
-def test_heat_by_hand() -> None:
+def test_heat_computed_by_hand() -> None:
     """Two visits and three pages, 50 messages ago, with mu 100: 2 + 3 + exp(-1/2)."""
     store = EntryStore()
-    heats = Heats(store, alpha=1, beta=1, gamma=1, mu=100)
+    heats = SegmentHeat(store, alpha=1, beta=1, gamma=1, mu=100)
     for _ in range(3):
         heats.join("segment-0")
     heats.visit(["segment-0"])
@@ -187,7 +185,7 @@ def test_heat_by_hand() -> None:
     assert heats.all()["segment-0"] == pytest.approx(2 + 3 + math.exp(-0.5))
     heats.reset("segment-0", visits=False)
     assert heats.all()["segment-0"] == pytest.approx(2 + math.exp(-0.5))
-    assert Heats(store, alpha=10, beta=0, gamma=0, mu=1).all() == {"segment-0": 20}
+    assert SegmentHeat(store, alpha=10, beta=0, gamma=0, mu=1).all() == {"segment-0": 20}
 
 
 def _known(asked: ChatRequest) -> Traits:
@@ -198,7 +196,7 @@ def _facts(asked: ChatRequest) -> Facts:
     return Facts(user=[Fact(text="Has a cup.", page=1)], assistant=[Fact(text="Takes notes.", page=2)])
 
 
-async def test_a_hot_segment_is_promoted_with_the_pages_that_tell_it_and_its_heat_is_reset() -> None:
+async def test_hot_segment_is_promoted_and_reset() -> None:
     """After one page the heat is 0 + 1 + 1, after two 0 + 2 + 1 > 2.5; a third page makes it 0 + 1 + 1 again."""
     asked: list[str] = []
 
@@ -234,7 +232,7 @@ async def test_a_hot_segment_is_promoted_with_the_pages_that_tell_it_and_its_hea
 
 
 @pytest.mark.parametrize(("reset", "visits"), [("length", 3), ("length_and_visits", 0)])
-async def test_visits_outlast_a_promotion_unless_they_are_reset_too(reset: str, visits: int) -> None:
+async def test_promotion_resets_visits_only_if_configured(reset: str, visits: int) -> None:
     memory = memory_os(judged(), short=1, tau=4.5, reset=reset)
     await converse(memory, "tea one", "tea two")
     for _ in range(3):
@@ -244,7 +242,7 @@ async def test_visits_outlast_a_promotion_unless_they_are_reset_too(reset: str, 
     assert heat(memory, "tea") == (visits, 0, 6)
 
 
-async def test_of_two_hot_segments_the_hotter_is_promoted_and_one_without_new_pages_is_not() -> None:
+async def test_hottest_segment_with_new_pages_is_promoted() -> None:
     asked: list[str] = []
 
     def profile(request: ChatRequest) -> Traits:
@@ -263,7 +261,7 @@ async def test_of_two_hot_segments_the_hotter_is_promoted_and_one_without_new_pa
     assert asked == ["tea", "cars", "birds"]
 
 
-async def test_the_profile_replaces_a_line_and_the_queues_drop_their_oldest() -> None:
+async def test_profile_replaces_lines_and_queues_drop_oldest() -> None:
     count = iter(range(100))
 
     def profile(asked: ChatRequest) -> Traits:
@@ -286,7 +284,7 @@ async def test_the_profile_replaces_a_line_and_the_queues_drop_their_oldest() ->
     assert [item.text for item in memory.store.live(PROFILE)] == ["- age: 2", "- town: 3"]
 
 
-async def test_a_full_mid_term_memory_evicts_the_coldest_segment_with_its_pages() -> None:
+async def test_coldest_segment_is_evicted_with_pages() -> None:
     memory = memory_os(judged(), short=1, capacity=2, segments=1)
     await converse(memory, "tea", "cars", "the end")
     await memory.read("tea", frozen=False)  # tea: 1 + 1 + R; cars: 0 + 1 + R
@@ -298,7 +296,7 @@ async def test_a_full_mid_term_memory_evicts_the_coldest_segment_with_its_pages(
     assert "m2" not in {source for item in memory.store.live() for source in item.sources}
 
 
-async def test_only_reads_that_are_not_frozen_raise_the_heat_of_what_they_found() -> None:
+async def test_frozen_read_does_not_raise_heat() -> None:
     memory = memory_os(judged(), short=1, segments=1)
     await converse(memory, "tea", "cars", "the end")
     version, pages = memory.store.version, memory.store.live(PAGE)
@@ -308,12 +306,12 @@ async def test_only_reads_that_are_not_frozen_raise_the_heat_of_what_they_found(
     assert await memory.read("tea", frozen=False) == frozen
     assert (heat(memory, "tea"), heat(memory, "cars")) == ((1, 1, 7), (0, 1, 6))
     assert memory.store.live(PAGE) == pages
-    assert HEAT in memory.bookkeeping and all(item.sources == () for item in memory.store.live(HEAT))
+    assert HEAT in memory.bookkeeping_kinds and all(item.sources == () for item in memory.store.live(HEAT))
 
 
-def test_retrieval_takes_the_nearest_segments_and_then_the_nearest_pages_in_them() -> None:
+def test_search_takes_nearest_pages_of_nearest_segments() -> None:
     store = EntryStore()
-    mid = MidTerm(store, Heats(store, 1, 1, 1, 300), theta=0.6, capacity=9)
+    mid = MidTerm(store, SegmentHeat(store, 1, 1, 1, 300), theta=0.6, capacity=9)
     axes = np.eye(3, dtype=np.float32)
     near = np.array([0.8, 0.6, 0], np.float32)
     held = {
@@ -334,7 +332,7 @@ def test_retrieval_takes_the_nearest_segments_and_then_the_nearest_pages_in_them
     assert found(3, 2) == ["c 1.0", "a 0.8"]
 
 
-async def test_a_page_that_the_model_could_not_judge_is_held_in_its_own_words() -> None:
+async def test_page_without_answers_is_kept_word_for_word() -> None:
     memory = memory_os(judged(link=lambda asked: "no", segment=lambda asked: "no"), short=1)
     await converse(memory, "tea", "more tea", "the end")
     failures = memory.store.live(FAILURE)
@@ -348,7 +346,7 @@ async def test_a_page_that_the_model_could_not_judge_is_held_in_its_own_words() 
     assert (await memory.read("tea")).entries[:2] == (first, second)
 
 
-async def test_a_promotion_that_fails_leaves_its_pages_and_does_not_come_again() -> None:
+async def test_failed_promotion_keeps_pages_and_is_not_repeated() -> None:
     def cites_nothing(asked: ChatRequest) -> Traits:
         return Traits(traits=[Trait(label="drink", value="tea", page=3)])
 
@@ -362,29 +360,3 @@ async def test_a_promotion_that_fails_leaves_its_pages_and_does_not_come_again()
     assert heat(memory, "tea") == (0, 0, 6)
     await converse(memory, "tea", first=3)
     assert len(memory.store.live(FAILURE)) == 2
-
-
-async def test_a_small_memory_goes_on_from_where_it_was_restored() -> None:
-    """Promotion, eviction and full queues on both sides of the break."""
-    tools = Tools(chat=ScriptedChat(MemoryOs.handlers()), embedder=HashingEmbedder(32))
-    small = {"short": 1, "capacity": 3, "tau": 2.5, "knowledge": 3, "traits": 2, "k": 2, "segments": 2}
-
-    def remembered(store: EntryStore) -> MemoryOs:
-        return MemoryOs(store, tools, **small)  # type: ignore[arg-type]
-
-    texts = [f"My {thing} is {how}." for how in ("old", "new") for thing in ("cat", "tea")]
-    texts += [
-        "The weather in Paris was fine.",
-        "My dog barks.",
-        "My cat is ill.",
-        "My tea is cold. My cat too.",
-    ]
-    whole, broken = remembered(EntryStore()), remembered(EntryStore())
-    for number, text in enumerate(texts):
-        for memory in (whole, broken):
-            await give(memory, talk(number, text))
-            await memory.read(text, frozen=False)
-        broken = remembered(EntryStore.restored(list(broken.store), broken.store.sequence))
-    assert list(broken.store) == list(whole.store)
-    kinds = {item.kind for item in whole.store if item.until is not None}
-    assert kinds >= {SEGMENT, PAGE, CHAIN, HEAT, PROFILE, USER}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_helpers import build, give, said
 from profiles import examples
-from remembering import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
@@ -72,7 +72,7 @@ def procedures(memory: Memp) -> list[tuple[str, int, int]]:
     ]
 
 
-async def test_what_is_given_becomes_a_procedure_at_once() -> None:
+async def test_given_messages_become_a_procedure_at_once() -> None:
     model = Model()
     memory = memp(model)
     await give(memory, [Message("m0", "user", "bake bread", sent_at="8 May"), *dialogue("-", "Knead.")[1:]])
@@ -84,7 +84,7 @@ async def test_what_is_given_becomes_a_procedure_at_once() -> None:
     assert model.asked("outcome") == []  # vanilla, and nothing was read: no one needs to know
 
 
-async def test_a_procedure_is_found_by_its_query_and_only_above_the_threshold() -> None:
+async def test_procedure_is_found_by_query_above_threshold() -> None:
     async def filled(**parameters: object) -> Memp:
         memory = memp(Model(), **parameters)
         for at, text in enumerate(["bake fresh bread", "sail at dawn", "bake a cake"]):
@@ -98,7 +98,7 @@ async def test_a_procedure_is_found_by_its_query_and_only_above_the_threshold() 
     assert (await (await filled(threshold=0.5)).read("do as in user")).entries == ()
 
 
-async def test_an_arrival_longer_than_a_trajectory_is_cut_and_each_part_names_its_messages() -> None:
+async def test_long_arrival_is_split_into_trajectories() -> None:
     """Lines of `user: aaaaaaaa bbbbbb` are 21 characters, assistants' 26: 47 quarters; 12 tokens are 48."""
     model = Model()
     memory = memp(model, size=12)
@@ -107,7 +107,7 @@ async def test_an_arrival_longer_than_a_trajectory_is_cut_and_each_part_names_it
     assert len(model.asked("build")) == 2
 
 
-async def test_an_exchange_that_was_read_for_waits_for_the_users_next_words() -> None:
+async def test_live_exchange_waits_for_feedback() -> None:
     model = Model()
     memory = memp(model, update="validation")
     await exchange(memory, 0, "bake bread")
@@ -122,7 +122,7 @@ async def test_an_exchange_that_was_read_for_waits_for_the_users_next_words() ->
     assert [item.sources for item in memory.store.live(BUFFER)] == [("u1",), ("a1",)]
 
 
-async def test_a_procedure_that_fails_three_times_is_dropped() -> None:
+async def test_procedure_is_dropped_after_three_failures() -> None:
     model = Model("failure")
     memory = memp(model, threshold=0.99)
     await give(memory, said("bake bread"))
@@ -137,7 +137,7 @@ async def test_a_procedure_that_fails_three_times_is_dropped() -> None:
     assert procedures(memory) == [("bake bread", 0, 0)]
 
 
-async def test_half_of_the_hits_are_enough_to_stay() -> None:
+async def test_procedure_with_half_successes_is_kept() -> None:
     model = Model()
     memory = memp(model, threshold=0.99, update="validation")
     await give(memory, said("bake bread"))
@@ -151,7 +151,7 @@ async def test_half_of_the_hits_are_enough_to_stay() -> None:
     assert tallies == [(1, 1), (2, 2), (3, 2), (4, 2), (4, 2), None]
 
 
-async def test_validation_leaves_out_what_failed_and_nothing_else() -> None:
+async def test_validation_skips_failed_trajectories_only() -> None:
     for outcome, kept in (("failure", 0), ("success", 1), ("unclear", 1)):
         model = Model(outcome)
         memory = memp(model, update="validation")
@@ -161,7 +161,7 @@ async def test_validation_leaves_out_what_failed_and_nothing_else() -> None:
     assert [item.sources for item in memory.store][:3] == [("m0",), ("m1",), ("m2",)]  # in the past
 
 
-async def test_without_words_after_an_answer_nothing_is_judged_and_all_is_kept() -> None:
+async def test_trajectory_without_feedback_is_not_judged() -> None:
     model = Model("failure")
     for update in ("validation", "reflection"):
         memory = memp(model, update=update)
@@ -170,7 +170,7 @@ async def test_without_words_after_an_answer_nothing_is_judged_and_all_is_kept()
     assert model.asked("outcome") == []
 
 
-async def test_reflection_rewrites_what_was_hit_and_keeps_the_version_before() -> None:
+async def test_reflection_rewrites_retrieved_procedure() -> None:
     model = Model()
     memory = memp(model, threshold=0.99, update="reflection")
     await give(memory, said("bake bread"))
@@ -191,7 +191,7 @@ async def test_reflection_rewrites_what_was_hit_and_keeps_the_version_before() -
     assert (await memory.read("bake bread")).entries[0] == new  # its vector is still the query's
 
 
-async def test_a_reflection_on_a_procedure_that_is_not_there_is_told_and_changes_nothing() -> None:
+async def test_reflection_on_unknown_procedure_is_a_failure() -> None:
     model = Model()
     model.rewrites = [Rewrite(number=2, workflow="of another")]
     memory = memp(model, threshold=0.99, update="reflection")
@@ -205,7 +205,7 @@ async def test_a_reflection_on_a_procedure_that_is_not_there_is_told_and_changes
     assert lost.sources == ("u0", "a0")
 
 
-async def test_reading_frozen_is_no_hit() -> None:
+async def test_frozen_read_does_not_count_as_hit() -> None:
     model = Model("failure")
     memory = memp(model, threshold=0.99)
     await give(memory, said("bake bread"))
@@ -216,7 +216,7 @@ async def test_reading_frozen_is_no_hit() -> None:
     assert read.sources == () and read.meta["procedures"] == [memory.store.live(PROCEDURE)[0].entry_id]
 
 
-async def test_the_same_procedure_is_kept_once_with_all_its_sources() -> None:
+async def test_equal_procedures_are_merged() -> None:
     memory = memp(Model())
     await give(memory, said("bake bread"))
     await give(memory, said("bake bread", first=1))
@@ -224,7 +224,7 @@ async def test_the_same_procedure_is_kept_once_with_all_its_sources() -> None:
     assert item.sources == ("m0", "m1") and item.previous is not None
 
 
-async def test_proceduralization_shows_the_trajectory_too() -> None:
+async def test_proceduralization_includes_trajectory() -> None:
     memory = memp(Model(), build="proceduralization")
     await give(memory, dialogue("bake bread", "Knead."))
     [item] = memory.store.live(PROCEDURE)
@@ -232,7 +232,7 @@ async def test_proceduralization_shows_the_trajectory_too() -> None:
 
 
 @pytest.mark.parametrize("update", UPDATES)
-async def test_nonsense_is_a_failure_that_names_its_messages_and_the_memory_goes_on(update: str) -> None:
+async def test_unusable_answers_are_failures_and_memory_continues(update: str) -> None:
     model = Model()
     memory = memp(model, threshold=0.99, update=update)
     await give(memory, said("bake bread"))
@@ -252,8 +252,8 @@ async def test_nonsense_is_a_failure_that_names_its_messages_and_the_memory_goes
     assert [query for query, *_ in procedures(memory)] == ["bake bread", "sail at dawn"]
 
 
-async def test_the_script_learns_in_both_languages() -> None:
-    memory = Memp(EntryStore(), Tools(ScriptedChat(Memp.handlers()), HashingEmbedder()), update="validation")
+async def test_scripted_handlers_work_in_both_languages() -> None:
+    memory = build(Memp, update="validation")
     await give(memory, dialogue("怎么做面包？", "买一个。", "不对，我想自己做。"))
     await give(memory, dialogue("怎么煮茶？", "先烧水。", "谢谢！", first=3))
     await give(memory, dialogue("How do I sail?", "Buy a boat.", "That is not what I meant.", first=6))
@@ -267,7 +267,7 @@ WORDS = ["bake bread", "bake a cake", "That is wrong.", "Thank you, great.", "sa
 
 @examples(30)
 @given(asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), update=st.sampled_from(UPDATES))
-def test_what_was_hit_is_counted_the_same_after_a_break(asked: list[str], update: str) -> None:
+def test_hits_are_counted_the_same_after_restoring(asked: list[str], update: str) -> None:
     """With a script that complains and praises, and a memory restored before every exchange."""
 
     async def scenario() -> None:
@@ -287,7 +287,7 @@ def test_what_was_hit_is_counted_the_same_after_a_break(asked: list[str], update
     asyncio.run(scenario())
 
 
-async def test_the_script_rewrites_and_drops() -> None:
+async def test_scripted_handlers_rewrite_and_drop_procedures() -> None:
     """So that the test above is about something: a complaint after each of three requests of one kind."""
     memory = Memp(
         EntryStore(),

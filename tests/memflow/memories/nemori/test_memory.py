@@ -1,6 +1,6 @@
 """Nemori: episodes end where topics do, and only what was not expected becomes a statement."""
 
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
@@ -27,7 +27,7 @@ def held(memory: Nemori, kind: str) -> list[tuple[str, ...]]:
     return [item.sources for item in memory.store.live(kind)]
 
 
-async def test_a_change_of_topic_closes_an_episode_of_exactly_the_messages_before_it() -> None:
+async def test_topic_change_closes_episode() -> None:
     memory = nemori()
     await give(memory, said("My cat is old.", "My cat sleeps a lot.", sent_at="8 May 2023"))
     assert held(memory, EPISODE) == []
@@ -41,7 +41,7 @@ async def test_a_change_of_topic_closes_an_episode_of_exactly_the_messages_befor
     assert [turn.content for turn in recall.messages] == ["[8 May 2023]\nParis has good bread."]
 
 
-async def test_a_full_buffer_closes_an_episode_too() -> None:
+async def test_full_buffer_closes_episode() -> None:
     memory = nemori({"nemori/boundaries": boundaries()}, longest=3)
     await give(memory, said(*(f"My number is {number}." for number in range(7))))
     assert held(memory, EPISODE) == [("m0", "m1", "m2"), ("m3", "m4", "m5")]
@@ -50,7 +50,7 @@ async def test_a_full_buffer_closes_an_episode_too() -> None:
     assert held(memory, EPISODE)[2:] == [("m6", "m7", "m8")] and held(memory, BUFFER) == []
 
 
-async def test_a_session_is_judged_in_one_request_which_sees_what_was_there_before() -> None:
+async def test_session_needs_one_boundary_request() -> None:
     seen: list[ChatRequest] = []
 
     def judge(request: ChatRequest) -> Boundaries:
@@ -68,14 +68,14 @@ async def test_a_session_is_judged_in_one_request_which_sees_what_was_there_befo
     assert held(memory, EPISODE) == [("m0", "m1", "m2")] and held(memory, BUFFER) == [("m3",), ("m4",)]
 
 
-async def test_a_topic_ends_only_where_the_model_is_surer_than_the_threshold() -> None:
+async def test_boundary_needs_confidence_above_threshold() -> None:
     for percent, episodes in ((70, []), (71, [("m0", "m1")])):
         memory = nemori({"nemori/boundaries": boundaries((3, percent))}, confidence=0.7)
         await give(memory, said("a", "b", "c"))
         assert held(memory, EPISODE) == episodes
 
 
-async def test_only_what_was_not_predicted_becomes_a_statement() -> None:
+async def test_predicted_content_is_not_added() -> None:
     seen: list[ChatRequest] = []
 
     def predict(request: ChatRequest) -> str:
@@ -97,7 +97,7 @@ async def test_only_what_was_not_predicted_becomes_a_statement() -> None:
     assert (news.text, news.sources) == ("- My dog is Rex.", ("m3",))
 
 
-async def test_without_a_prediction_everything_is_news_but_nothing_is_held_twice() -> None:
+async def test_equal_statements_are_added_once() -> None:
     memory = nemori({"nemori/predict": lambda request: "no JSON"}, longest=2)
     await give(memory, said("My cat is Tom.", "Tom is calm."))
     await give(memory, said("My cat is Tom.", "My dog is Rex.", first=2))
@@ -105,7 +105,7 @@ async def test_without_a_prediction_everything_is_news_but_nothing_is_held_twice
     assert held(memory, STATEMENT) == [("m0",), ("m1",), ("m3",)]
 
 
-async def test_a_read_brings_statements_episodes_and_the_messages_of_the_best_episode() -> None:
+async def test_recall_has_statements_episodes_and_original_messages() -> None:
     memory = nemori(longest=2, k=2, ratio=1, originals=1)
     for first, texts in enumerate(
         [("My cat is old.", "My cat sleeps."), ("Paris has bread.", "Bread is good.")]
@@ -130,7 +130,7 @@ async def test_a_read_brings_statements_episodes_and_the_messages_of_the_best_ep
     assert [turn.content for turn in recall.messages] == ["Rome is far."]
 
 
-async def test_a_failed_segmentation_loses_no_message() -> None:
+async def test_failed_segmentation_loses_no_message() -> None:
     memory = nemori({"nemori/boundaries": boundaries((7, 90))}, longest=4)
     await give(memory, said("a", "b", "c"))
     [lost] = memory.store.live(FAILURE)
@@ -140,7 +140,7 @@ async def test_a_failed_segmentation_loses_no_message() -> None:
     assert held(memory, EPISODE) == [("m0", "m1", "m2", "m3")]
 
 
-async def test_a_segment_without_a_narrative_is_an_episode_in_its_own_words() -> None:
+async def test_failed_narrative_keeps_messages_as_episode() -> None:
     memory = nemori({"nemori/narrate": lambda request: "no JSON"}, longest=2)
     await give(memory, said("My cat is Tom.", "Tom is calm."))
     assert held(memory, FAILURE) == [("m0", "m1")] and held(memory, BUFFER) == []
@@ -149,7 +149,7 @@ async def test_a_segment_without_a_narrative_is_an_episode_in_its_own_words() ->
     assert recall.notes.endswith("\n\nuser: My cat is Tom.\nuser: Tom is calm.")
 
 
-async def test_a_statement_that_names_no_message_is_refused() -> None:
+async def test_statement_with_unknown_message_is_rejected() -> None:
     answer = '{"statements": [{"statement": "The cat is Tom.", "lines": [3]}]}'
     memory = nemori({"nemori/calibrate": lambda request: answer}, longest=2)
     await give(memory, said("My cat is Tom.", "Tom is calm."))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from remembering import give, said
+from memory_helpers import give, said
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
@@ -38,7 +38,7 @@ def sc_memory(
 SAID = said("My cat is Tom.", "My dog is Rex.", "It rains.", "It snows.")
 
 
-async def test_flash_memory_is_the_newest_messages_and_needs_no_controller_while_it_is_all() -> None:
+async def test_flash_memory_alone_needs_no_controller() -> None:
     memory = sc_memory({"sc_memory/summarise": controller(True)["sc_memory/summarise"]}, flash=3)
     assert (await memory.read("cat")).entries == ()
     await give(memory, SAID[:3])
@@ -50,7 +50,7 @@ async def test_flash_memory_is_the_newest_messages_and_needs_no_controller_while
     assert (message.sources, summary.sources) == (("m0",), ("m0",))
 
 
-async def test_where_flash_memory_will_do_nothing_else_is_recalled() -> None:
+async def test_only_flash_memory_is_recalled_if_it_suffices() -> None:
     memory = sc_memory(controller(needed=False), flash=2)
     await give(memory, SAID)
     recall = await memory.read("cat")
@@ -58,7 +58,7 @@ async def test_where_flash_memory_will_do_nothing_else_is_recalled() -> None:
     assert (recall.notes, recall.sources) == ("", ("m2", "m3"))
 
 
-async def test_summaries_are_recalled_where_they_suffice_and_full_messages_where_not() -> None:
+async def test_summaries_or_full_messages_are_recalled() -> None:
     seen: list[ChatRequest] = []
 
     def suffice(request: ChatRequest) -> Sufficiency:
@@ -94,10 +94,10 @@ class Compass:
         return np.asarray([(1, 0) if "cat" in text else (0.6, 0.8) for text in texts], np.float32)
 
 
-async def test_recency_halves_with_every_message_and_is_weighed_against_relevance() -> None:
+async def test_recency_decays_per_message_and_adds_to_relevance() -> None:
     memory = sc_memory(controller(True, False), Compass(), flash=1, k=1, decay=0.5)
     await give(memory, SAID)
-    # Tick 4: the cat 0.5^3 + 1 = 1.125, the dog 0.5^2 + 0.6 = 0.85, the rain 0.5 + 0.6 = 1.1.
+    # Sequence number 4: the cat 0.5^3 + 1 = 1.125, the dog 0.5^2 + 0.6 = 0.85, the rain 0.5 + 0.6 = 1.1.
     assert (await memory.read("cat")).entries[0].sources == ("m0",)
     await give(memory, said("It hails.", first=4))
     # Tick 5: the cat 0.5^4 + 1 = 1.0625, the snow 0.5 + 0.6 = 1.1.
@@ -106,7 +106,7 @@ async def test_recency_halves_with_every_message_and_is_weighed_against_relevanc
     assert [item.sources[0] for item in (await memory.read("cat")).entries] == ["m3", "m0", "m2", "m1", "m4"]
 
 
-async def test_what_is_activated_is_recent_again_unless_the_read_is_frozen() -> None:
+async def test_activation_refreshes_recency_unless_frozen() -> None:
     memory = sc_memory(controller(True, False), Compass(), flash=1, k=1, decay=0.5)
     await give(memory, SAID)
     await memory.read("cat")
@@ -119,7 +119,7 @@ async def test_what_is_activated_is_recent_again_unless_the_read_is_frozen() -> 
     assert (await memory.read("cat")).entries[0].sources == ("m0",)
 
 
-async def test_messages_that_arrive_together_are_as_old_as_they_stand_apart() -> None:
+async def test_age_counts_messages_within_one_arrival() -> None:
     together, apart = (sc_memory(controller(True, True), flash=1) for _ in range(2))
     await give(together, SAID)
     for message in SAID:
@@ -128,7 +128,7 @@ async def test_messages_that_arrive_together_are_as_old_as_they_stand_apart() ->
         assert [item.meta["said"] for item in memory.store.live(MESSAGE)] == [1, 2, 3]
 
 
-async def test_flash_memory_has_the_first_claim_on_the_budget() -> None:
+async def test_flash_memory_uses_budget_first() -> None:
     memory = sc_memory(controller(True, False), flash=1, k=2, budget=9)
     await give(memory, SAID)
     # "It snows." is 3 tokens, "user: My cat is Tom." 5: the second activated message, 4 or more, is too much.
@@ -139,7 +139,7 @@ async def test_flash_memory_has_the_first_claim_on_the_budget() -> None:
     assert (await memory.read("cat")).entries == ()
 
 
-async def test_a_message_that_could_not_be_summarised_stands_for_itself() -> None:
+async def test_failed_summary_falls_back_to_message() -> None:
     memory = sc_memory(controller(True, True, summarise=lambda request: "no JSON"), flash=3)
     await give(memory, SAID)
     [lost] = memory.store.live(FAILURE)
@@ -148,7 +148,7 @@ async def test_a_message_that_could_not_be_summarised_stands_for_itself() -> Non
 
 
 @pytest.mark.parametrize("stem", ["activate", "suffice"])
-async def test_a_controller_that_talks_nonsense_fails_the_read(stem: str) -> None:
+async def test_unusable_controller_answer_raises_recall_failed(stem: str) -> None:
     memory = sc_memory(controller(True, True, **{stem: lambda request: "YES, I think"}), flash=1)
     await give(memory, SAID)
     before = memory.store.version

@@ -1,6 +1,6 @@
 import pytest
 
-from memflow.metrics.legal.charges import charge, charges, found_guilty
+from memflow.metrics.legal.charges import canonical_charge, convicted_charges, parse_charges
 
 DRUGS = "走私、贩卖、运输、制造毒品罪"
 
@@ -24,18 +24,22 @@ DRUGS = "走私、贩卖、运输、制造毒品罪"
         ("毒品罪", "毒品罪"),
     ],
 )
-def test_a_selective_charge_is_the_same_charge_whatever_is_chosen(name: str, whole: str) -> None:
-    assert charge(name) == whole
-    assert charge(whole) == whole
+def test_selective_charge_has_one_canonical_name(name: str, whole: str) -> None:
+    assert canonical_charge(name) == whole
+    assert canonical_charge(whole) == whole
 
 
-def test_names_in_a_list_are_told_apart_and_names_with_commas_are_not() -> None:
-    assert charges("抢劫罪、强奸罪和拒不执行判决、裁定罪") == ["抢劫罪", "强奸罪", "拒不执行判决、裁定罪"]
-    assert charges("有“侵犯著作权罪”") == ["侵犯著作权罪"]
+def test_charge_list_is_split_but_not_inside_names() -> None:
+    assert parse_charges("抢劫罪、强奸罪和拒不执行判决、裁定罪") == [
+        "抢劫罪",
+        "强奸罪",
+        "拒不执行判决、裁定罪",
+    ]
+    assert parse_charges("有“侵犯著作权罪”") == ["侵犯著作权罪"]
 
 
-def test_a_reasoning_names_what_is_made_out_and_not_what_is_denied() -> None:
-    assert found_guilty("其行为已构成诈骗罪、盗窃罪，不构成抢夺罪，尚未构成抢劫罪；又构成赌博罪") == {
+def test_reasoning_affirms_charges_but_not_denied_ones() -> None:
+    assert convicted_charges("其行为已构成诈骗罪、盗窃罪，不构成抢夺罪，尚未构成抢劫罪；又构成赌博罪") == {
         "诈骗罪",
         "盗窃罪",
         "赌博罪",

@@ -1,11 +1,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judgments import Convicted, judgment
+from legal_judgments import Convicted, judgment
 
-from memflow.metrics.legal.measures import measures, passages
-from memflow.metrics.legal.numerals import words
-from memflow.metrics.score import MetricResult
+from memflow.metrics.legal.measures import comparable_passages, judgment_scores
+from memflow.metrics.legal.numerals import format_numeral
+from memflow.metrics.result import MetricResult
 
 NAMES = ["charge_recall", "charge_precision", "statute_recall", "statute_precision", "time", "fine"]
 
@@ -14,8 +14,8 @@ def _case(
     *charges: str, months: int | None = 6, fine: int | None = None, statutes: tuple[str, ...] = ("264",)
 ) -> str:
     """One person, convicted of charges together; no term where `months` is None."""
-    terms = [] if months is None else [f"判处拘役{words(months)}个月"]
-    fines = [] if fine is None else [f"罚金{words(fine)}元"]
+    terms = [] if months is None else [f"判处拘役{format_numeral(months)}个月"]
+    fines = [] if fine is None else [f"罚金{format_numeral(fine)}元"]
     people = [Convicted(charges=[(charge, "", None) for charge in charges])]
     decision = (
         "被告人周小舟" + "，".join([f"犯{'、'.join(charges)}", *terms, *fines]) if charges else "驳回起诉。"
@@ -23,8 +23,8 @@ def _case(
     return judgment(*people, statutes=statutes, decision=decision)
 
 
-def test_recall_and_precision_of_charges_and_statutes_by_hand() -> None:
-    found = measures(
+def test_recall_and_precision_computed_by_hand() -> None:
+    found = judgment_scores(
         _case("盗窃罪", "抢劫罪", "赌博罪", statutes=("264", "263", "303", "67")),
         _case("盗窃罪", "诈骗罪", statutes=("264", "266")),
     )
@@ -41,19 +41,19 @@ def test_recall_and_precision_of_charges_and_statutes_by_hand() -> None:
         (9, None, 0, None),
     ],
 )
-def test_time_is_one_less_the_relative_difference(
+def test_time_is_1_minus_relative_difference(
     said: int | None, wanted: int | None, standard: float, published: float | None
 ) -> None:
     answer, gold = _case("盗窃罪", months=said), _case("盗窃罪", months=wanted)
-    assert measures(answer, gold)["time"].value == pytest.approx(standard)
+    assert judgment_scores(answer, gold)["time"].value == pytest.approx(standard)
     if published is not None:
-        assert measures(answer, gold, "published_code")["time"].value == pytest.approx(published)
+        assert judgment_scores(answer, gold, "published_code")["time"].value == pytest.approx(published)
 
 
-def test_death_is_near_no_other_term() -> None:
+def test_death_against_other_term_scores_0() -> None:
     death, life = (judgment(Convicted(charges=[("故意杀人罪", term, None)])) for term in ("死刑", "无期徒刑"))
-    assert measures(death, life)["time"] == MetricResult(0.0)
-    assert measures(death, death)["time"] == MetricResult(1.0)
+    assert judgment_scores(death, life)["time"] == MetricResult(0.0)
+    assert judgment_scores(death, death)["time"] == MetricResult(1.0)
 
 
 @pytest.mark.parametrize(
@@ -65,17 +65,17 @@ def test_death_is_near_no_other_term() -> None:
         (20_000, 5_000, 0.25, 0.0),  # the rule for death sentences, met by a fine
     ],
 )
-def test_fines_are_compared_alike_whatever_their_size(
+def test_fines_are_compared_regardless_of_size(
     said: int, wanted: int, standard: float, published: float
 ) -> None:
     answer, gold = _case("盗窃罪", fine=said), _case("盗窃罪", fine=wanted)
-    assert measures(answer, gold)["fine"].value == pytest.approx(standard)
-    assert measures(answer, gold, "published_code")["fine"].value == pytest.approx(published)
+    assert judgment_scores(answer, gold)["fine"].value == pytest.approx(standard)
+    assert judgment_scores(answer, gold, "published_code")["fine"].value == pytest.approx(published)
 
 
-def test_what_cannot_be_had_has_a_reason_and_no_nought() -> None:
+def test_missing_measure_has_reason() -> None:
     nothing, gold = "无法作出判决", _case("盗窃罪", fine=None)
-    found = measures(nothing, gold)
+    found = judgment_scores(nothing, gold)
     assert found == {
         "charge_recall": MetricResult(0.0),
         "charge_precision": MetricResult(None, "the answer names no charge"),
@@ -84,26 +84,26 @@ def test_what_cannot_be_had_has_a_reason_and_no_nought() -> None:
         "time": MetricResult(0.0),
         "fine": MetricResult(None, "neither the answer nor the gold sets a fine"),
     }
-    assert measures(gold, nothing)["charge_recall"] == MetricResult(None, "the gold names no charge")
-    published = measures(nothing, gold, "published_code")
+    assert judgment_scores(gold, nothing)["charge_recall"] == MetricResult(None, "the gold names no charge")
+    published = judgment_scores(nothing, gold, "published_code")
     assert [published[name].value for name in NAMES[:4]] == [0, 0, 0, 0]
 
 
-def test_the_passages_to_compare_are_the_two_documents_sections() -> None:
+def test_comparable_passages_are_sections() -> None:
     answer, gold = judgment(facts="取走手机"), judgment(facts="取走电脑")
-    found = passages(answer, gold)
+    found = comparable_passages(answer, gold)
     assert list(found) == ["reasoning", "judgment"]
     assert "手机" in found["reasoning"][0]
     assert "电脑" in found["reasoning"][1]
     assert found["judgment"][0] == found["judgment"][1]
 
 
-def test_a_missing_passage_is_said_to_be_missing_and_ends_both_as_published() -> None:
+def test_missing_passage_is_reported_and_drops_both_as_published() -> None:
     answer, gold = "本院认为，有罪。", judgment()
     lacking = MetricResult(None, "no judgment is found in the answer")
-    assert passages(answer, gold)["judgment"] == lacking
-    assert passages(answer, gold)["reasoning"][0] == "本院认为，有罪。"
-    assert list(passages(answer, gold, "published_code").values()) == [lacking, lacking]
+    assert comparable_passages(answer, gold)["judgment"] == lacking
+    assert comparable_passages(answer, gold)["reasoning"][0] == "本院认为，有罪。"
+    assert list(comparable_passages(answer, gold, "published_code").values()) == [lacking, lacking]
 
 
 CASES = st.builds(
@@ -117,10 +117,8 @@ VARIANTS = st.sampled_from(["standard", "published_code"])
 
 
 @given(CASES, CASES, VARIANTS)
-def test_a_measure_is_a_share_or_missing_with_a_reason_and_no_side_is_favoured(
-    answer: str, gold: str, variant
-) -> None:
-    found, turned = measures(answer, gold, variant), measures(gold, answer, variant)
+def test_measures_are_shares_or_missing_and_symmetric(answer: str, gold: str, variant) -> None:
+    found, turned = judgment_scores(answer, gold, variant), judgment_scores(gold, answer, variant)
     assert list(found) == NAMES
     for value, reason in found.values():
         assert (value is None) == (reason is not None)
@@ -135,5 +133,5 @@ def test_a_measure_is_a_share_or_missing_with_a_reason_and_no_side_is_favoured(
 
 
 @given(CASES)
-def test_the_same_document_scores_one_wherever_it_has_a_score(document: str) -> None:
-    assert {score.value for score in measures(document, document).values()} <= {1.0, None}
+def test_identical_documents_score_1(document: str) -> None:
+    assert {score.value for score in judgment_scores(document, document).values()} <= {1.0, None}

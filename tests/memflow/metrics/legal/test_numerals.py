@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.errors import BadInput
-from memflow.metrics.legal.numerals import NUMERAL, number, words
+from memflow.metrics.legal.numerals import NUMERAL, format_numeral, parse_numeral
 
 WRITTEN = {
     "零": 0, "十": 10, "十五": 15, "二十": 20, "两百": 200, "三百四十七": 347, "一千零五": 1_005,
@@ -16,15 +16,15 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize(("numeral", "value"), WRITTEN.items())
-def test_a_numeral_is_read_in_every_way_of_writing(numeral: str, value: int) -> None:
-    assert number(numeral) == value
+def test_numeral_is_parsed_in_every_notation(numeral: str, value: int) -> None:
+    assert parse_numeral(numeral) == value
     assert re.fullmatch(NUMERAL, numeral)
 
 
 @pytest.mark.parametrize("text", ["", "元", "三个", "1.2.3", "-5", "十.五"])
-def test_what_is_no_numeral_is_refused(text: str) -> None:
+def test_invalid_numeral_is_rejected(text: str) -> None:
     with pytest.raises(BadInput, match="no numeral"):
-        number(text)
+        parse_numeral(text)
 
 
 @pytest.mark.parametrize(
@@ -37,21 +37,21 @@ def test_what_is_no_numeral_is_refused(text: str) -> None:
         (100_000_001, "一亿零一", "壹亿零壹"),
     ],
 )
-def test_a_number_is_written_as_in_a_judgment_and_as_on_a_cheque(value: int, plain: str, formal: str) -> None:
-    assert (words(value), words(value, formal=True)) == (plain, formal)
+def test_number_is_formatted_plainly_and_formally(value: int, plain: str, formal: str) -> None:
+    assert (format_numeral(value), format_numeral(value, formal=True)) == (plain, formal)
 
 
 @pytest.mark.parametrize("value", [-1, 10**12])
-def test_a_number_out_of_range_is_not_written(value: int) -> None:
+def test_number_out_of_range_is_rejected(value: int) -> None:
     with pytest.raises(BadInput):
-        words(value)
+        format_numeral(value)
 
 
 @given(st.integers(0, 10**12 - 1), st.booleans())
-def test_what_is_written_is_read_back(value: int, formal: bool) -> None:
-    assert number(words(value, formal=formal)) == value
+def test_formatted_numeral_parses_back(value: int, formal: bool) -> None:
+    assert parse_numeral(format_numeral(value, formal=formal)) == value
 
 
 @given(st.from_regex(NUMERAL, fullmatch=True))
-def test_whatever_looks_like_a_numeral_in_a_text_can_be_read(numeral: str) -> None:
-    assert number(numeral) >= 0
+def test_every_numeral_match_can_be_parsed(numeral: str) -> None:
+    assert parse_numeral(numeral) >= 0

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judgments import Convicted, judgment
+from legal_judgments import Convicted, judgment
 
 from memflow.errors import BadSettings
-from memflow.metrics.legal.measures import measures
-from memflow.metrics.legal.reading import Reading, Variant, read
+from memflow.metrics.legal.measures import judgment_scores
+from memflow.metrics.legal.reading import JudgmentContent, Variant, read_judgment
 
 DRUGS = "走私、贩卖、运输、制造毒品罪"
 HIDING = "窝藏、包庇罪"
@@ -92,63 +92,64 @@ def _lines(name: str) -> list[dict]:
     return json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
 
 
-def _said(reading: Reading) -> tuple[set[str], set[str], int, int]:
+def _said(reading: JudgmentContent) -> tuple[set[str], set[str], int, int]:
     return set(reading.charges), set(reading.statutes), reading.months, reading.fine
 
 
 @pytest.mark.parametrize("place", GOLD)
-def test_a_gold_document_says_what_a_reader_finds_in_it(place: int) -> None:
+def test_gold_documents_are_parsed_as_annotated(place: int) -> None:
     charges, statutes, months, fine = GOLD[place]
-    reading = read(_lines("test.json")[place]["fd"])
+    reading = read_judgment(_lines("test.json")[place]["fd"])
     assert (set(charges.split()), months, fine) == (set(reading.charges), reading.months, reading.fine)
     assert statutes is None or reading.statutes == set(statutes.split())
 
 
 @pytest.mark.parametrize("place", OUTPUT)
-def test_a_system_s_document_says_what_a_reader_finds_in_it(place: int) -> None:
+def test_system_documents_are_parsed_as_annotated(place: int) -> None:
     charges, statutes, months, fine = OUTPUT[place]
     expected = (set(charges.split()), set(statutes.split()), months, fine)
-    assert _said(read(_lines("Example_Output.jsonl")[place]["document"])) == expected
+    assert _said(read_judgment(_lines("Example_Output.jsonl")[place]["document"])) == expected
 
 
-def test_the_statutes_of_gold_documents_are_the_data_set_s_labels() -> None:
+def test_statutes_equal_data_set_labels() -> None:
     cases = _lines("test.json")
     other = {
         place
         for place, case in enumerate(cases)
-        if {article.partition("-")[0] for article in read(case["fd"]).statutes} != set(map(str, case["la"]))
+        if {article.partition("-")[0] for article in read_judgment(case["fd"]).statutes}
+        != set(map(str, case["la"]))
     }
     assert other == OTHER_LABELS
 
 
-def test_every_gold_document_has_both_sections_and_a_charge_in_either_reading() -> None:
+def test_every_gold_document_has_sections_and_charge() -> None:
     for case in _lines("test.json"):
         for variant in ("standard", "published_code"):
-            reading = read(case["fd"], variant)
+            reading = read_judgment(case["fd"], variant)
             assert reading.sections.reasoning
             assert reading.sections.judgment
             assert reading.charges
 
 
-def test_the_published_reading_and_its_scores_are_the_published_evaluation_s() -> None:
+def test_published_variant_equals_published_evaluation() -> None:
     gold = {line["id"]: line["document"] for line in _lines("expected.jsonl")}
     outputs = {line["id"]: line["document"] for line in _lines("Example_Output.jsonl")}
     rows = _lines("oracle_metrics_sample.json")
     assert len(rows) == 25
     for row in rows:
         for side, document in (("exp", gold[row["id"]]), ("gen", outputs[row["id"]])):
-            assert _said(read(document, "published_code")) == (
+            assert _said(read_judgment(document, "published_code")) == (
                 set(row[f"{side}_crime"]),
                 set(row[f"{side}_penalcode_index"]),
                 row[f"{side}_time"],
                 row[f"{side}_amount"],
             )
-        found = measures(outputs[row["id"]], gold[row["id"]], "published_code")
+        found = judgment_scores(outputs[row["id"]], gold[row["id"]], "published_code")
         for name, published in PUBLISHED.items():
             assert found[name].value == pytest.approx(row[published], abs=1e-12)
 
 
-def test_a_judgment_of_our_own_says_what_was_put_into_it() -> None:
+def test_invented_judgment_is_parsed_completely() -> None:
     people = [
         Convicted(
             "钱大",
@@ -158,8 +159,13 @@ def test_a_judgment_of_our_own_says_what_was_put_into_it() -> None:
         Convicted("孙二", [("盗窃罪", "拘役五个月", 500)]),
     ]
     document = judgment(*people, statutes=("263", "236", "133-1"))
-    assert _said(read(document)) == ({"抢劫罪", "强奸罪", "盗窃罪"}, {"263", "236", "133-1"}, 47, 3_500)
-    assert _said(read(document, "published_code")) == (
+    assert _said(read_judgment(document)) == (
+        {"抢劫罪", "强奸罪", "盗窃罪"},
+        {"263", "236", "133-1"},
+        47,
+        3_500,
+    )
+    assert _said(read_judgment(document, "published_code")) == (
         {"抢劫罪", "强奸罪", "盗窃罪"},
         {"263", "236", "133"},
         36 + 12 + 42 + 5,
@@ -167,18 +173,18 @@ def test_a_judgment_of_our_own_says_what_was_put_into_it() -> None:
     )
 
 
-def test_a_fine_alone_sets_no_term_but_the_published_reading_finds_one_elsewhere() -> None:
+def test_fine_alone_sets_no_term_except_in_published_variant() -> None:
     document = judgment(decision="被告人周小舟犯盗窃罪，单处罚金人民币二千元。")
-    assert (read(document).months, read(document, "published_code").months) == (-1, 36)
+    assert (read_judgment(document).months, read_judgment(document, "published_code").months) == (-1, 36)
 
 
-def test_a_charge_that_the_decision_does_not_name_is_the_reasoning_s() -> None:
-    assert read(judgment(decision="对被告人周小舟判处拘役一个月。")).charges == {"盗窃罪"}
+def test_charge_falls_back_to_reasoning() -> None:
+    assert read_judgment(judgment(decision="对被告人周小舟判处拘役一个月。")).charges == {"盗窃罪"}
 
 
-def test_there_is_no_other_reading() -> None:
+def test_unknown_variant_of_judgment_is_rejected() -> None:
     with pytest.raises(BadSettings, match="published_code"):
-        read("", "generous")  # type: ignore[arg-type]
+        read_judgment("", "generous")  # type: ignore[arg-type]
 
 
 @given(
@@ -187,10 +193,10 @@ def test_there_is_no_other_reading() -> None:
         max_size=120,
     )
 )
-def test_any_text_can_be_read(text: str) -> None:
+def test_any_text_can_be_parsed(text: str) -> None:
     variants: tuple[Variant, ...] = ("standard", "published_code")
     for variant in variants:
         for document in (text, f"本院认为{text}判决如下：{text}"):
-            reading = read(document, variant)
+            reading = read_judgment(document, variant)
             assert reading.months >= -1
             assert reading.fine >= -1

@@ -1,14 +1,13 @@
-"""DialSim: what many people say in a television show, a context for each of its seasons (paper, A.3.1).
+"""DialSim: television shows as dialogues with many speakers, one context per season (paper, A.3.1).
 
-Read is its pickle, with the questions that it publishes, or else the show's script alone, about which questions are
-made by rule. No script and no pickle ships with memflow.
+The input is DialSim's pickle with its questions, or a show's script with questions by rule. memflow ships neither.
 
-    scenes.py    files -> records -> scenes with their seasons
-    seasons.py   days, and the seasons of a script that names none
-    quiz.py      the pickle's questions, and which of them are asked
-    sayings.py   questions by rule: who says a line, who said words last
-    names.py     names of the people shuffled
-    seasonal.py  a season's scenes and questions -> a context
+    scenes.py               files to records, records to scenes with their seasons
+    seasons.py              dates, and the seasons of a script
+    published_questions.py  the pickle's questions, and their sampling
+    rule_questions.py       questions by rule: who says a line, who said words last
+    names.py                people's names exchanged
+    season_contexts.py      a season's scenes and questions to a context
 """
 
 from memflow.benchmarks.comem.sources.dialsim.scenes import PICKLE, SCRIPT, read

@@ -1,8 +1,7 @@
-"""Names of a show's people shuffled, so that who knows the show knows nothing of its answers (DialSim's `shuffle`).
+"""Exchange of people's names in a show, so that knowledge of the show does not help (DialSim's `shuffle`).
 
-Names are words that stand in speakers' tags, first names and family names alike: whoever is called by one is called by
-another in tags, in speech, in questions and in options, and nobody keeps a name. Short forms that no tag has (`Rach`)
-are left as they are. The pronouns stay too: a he may be called by the name of a she.
+Names are words of speaker tags, first and family names alike. Each is replaced by another in tags, messages,
+questions and options. Short forms that no tag contains (`Rach`) and pronouns stay.
 """
 
 import random
@@ -12,39 +11,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from memflow.benchmarks.comem.contexts import Asked, Context, Line
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.fingerprint import seeded
 
 WORD = re.compile(r"[^\W\d_]+")
 _TITLES = "mr mrs ms miss mister dr doctor sir aunt uncle grandma grandpa nurse the"
 TITLES = frozenset(_TITLES.split())
-"""Words of a tag that are no name, in lower case."""
+"""Words of a tag that are not names, in lower case."""
 GROUP = re.compile(r"\b(?:and|all|both|every\w+|guys|girls|gang|together)\b|[,&/+]", re.IGNORECASE)
-"""What is in the tags of several who speak at once."""
+"""Words in the tags of several speakers."""
 OFTEN = 0.005
-"""The share of the lines from which on somebody is a person of the show, also where nobody calls them by name."""
+"""Share of messages from which on a speaker is a main character, even if nobody mentions the name."""
 _AMID = re.compile(r"(?:(?<=[a-z,;] )|(?<=M[rs]\. )|(?<=Mrs\. )|(?<=Dr\. ))[^\W\d_]+")
-"""A word that no sentence begins with."""
+"""A word that does not begin a sentence."""
 
 
 @dataclass(frozen=True)
-class Names:
-    """Each name and the one that stands in its place. It is a bijection without a fixed point."""
+class NameMapping:
+    """The replacement of each name: a bijection without fixed points."""
 
     instead: Mapping[str, str]
 
     def text(self, text: str) -> str:
-        """A text with every name exchanged, also where it stands in capitals."""
+        """Return the text with every name replaced, also in capitals."""
         return WORD.sub(lambda word: self._written.get(word[0], word[0]), text)
 
     def option(self, text: str) -> str:
-        """The same for an option, whose names DialSim writes small but for the first letter of all."""
+        """Return an option with every name replaced; DialSim capitalizes only an option's first letter."""
         return WORD.sub(lambda word: self._written.get(word[0], self._small.get(word[0], word[0])), text)
 
     @property
-    def back(self) -> "Names":
-        """What gives the original again."""
-        return Names({new: old for old, new in self.instead.items()})
+    def back(self) -> "NameMapping":
+        """The inverse mapping."""
+        return NameMapping({new: old for old, new in self.instead.items()})
 
     @cached_property
     def _written(self) -> Mapping[str, str]:
@@ -55,22 +54,22 @@ class Names:
         return {old.lower(): new.lower() for old, new in self.instead.items()}
 
 
-def shuffled(lines: Sequence[Line], seed: int, show: str) -> Names:
-    """The names of a show's people, each exchanged for another of them. Where there is one name alone, it stays."""
+def shuffle_names(lines: Sequence[ContextMessage], seed: int, show: str) -> NameMapping:
+    """Return the replacement of a show's names. A single name is kept."""
     left = names_of(lines)
     chance = random.Random(seeded(seed, "names", show))
     chance.shuffle(left)
-    # Everybody takes the name of the next in the ring.
-    return Names(dict(zip(left, [*left[1:], *left[:1]], strict=True)) if len(left) > 1 else {})
+    # Each name is replaced by the next one, cyclically.
+    return NameMapping(dict(zip(left, [*left[1:], *left[:1]], strict=True)) if len(left) > 1 else {})
 
 
-def names_of(lines: Sequence[Line]) -> list[str]:
-    """The words of speakers' tags that are names, in order of the alphabet.
+def names_of(lines: Sequence[ContextMessage]) -> list[str]:
+    """Return the words of speaker tags that are names, sorted.
 
-    A name begins with a capital and is not all capitals, is no title, and is spoken amid a sentence, unless its bearer
-    speaks often. It stands more often with a capital than as a common word does (`woman`).
+    A name is capitalized, is not a title, and occurs within a sentence or belongs to a frequent speaker. It is
+    capitalized more often than not, unlike a common word (`woman`).
     """
-    common = Common(line.text for line in lines)
+    common = CommonWords(line.text for line in lines)
     tags = Counter(line.speaker for line in lines if line.speaker)
     tagged: Counter[str] = Counter()
     for tag, times in tags.items():
@@ -84,8 +83,8 @@ def names_of(lines: Sequence[Line]) -> list[str]:
     return sorted(found.values())
 
 
-class Common:
-    """Which words of tags are common words: those that speech writes small more often than with a capital."""
+class CommonWords:
+    """The words that messages write in lower case more often than capitalized."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.small: Counter[str] = Counter()
@@ -110,16 +109,18 @@ def _written_as_name(word: str) -> bool:
     )
 
 
-def renamed(context: Context, names: Names) -> Context:
-    """The context with every name exchanged, in what is said, asked and offered."""
+def rename_people(context: Context, names: NameMapping) -> Context:
+    """Return the context with every name replaced, in messages, questions and options."""
     lines = tuple(
         replace(line, text=names.text(line.text), speaker=line.speaker and names.text(line.speaker))
-        for line in context.lines
+        for line in context.messages
     )
-    return replace(context, lines=lines, asked=tuple(_renamed(asked, names) for asked in context.asked))
+    return replace(
+        context, messages=lines, questions=tuple(_renamed(asked, names) for asked in context.questions)
+    )
 
 
-def _renamed(asked: Asked, names: Names) -> Asked:
+def _renamed(asked: ContextQuestion, names: NameMapping) -> ContextQuestion:
     return replace(
         asked,
         question=names.text(asked.question),

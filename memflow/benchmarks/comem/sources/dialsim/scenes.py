@@ -1,6 +1,6 @@
-"""DialSim's files to records, a scene each; and records to a show's scenes, each with its season, in order.
+"""DialSim's files to records, one per scene; and records to a show's scenes with their seasons, in order.
 
-The pickle names an episode's season; the script does not, and seasons.py tells it from the days.
+The pickle names seasons; for a script, seasons.py infers them from the dates.
 """
 
 import json
@@ -12,22 +12,22 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memflow.benchmarks.comem.sources.dialsim.published_questions import CANNOT, Quiz
+from memflow.benchmarks.comem.sources.dialsim.published_questions import CANNOT, PublishedQuestion
 from memflow.benchmarks.comem.sources.dialsim.seasons import days, seasons
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.tv_scripts import Text, Utterance, entries, pickled, sessions, utterances
 from memflow.records import Record
 
 PICKLE, SCRIPT = "*_dialsim.pickle", "dialsim_corpus_*.txt"
-"""What the files are called; `*` is the show."""
+"""File name patterns; `*` is the show."""
 CREDITS = ("Teleplay:", "Story:")
-"""What stands in lines that nobody says."""
+"""Marks of lines that nobody says."""
 _SHOW = re.compile(r"dialsim_corpus_(?P<script>.+)\.txt|(?P<pickle>.+)_dialsim\.pickle")
 _EPISODE = re.compile(r"S(?P<season>\d+)E(?P<episode>\d+)\b.*", re.DOTALL)
 
 
-class Published(BaseModel):
-    """A scene of an episode as the pickle has it, with the questions about it by sort and kind."""
+class PublishedScene(BaseModel):
+    """A scene of the pickle, with its questions by sort and kind."""
 
     date: Text
     script: str
@@ -36,8 +36,8 @@ class Published(BaseModel):
 
 
 @dataclass(frozen=True)
-class Scene:
-    """A scene of a show: its season from 1, its number in the order shown, its name, its day, and what is said."""
+class DialSimScene:
+    """A scene: its season from 1, its number in order of broadcast, its name, its date, and its utterances."""
 
     season: int
     number: int
@@ -45,14 +45,14 @@ class Scene:
     date: str
     said: tuple[Utterance, ...]
     asks: dict[str, Any]
-    """What is published to be asked about it, by sort and kind."""
+    """The published questions about it, by sort and kind."""
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per scene. Raises BadInput."""
+    """Return a record per scene. Raises BadInput."""
     found = list(sessions(file) if file.source.endswith(".txt") else _pickled(file))
     if not found:
-        raise file.bad("it holds no scene")
+        raise file.bad("it contains no scene")
     return found
 
 
@@ -61,11 +61,11 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         where = f"episode {episode}, scene {number}"
         if not isinstance(episode, str) or not _EPISODE.fullmatch(episode):
             raise file.bad(
-                f"episode {episode}: its name does not begin with its season and number, like S01E01"
+                f"episode {episode}: its name does not start with season and number, such as S01E01"
             )
         if not isinstance(number, int):
-            raise file.bad(f"{where}: its number is none")
-        scene = file.shaped(Published, raw, where)
+            raise file.bad(f"{where}: its number is not an integer")
+        scene = file.shaped(PublishedScene, raw, where)
         content = {"episode": episode, "scene": number, "date": scene.date, "script": scene.script}
         for sort in CANNOT:
             content[sort] = {
@@ -76,27 +76,27 @@ def _pickled(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _quizzes(file: File, published: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The questions of a kind by their keys; a list's are its places from 0."""
+    """Yield the questions of a kind by their keys, or by their list positions from 0."""
     keyed = enumerate(published) if isinstance(published, list) else entries(file, published, where)
     for key, raw in keyed:
-        yield str(key), file.shaped(Quiz, raw, f"{where} {key}").model_dump()
+        yield str(key), file.shaped(PublishedQuestion, raw, f"{where} {key}").model_dump()
 
 
 def show_of(records: Sequence[Record]) -> str:
-    """The show that the records' file names."""
+    """Return the show that the records' file name contains."""
     found = _SHOW.fullmatch(PurePosixPath(records[0].source).name)
     if found is None:
         raise ValueError(f"{records[0].source} names no show")
     return found["script"] or found["pickle"]
 
 
-def scenes(records: Sequence[Record]) -> list[Scene]:
-    """A show's scenes in the order in which they were shown: episode by episode, scene by scene."""
+def scenes(records: Sequence[Record]) -> list[DialSimScene]:
+    """Return a show's scenes in order of broadcast."""
     contents = [json.loads(record.content) for record in records]
     if "episode" not in contents[0]:
         told = seasons([content["date"] for content in contents])
         return [
-            Scene(
+            DialSimScene(
                 season,
                 content["session"],
                 f"session{content['session']}",
@@ -108,7 +108,7 @@ def scenes(records: Sequence[Record]) -> list[Scene]:
         ]
     ordered = sorted(contents, key=lambda content: (*_numbers(content["episode"]), content["scene"]))
     return [
-        Scene(
+        DialSimScene(
             _numbers(content["episode"])[0],
             number,
             "S{:02}E{:02}.{}".format(*_numbers(content["episode"]), content["scene"]),
@@ -120,8 +120,8 @@ def scenes(records: Sequence[Record]) -> list[Scene]:
     ]
 
 
-def by_date(shown: Sequence[Scene]) -> list[Scene]:
-    """Scenes by their days, those of one day in the order in which they were shown (paper, A.3.1)."""
+def by_date(shown: Sequence[DialSimScene]) -> list[DialSimScene]:
+    """Return scenes by date; scenes of one day keep their order (paper, A.3.1)."""
     ordered = sorted(zip(days([scene.date for scene in shown]), shown, strict=True), key=lambda each: each[0])
     return [scene for _, scene in ordered]
 

@@ -1,81 +1,85 @@
-"""A season's scenes to a context: its lines in order, and its questions, published or by rule."""
+"""A season's scenes as a context: its messages in order, and its questions, published or by rule."""
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context, Line
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.benchmarks.comem.sources.dialsim import names, published_questions, rule_questions
-from memflow.benchmarks.comem.sources.dialsim.scenes import Scene, by_date, scenes, show_of
+from memflow.benchmarks.comem.sources.dialsim.scenes import DialSimScene, by_date, scenes, show_of
 from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import seeded
 from memflow.records import Record
 
 NO_PICKLE = (
-    "its script is here, and published questions are in the show's pickle: get that, or set questions to by_rule and "
-    "keys to rule"
+    "published questions need the show's pickle, and only its script is available: get the pickle, or set "
+    "questions to by_rule and keys to rule"
 )
-NO_RULE = (
-    "no rule tells when a published question has which answer: set keys to annotated, imported or published"
-)
+NO_RULE = "published questions have no labels by rule: set keys to annotated, imported or published"
 
 
-def contexts(domain: Domain, records: Sequence[Record], parameters: Parameters) -> list[Context]:
-    """A context per season of the show whose records these are."""
+def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
+    """Return a context per season of a show."""
     show, shown = show_of(records), scenes(records)
-    by_season: dict[int, list[Scene]] = {}
+    by_season: dict[int, list[DialSimScene]] = {}
     for scene in shown:
         by_season.setdefault(scene.season, []).append(scene)
     found = [
-        _context(f"{show}_s{season:02}", records[0].dataset, held, parameters, domain.seed)
+        _context(f"{show}_s{season:02}", records[0].dataset, held, config, domain.seed)
         for season, held in sorted(by_season.items())
     ]
-    if parameters.names == "as_published":
+    if config.names == "as_published":
         return found
-    # The same exchange in all of a show's seasons, as it has the same people.
-    exchanged = names.shuffled([line for context in found for line in context.lines], domain.seed, show)
-    return [names.renamed(context, exchanged) for context in found]
+    # All seasons of a show share one mapping, because they share their characters.
+    exchanged = names.shuffle_names(
+        [line for context in found for line in context.messages], domain.seed, show
+    )
+    return [names.rename_people(context, exchanged) for context in found]
 
 
-def _context(name: str, dataset: str, shown: Sequence[Scene], parameters: Parameters, seed: int) -> Context:
-    ordered = by_date(shown) if parameters.scenes == "date" else shown
+def _context(
+    name: str, dataset: str, shown: Sequence[DialSimScene], config: CoMemConfig, seed: int
+) -> Context:
+    ordered = by_date(shown) if config.scenes == "date" else shown
     lines = tuple(
-        Line(said.text, "user", said.speaker, scene.number, scene.date)
+        ContextMessage(said.text, "user", said.speaker, scene.number, scene.date)
         for scene in ordered
         for said in scene.said
     )
     made = Context(name, dataset, lines, ())
     if not lines:
-        return replace(made, reason=f"{name}: nobody says anything in it")
-    if parameters.questions == "by_rule":
-        return replace(made, asked=tuple(_by_rule(made, parameters, seed)))
+        return replace(made, reason=f"{name}: it has no messages")
+    if config.questions == "by_rule":
+        return replace(made, questions=tuple(_by_rule(made, config, seed)))
     if not any(scene.asks for scene in ordered):
         return replace(made, reason=f"{name}: {NO_PICKLE}")
-    return replace(made, asked=tuple(_published(made, ordered, parameters, seed)))
+    return replace(made, questions=tuple(_published(made, ordered, config, seed)))
 
 
-def _by_rule(context: Context, parameters: Parameters, seed: int) -> Iterator[Asked]:
-    told = rule_questions.Told(context.lines)
+def _by_rule(context: Context, config: CoMemConfig, seed: int) -> Iterator[ContextQuestion]:
+    index = rule_questions.SpeakerIndex(context.messages)
     for kind, count, make in (
-        (rule_questions.WHO_SAID, parameters.who_said, rule_questions.who_said),
-        (rule_questions.SAID_LAST, parameters.said_last, rule_questions.said_last),
+        (rule_questions.WHO_SAID, config.who_said, rule_questions.who_said),
+        (rule_questions.SAID_LAST, config.said_last, rule_questions.said_last),
     ):
-        yield from make(told, count, random.Random(seeded(seed, kind, context.context_id)))
+        yield from make(index, count, random.Random(seeded(seed, kind, context.context_id)))
 
 
 def _published(
-    context: Context, scenes: Sequence[Scene], parameters: Parameters, seed: int
-) -> Iterator[Asked]:
+    context: Context, scenes: Sequence[DialSimScene], config: CoMemConfig, seed: int
+) -> Iterator[ContextQuestion]:
     show = context.context_id.rpartition("_")[0]
     end = 0
     for scene in scenes:
         end += len(scene.said)
         chance = random.Random(seeded(seed, "questions", show, scene.name))
-        by = published_questions.asker(scene.said, show, chance) if parameters.asker == "speaker" else None
-        for drawn in published_questions.drawn(
-            published_questions.sorts(scene.asks), scene.date, parameters.per_scene, chance
+        by = published_questions.choose_asker(scene.said, show, chance) if config.asker == "speaker" else None
+        for draw_questions in published_questions.draw_questions(
+            published_questions.questions_by_sort(scene.asks), scene.date, config.per_scene, chance
         ):
-            question_id = f"{scene.name}.{drawn.kind}.{drawn.key}"
-            asked = published_questions.put(question_id, drawn, by, scene.date, end, context.speakers)
-            yield replace(asked, reason=asked.reason or (NO_RULE if parameters.keys == "rule" else None))
+            question_id = f"{scene.name}.{draw_questions.kind}.{draw_questions.key}"
+            asked = published_questions.put(
+                question_id, draw_questions, by, scene.date, end, context.speakers
+            )
+            yield replace(asked, reason=asked.reason or (NO_RULE if config.keys == "rule" else None))

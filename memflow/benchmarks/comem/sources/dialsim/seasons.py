@@ -1,7 +1,7 @@
-"""Days of scenes, and the seasons of a script that does not name them.
+"""Dates of scenes, and the seasons of a script that does not name them.
 
-Days are a language model's guesses at when a scene plays: some are flash-backs, some are wrong. So a season is told by
-the year on television in which its scenes play, against all of its neighbours, and never by one day alone.
+Dates are a language model's estimates: some are flashbacks, some are wrong. Therefore a season is inferred from the
+television years of several consecutive scenes.
 """
 
 import re
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from datetime import date
 
 STARTS = 6
-"""The month in which a year on television begins. Seasons are shown from September to May; a new one often takes up the
-story where the last one left it, so that its first scenes play in summer."""
+"""The first month of a television year. Seasons run from September to May, and often begin with scenes set in summer.
+"""
 NEXT = 5
-"""How many scenes say together that a season has begun."""
+"""Number of scenes that together mark the start of a season."""
 _MONTHS = [
     "january",
     "february",
@@ -32,7 +32,7 @@ _DAY = re.compile(r"(?P<month>[A-Za-z]+)\.? +(?P<day>\d{1,2})(?:st|nd|rd|th)?,? 
 
 
 def day(text: str) -> date | None:
-    """The day that is written like `September 22, 1994`; None where it is not."""
+    """Parse a date such as `September 22, 1994`; None where it is invalid."""
     found = _DAY.fullmatch(text.strip())
     if found is None:
         return None
@@ -46,8 +46,8 @@ def day(text: str) -> date | None:
 
 
 def days(texts: Sequence[str]) -> list[date]:
-    """The day of every scene, in the order in which they were shown. One whose day cannot be read plays when the one
-    before it does, at the start when the first that can be read does."""
+    """Return the date of every scene in order of broadcast. An invalid date is replaced by the previous one, or at
+    the start by the first valid one."""
     read = [day(text) for text in texts]
     last = next((each for each in read if each is not None), date.min)
     found = []
@@ -58,11 +58,11 @@ def days(texts: Sequence[str]) -> list[date]:
 
 
 def seasons(texts: Sequence[str]) -> list[int]:
-    """The season of every scene, from 1, by their days in the order in which they were shown.
+    """Return the season of every scene, from 1, by the dates in order of broadcast.
 
-    The first season is of the year that most of the first five scenes with a day name. A scene of a later year opens
-    the next one, if of it and the four that follow, those of earlier years than the running one left out, more than
-    half are of a later year too. Flash-backs, and days that are wrong alone, stay in the season that runs.
+    Season 1 is the most frequent television year of the first five dated scenes. A scene of a later year starts the
+    next season if, of it and the following four scenes without earlier years, more than half have a later year.
+    Single flashbacks and wrong dates stay in the current season.
     """
     years = [_year(each) for each in map(day, texts)]
     dated = [year for year in years if year is not None]
@@ -79,11 +79,11 @@ def seasons(texts: Sequence[str]) -> list[int]:
 
 
 def _year(played: date | None) -> int | None:
-    """The year on television, named by the one in which it begins."""
+    """Return the television year, named after the calendar year of its start."""
     return None if played is None else played.year - (played.month < STARTS)
 
 
 def _most(years: Sequence[int]) -> int:
-    """The year that is there most often, of several the first; a year before all others where there is none."""
+    """Return the most frequent year, the earliest of several; 0 where there is none."""
     counted = Counter(years)
     return max(counted, key=lambda year: (counted[year], -year), default=0)

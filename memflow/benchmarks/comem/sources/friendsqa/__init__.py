@@ -1,14 +1,11 @@
-"""FriendsQA (Yang and Choi, SIGDIAL 2019): scenes of a series with questions, as a freely licensed dialogue of many.
+"""FriendsQA (Yang and Choi, SIGDIAL 2019): scenes of a series with questions, under a free license.
 
-Its scenes are one season's after the other: a context is a season, a session a scene. Questions are about one scene and
-ask for words of it; here they are asked of the whole season, so each says which scene it is of, and each becomes a
-multiple choice by rule, with `I don't know.` as the last option. What is right follows from where the answer stands:
-before that has been said there is no telling.
+A context is a season, a session is a scene. Each extractive question about a scene becomes a multiple-choice question
+about the season: it names its scene, gets distractors by rule, and `I don't know.` as last option. The answer is
+unknown before its utterance. Stage directions have the speaker `Note`, because they contain a quarter of the answers.
 
-    form.py      a scene as published     golds.py     the right answer of several annotators'
-    text.py      tokens as text           options.py   wrong ones beside it
-
-Stage directions are said by `Note`, since a quarter of the answers stands in them.
+    scenes.py   the schema of a published scene     spans.py    the gold answer of several annotators
+    text.py     detokenization                      options.py  distractors
 """
 
 import json
@@ -18,44 +15,55 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import UNKNOWING, Asked, Context, Known, Line
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import (
+    UNKNOWN_OPTION_TEXTS,
+    UNKNOWN_OPTIONS,
+    Context,
+    ContextMessage,
+    ContextQuestion,
+    KnownAnswer,
+)
 from memflow.benchmarks.comem.sources.friendsqa.options import WRONG, Option, wrong_options
-from memflow.benchmarks.comem.sources.friendsqa.scenes import PARAPHRASED, Question, Scene, kind_of
-from memflow.benchmarks.comem.sources.friendsqa.spans import People, Span, best, spans_of
-from memflow.benchmarks.comem.sources.friendsqa.text import written
-from memflow.benchmarks.comem.wording import UNKNOWING as UNKNOWN_OPTION
+from memflow.benchmarks.comem.sources.friendsqa.scenes import (
+    PARAPHRASED,
+    FriendsQAScene,
+    SceneQuestion,
+    kind_of,
+)
+from memflow.benchmarks.comem.sources.friendsqa.spans import AnswerSpan, SeasonSpeakers, best, spans_of
+from memflow.benchmarks.comem.sources.friendsqa.text import detokenize
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import File
 from memflow.fingerprint import seeded
 from memflow.records import Record
 
 DISAGREE = "its annotators' answers have no word in common"
-NO_WORDS = "its answer has no word that tells anything"
-NO_PERSON = "it asks for no person, and its answer is who speaks"
-TOO_FEW = f"fewer than {WRONG} answers to other questions of its kind could stand beside the right one"
+NO_WORDS = "its answer has no content word"
+NO_PERSON = "its answer is a speaker, but its kind is not Who"
+TOO_FEW = f"fewer than {WRONG} answers to other questions of its kind can be distractors"
 
 
 def read(file: File) -> list[tuple[str, dict[str, Any]]]:
-    """A record per scene. Raises BadInput."""
+    """Return a record per scene. Raises BadInput."""
     published = file.json()
     scenes = published.get("data") if isinstance(published, dict) else None
     if not isinstance(scenes, list) or not scenes:
-        raise file.bad("it has no list of scenes under `data`, or an empty one")
+        raise file.bad("its `data` is not a list of scenes, or is empty")
     return [
-        (file.shaped(Scene, raw, _where(number, raw)).title, raw)
+        (file.shaped(FriendsQAScene, raw, _where(number, raw)).title, raw)
         for number, raw in enumerate(scenes, start=1)
     ]
 
 
-def contexts(domain: Domain, records: Sequence[Record], parameters: Parameters) -> list[Context]:
-    """A context per season, its scenes by episode and number."""
-    seasons: dict[tuple[str, int], list[Scene]] = defaultdict(list)
+def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> list[Context]:
+    """Return a context per season, with its scenes by episode and number."""
+    seasons: dict[tuple[str, int], list[FriendsQAScene]] = defaultdict(list)
     for record in records:
-        scene = Scene.model_validate(json.loads(record.content))
+        scene = FriendsQAScene.model_validate(json.loads(record.content))
         seasons[record.dataset, scene.at[0]].append(scene)
     return [
-        _Season(domain, sorted(scenes, key=lambda scene: scene.at), parameters).context(dataset, number)
+        _SeasonBuilder(domain, sorted(scenes, key=lambda scene: scene.at), config).context(dataset, number)
         for (dataset, number), scenes in sorted(seasons.items())
     ]
 
@@ -66,55 +74,55 @@ def _where(number: int, raw: Any) -> str:
 
 
 @dataclass(frozen=True)
-class _Posed:
-    """A question of a scene, its accepted answers, and the right one of these, where there is one."""
+class _CandidateQuestion:
+    """A question of a scene, its annotated answers, and the gold answer, if any."""
 
-    scene: Scene
-    question: Question
-    accepted: Sequence[Span]
-    gold: Span | None
+    scene: FriendsQAScene
+    question: SceneQuestion
+    accepted: Sequence[AnswerSpan]
+    gold: AnswerSpan | None
 
     @property
     def kind(self) -> str:
-        """Its kind of question."""
+        """The kind of the question."""
         return kind_of(self.question.id) or ""
 
     @property
     def dropped(self) -> str | None:
-        """Why it is not asked, as far as its answer tells."""
+        """Why the question is dropped because of its answer, if so."""
         if self.gold is None:
             return DISAGREE
         if self.gold.person is not None and self.kind != "Who":
             return NO_PERSON
-        return None if self.gold.words and self.gold.text.casefold() not in UNKNOWING else NO_WORDS
+        return None if self.gold.words and self.gold.text.casefold() not in UNKNOWN_OPTIONS else NO_WORDS
 
 
-class _Season:
-    """The scenes of a season, and what is asked of them."""
+class _SeasonBuilder:
+    """Builds the context of one season."""
 
-    def __init__(self, domain: Domain, scenes: Sequence[Scene], parameters: Parameters) -> None:
-        self.domain, self.scenes, self.parameters = domain, scenes, parameters
-        self.people = People(scenes)
+    def __init__(self, domain: Domain, scenes: Sequence[FriendsQAScene], config: CoMemConfig) -> None:
+        self.domain, self.scenes, self.parameters = domain, scenes, config
+        self.people = SeasonSpeakers(scenes)
         self.first: Mapping[str, int] = dict(
             zip((scene.title for scene in scenes), _starts(scenes), strict=True)
         )
-        self.posed = [self._posed(scene, question) for scene in scenes for question in scene.asked]
+        self.posed = [self._posed(scene, question) for scene in scenes for question in scene.questions]
 
     def context(self, dataset: str, number: int) -> Context:
-        """The season as a context."""
+        """Return the season as a context."""
         lines = (
-            Line(written(each.utterance).text, "user", each.speaker, session, scene.place)
+            ContextMessage(detokenize(each.utterance).text, "user", each.speaker, session, scene.place)
             for session, scene in enumerate(self.scenes, start=1)
             for each in scene.said
         )
         return Context(f"season_{number}", dataset, tuple(lines), tuple(self._asked()))
 
-    def _posed(self, scene: Scene, question: Question) -> _Posed:
+    def _posed(self, scene: FriendsQAScene, question: SceneQuestion) -> _CandidateQuestion:
         accepted = spans_of(scene, question, self.people)
-        return _Posed(scene, question, accepted, best(accepted))
+        return _CandidateQuestion(scene, question, accepted, best(accepted))
 
-    def _asked(self) -> Iterator[Asked]:
-        """The questions in order: all, or as many as are to be, drawn from those that can be asked."""
+    def _asked(self) -> Iterator[ContextQuestion]:
+        """Yield the questions in order, sampled down to `most_questions`; dropped questions stay."""
         asked = [
             self._choice(each)
             for each in self.posed
@@ -128,7 +136,7 @@ class _Season:
         kept = frozenset(sound)
         yield from (each for each in asked if each.dropped is not None or each.question_id in kept)
 
-    def _choice(self, posed: _Posed) -> Asked:
+    def _choice(self, posed: _CandidateQuestion) -> ContextQuestion:
         gold, scene = posed.gold or posed.accepted[0], posed.scene
         draw = random.Random(seeded(self.domain.seed, posed.question.id, "options"))
         pool = self._pool(posed)
@@ -137,26 +145,26 @@ class _Season:
         place = draw.randrange(len(options) + 1)
         options.insert(place, Option(gold.text, gold.true_of))
         since = self.first[scene.title] + gold.utterance
-        return Asked(
+        return ContextQuestion(
             question_id=posed.question.id,
             question=self._worded(scene, posed.question),
-            options=(*(option.text for option in options), UNKNOWN_OPTION["en"]),
+            options=(*(option.text for option in options), UNKNOWN_OPTION_TEXTS["en"]),
             answer=place + 1,
             category=posed.kind,
-            known=(Known(since + 1, place + 1, (since,)),),
+            known=(KnownAnswer(since + 1, place + 1, (since,)),),
             true_of=(*(option.true_of for option in options), ""),
             dropped=posed.dropped or (TOO_FEW if len(wrong) < WRONG else None),
         )
 
-    def _pool(self, posed: _Posed) -> Iterator[Span]:
-        """The right answers to questions of the same kind in other scenes."""
+    def _pool(self, posed: _CandidateQuestion) -> Iterator[AnswerSpan]:
+        """Yield the gold answers to questions of the same kind in other scenes."""
         for other in self.posed:
             fits = other.kind == posed.kind and other.scene is not posed.scene and other.dropped is None
             if fits and other.gold is not None:
                 yield other.gold
 
-    def _worded(self, scene: Scene, question: Question) -> str:
-        """The question with its scene: `In season 1, episode 23, scene 6: Who opens the door?`"""
+    def _worded(self, scene: FriendsQAScene, question: SceneQuestion) -> str:
+        """Return the question with its scene: `In season 1, episode 23, scene 6: Who opens the door?`"""
         told = []
         if self.parameters.scene != "speakers":
             told.append(f"In {scene.place}")
@@ -165,11 +173,11 @@ class _Season:
             told.append(
                 f"{'with' if told else 'In the scene with'} {_listed(names) or 'nobody who is named'}"
             )
-        return f"{', '.join(told)}: {written(question.question).text}"
+        return f"{', '.join(told)}: {detokenize(question.question).text}"
 
 
-def _starts(scenes: Iterable[Scene]) -> Iterator[int]:
-    """How many messages come before each scene."""
+def _starts(scenes: Iterable[FriendsQAScene]) -> Iterator[int]:
+    """Yield the number of messages before each scene."""
     before = 0
     for scene in scenes:
         yield before

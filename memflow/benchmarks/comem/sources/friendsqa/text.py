@@ -1,6 +1,6 @@
-"""Tokens with spaces between -> text as people write it, and where each token stands in it.
+"""Detokenization of published text, with the position of each token.
 
-Only what is safe is put together: `do n't`, `gon na`, marks, brackets and quotes. A dash stands as published, since
+Only safe joins are made: `do n't`, `gon na`, punctuation, brackets and quotes. Dashes stay as published, because
 `good - bye` and `no - no` look alike.
 """
 
@@ -15,19 +15,19 @@ _ENDS = " .,?!;:()[]{}\"'-"
 
 
 @dataclass(frozen=True)
-class Text:
-    """A text, and where each of its tokens begins and ends."""
+class DetokenizedText:
+    """A text, and the start and end of each token."""
 
     text: str
     places: tuple[tuple[int, int], ...]
 
     def between(self, first: int, last: int) -> str:
-        """Its tokens from `first` to `last`, both included, without the marks around them."""
+        """Return the tokens from `first` to `last`, inclusive, without surrounding punctuation."""
         return trimmed(self.text[self.places[first][0] : self.places[last][1]])
 
 
-def written(published: str) -> Text:
-    """A published text written out."""
+def detokenize(published: str) -> DetokenizedText:
+    """Detokenize a published text."""
     text, places, before, quoted, joined = "", [], "", False, True
     for token in published.split():
         mark = '"' if token in ('"', "``", "''") else token
@@ -40,11 +40,11 @@ def written(published: str) -> Text:
             quoted = not quoted
         joined = mark in _OPENS or (mark == '"' and quoted)
         before = mark
-    return Text(text, tuple(places))
+    return DetokenizedText(text, tuple(places))
 
 
 def trimmed(text: str) -> str:
-    """A text without marks at its ends; a short form such as `Jr.` keeps its full stop."""
+    """Return a text without punctuation at its ends; an abbreviation such as `Jr.` keeps its period."""
     inner = text.strip(_ENDS)
     end = text.find(inner) + len(inner)
     short = re.search(r"(\b(Jr|Sr)|\.[A-Za-z])$", inner) is not None
@@ -52,7 +52,7 @@ def trimmed(text: str) -> str:
 
 
 def _follows(before: str, token: str) -> bool:
-    """Whether a token follows the one before without a space."""
+    """Return whether a token is joined to the previous one."""
     if _CLOSES.fullmatch(token) or _TAIL.fullmatch(token):
         return True
     possessive = token == "'" and before.endswith("s")

@@ -1,4 +1,4 @@
-"""Persona files as they may come: JSON lines, Parquet with published columns, lists of traits; and damaged ones."""
+"""Persona files: JSON Lines, Parquet with published columns, trait lists, and damaged files."""
 
 import json
 from datetime import date
@@ -29,7 +29,7 @@ def lines(path, *rows) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def test_lines_and_parquet_with_the_same_rows_are_the_same_records(tmp_path):
+def test_jsonl_and_parquet_give_same_records(tmp_path):
     lines(tmp_path / "p.jsonl", *ROWS)
     pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "p.parquet")
     one, other = read(tmp_path / "p.jsonl"), read(tmp_path / "p.parquet")
@@ -38,13 +38,13 @@ def test_lines_and_parquet_with_the_same_rows_are_the_same_records(tmp_path):
     assert json.loads(one[0].content) == ROWS[0]
 
 
-def test_what_json_cannot_hold_stands_there_in_words(tmp_path):
+def test_types_unknown_to_json_become_text(tmp_path):
     table = pa.Table.from_pylist([{"id": "a", "name": "Ida", "born": date(1990, 2, 3)}])
     pq.write_table(table, tmp_path / "p.parquet")
     assert json.loads(read(tmp_path / "p.parquet")[0].content)["born"] == "1990-02-03"
 
 
-def test_a_persona_without_an_id_is_known_by_what_it_says(tmp_path):
+def test_missing_id_becomes_content_digest(tmp_path):
     rows = [{"name": "Ida", "about": "Rows."}, {"name": "Ole", "about": "Sings."}]
     lines(tmp_path / "p.jsonl", *rows)
     lines(tmp_path / "q.jsonl", *reversed(rows))
@@ -56,18 +56,22 @@ def test_a_persona_without_an_id_is_known_by_what_it_says(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "wrong"),
     [
-        ("p.jsonl", b'{"id": "a", "name": "A"}\n[1]\n', "record 1 is no object"),
-        ("p.jsonl", b'{"question": "q"}\n', "is no persona: it has neither name nor about"),
-        ("p.jsonl", b'{"id": "a", "name": 7}\n', r"record 0 \(id a\), name: Input should be a valid string"),
-        ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "a", "name": "B"}\n', "the id 'a' stands there twice"),
-        ("p.jsonl", b"\n\n", "does not hold a list"),
+        ("p.jsonl", b'{"id": "a", "name": "A"}\n[1]\n', "record 1 is not a JSON object"),
+        ("p.jsonl", b'{"question": "q"}\n', "is not a persona: it has neither name nor about"),
+        (
+            "p.jsonl",
+            b'{"id": "a", "name": 7}\n',
+            r"record 0 \(id a\): at name: Input should be a valid string",
+        ),
+        ("p.jsonl", b'{"id": "a", "name": "A"}\n{"id": "a", "name": "B"}\n', "the id a is there twice"),
+        ("p.jsonl", b"\n\n", "it contains no personas"),
         ("p.jsonl", b"\xff\xfe", "not UTF-8"),
-        ("p.parquet", b"PAR1 and no more", "no whole Parquet file"),
-        ("p.yaml", b"given: [", "is not YAML"),
+        ("p.parquet", b"PAR1 and no more", "not a complete Parquet file"),
+        ("p.yaml", b"given: [", "not valid YAML"),
         ("p.yaml", b"name: $given\n", "called: Field required"),
     ],
 )
-def test_a_damaged_file_is_refused_with_the_place(tmp_path, name, content, wrong):
+def test_damaged_file_is_refused(tmp_path, name, content, wrong):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=rf"(?s)mine: {name}: .*{wrong}.*Mend it"):
         read(tmp_path / name)

@@ -1,16 +1,17 @@
-"""Which personas a domain takes, what published columns become, and people who are invented."""
+"""Selection of personas, published persona columns, and personas composed from trait lists."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from factories import row
 from hypothesis import given
 from hypothesis import strategies as st
 
 import memflow
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.amemgym.generation.personas import people, persona_of
+from memflow.benchmarks.amemgym.generation.personas import parse_persona, select_personas
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Completion
@@ -49,10 +50,10 @@ def domain(**parameters) -> Domain:
 
 
 def record(record_id: str, content: dict, source: str = "mine.jsonl", dataset: str = "mine") -> Record:
-    return Record(
+    return row(
+        Record,
         dataset=dataset,
         record_id=record_id,
-        position=0,
         source=source,
         sha256="0" * 64,
         licence="own",
@@ -71,47 +72,47 @@ def invented(language: str) -> list[Record]:
 
 
 def taken(domain: Domain, records: list[Record]) -> list[str]:
-    return [person.persona.id for person in people(domain, records)]
+    return [person.persona.id for person in select_personas(domain, records)]
 
 
 IDS = [f"u{number}" for number in range(12)]
 
 
 @given(st.permutations(IDS), st.integers(0, 2**32))
-def test_who_is_taken_depends_on_the_seed_and_not_on_the_order_of_the_file(ids, seed):
+def test_selection_depends_on_seed_not_file_order(ids, seed):
     seeded = replace(domain(), seed=seed)
     assert taken(seeded, named(*ids)) == taken(seeded, named(*IDS))
 
 
 @given(st.integers(1, 12), st.integers(0, 2**32))
-def test_fewer_users_are_the_first_of_more(users, seed):
+def test_fewer_users_are_a_prefix(users, seed):
     every = taken(replace(domain(users=12), seed=seed), named(*IDS))
     assert sorted(every) == sorted(IDS)
     assert taken(replace(domain(users=users), seed=seed), named(*IDS)) == every[:users]
     assert taken(replace(domain(users=12), seed=seed, limit=users), named(*IDS)) == every[:users]
 
 
-def test_another_seed_takes_others_and_the_order_of_the_file_can_be_asked_for():
+def test_other_seed_and_file_order_select_others():
     drawn = {tuple(taken(replace(domain(), seed=seed), named(*IDS))) for seed in range(5)}
     assert len(drawn) == 5
     assert taken(domain(draw="file"), named(*IDS)) == ["u0", "u1", "u2"]
     assert taken(domain(draw="file", leave_out=("u1",)), named(*IDS)) == ["u0", "u2", "u3"]
 
 
-def test_one_persona_of_two_data_sets_is_refused():
+def test_duplicate_persona_in_two_datasets_is_refused():
     again = [replace(row, dataset="other") for row in named("u1")]
     with pytest.raises(BadInput, match="two of its data sets have a persona 'u1'"):
-        people(domain(users=2), named("u1") + again)
+        select_personas(domain(users=2), named("u1") + again)
 
 
-def test_published_users_are_no_personas():
+def test_published_users_are_refused_as_personas():
     user = record("u1", {"id": "u1", "state_schema": {}}, source="data.json")
-    with pytest.raises(BadInput, match=r"data\.json holds users with their states, no personas"):
-        people(domain(), [user])
+    with pytest.raises(BadInput, match=r"data\.json contains users with states, not personas"):
+        select_personas(domain(), [user])
 
 
-def test_published_columns_become_what_a_published_profile_shows():
-    persona = persona_of("0b1f", ROW)
+def test_nemotron_columns_become_profile():
+    persona = parse_persona("0b1f", ROW)
     assert persona.basics().split("\n") == [
         "age: 51",
         "gender: Female",
@@ -121,11 +122,13 @@ def test_published_columns_become_what_a_published_profile_shows():
         "hobbies and interests: rowing, cooking",
         "skills and expertise: letterpress, bookbinder's knots",
     ]
-    told = persona.told()
+    told = persona.prose()
     assert told.startswith("A printer who rows.\n\nIngrid Sol runs a print shop")
     assert "Bergen" not in told and "second shop" in told
-    assert persona_of("x", {**ROW, "bachelors_field": "no_degree"}).education_level == "bachelors"
-    assert persona_of("x", {**ROW, "hobbies_and_interests_list": ["a", "b"]}).hobbies_and_interests == "a, b"
+    assert parse_persona("x", {**ROW, "bachelors_field": "no_degree"}).education_level == "bachelors"
+    assert (
+        parse_persona("x", {**ROW, "hobbies_and_interests_list": ["a", "b"]}).hobbies_and_interests == "a, b"
+    )
 
 
 class Counting(ScriptedChat):
@@ -142,7 +145,7 @@ class Counting(ScriptedChat):
         return await super().complete(request)
 
 
-async def test_a_persona_without_a_name_gets_one_by_one_request():
+async def test_persona_without_name_needs_one_request():
     chat = Counting()
     states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], chat)
     assert chat.asked.count("amemgym/portrait") == 1
@@ -158,20 +161,20 @@ async def test_a_persona_without_a_name_gets_one_by_one_request():
     )
 
 
-async def test_a_name_that_is_given_stays():
+async def test_given_name_is_kept():
     only = record("u1", {"id": "u1", "name": "Ida", "about": None, "age": 30})
     portrait = json.dumps({"name": "Somebody Else", "about": "She rows."})
     states = await AMemGym().states(domain(users=1), [only], Counting(portrait))
     assert states.profiles[0].profile == "name: Ida\nage: 30\nabout: She rows."
 
 
-async def test_a_persona_that_has_both_is_asked_nothing_for():
+async def test_complete_persona_needs_no_request():
     chat = Counting()
     await AMemGym().states(domain(users=2), named("a", "b"), chat)
     assert "amemgym/portrait" not in chat.asked
 
 
-async def test_a_portrait_that_fails_is_a_profile_with_its_reason():
+async def test_failed_portrait_becomes_reason():
     states = await AMemGym().states(domain(users=1), [record("0b1f", ROW)], Counting("no idea"))
     [profile] = states.profiles
     assert profile.reason.startswith("amemgym/portrait: no usable answer in 3 attempts")
@@ -179,8 +182,8 @@ async def test_a_portrait_that_fails_is_a_profile_with_its_reason():
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_two_hundred_people_are_invented_each_with_a_name_of_their_own(language):
-    found = [person.persona for person in people(domain(users=200), invented(language))]
+def test_two_hundred_composed_personas_have_unique_names(language):
+    found = [person.persona for person in select_personas(domain(users=200), invented(language))]
     assert len({persona.id for persona in found}) == len({persona.name for persona in found}) == 200
     assert len({persona.profile() for persona in found}) == 200
     for persona in found:
@@ -191,19 +194,19 @@ def test_two_hundred_people_are_invented_each_with_a_name_of_their_own(language)
     assert not statuses & {"widowed", "divorced", "丧偶", "离异", "已婚"}
 
 
-def test_invented_people_depend_on_the_seed_alone():
+def test_composed_personas_depend_on_seed_only():
     rows = invented("en")
-    few, many = people(domain(users=5), rows), people(domain(users=50), rows)
+    few, many = select_personas(domain(users=5), rows), select_personas(domain(users=50), rows)
     assert many[:5] == few
-    assert people(replace(domain(users=5), seed=7), rows) != few
+    assert select_personas(replace(domain(users=5), seed=7), rows) != few
 
 
-def test_where_a_file_has_too_few_the_rest_is_invented():
-    found = people(domain(users=5), named("a", "b") + invented("en"))
+def test_trait_lists_supply_missing_personas():
+    found = select_personas(domain(users=5), named("a", "b") + invented("en"))
     assert sorted(person.persona.id for person in found[:2]) == ["a", "b"]
     assert [person.dataset for person in found] == ["mine"] * 2 + ["personas_en"] * 3
 
 
-def test_there_are_only_so_many_names():
-    with pytest.raises(BadInput, match="is to have 99999 users, but there are 1152 personas"):
-        people(domain(users=99999), invented("en"))
+def test_composed_personas_end_with_the_names():
+    with pytest.raises(BadInput, match="needs 99999 users, but has only 1152 personas"):
+        select_personas(domain(users=99999), invented("en"))

@@ -1,4 +1,4 @@
-"""One schema out of all questions: every old name under one new name, and one set of values for those joined."""
+"""Generation of the state schema: merged names, and new values for merged variables."""
 
 import json
 
@@ -12,9 +12,9 @@ from memflow.benchmarks.amemgym.answers import (
     choices_of,
     refinement_of,
 )
-from memflow.benchmarks.amemgym.config import Sizes
-from memflow.benchmarks.amemgym.generation.schema import make_schema
-from memflow.benchmarks.amemgym.generation.simulator import Asker, GivenUp
+from memflow.benchmarks.amemgym.config import AMemGymConfig
+from memflow.benchmarks.amemgym.generation.schema import generate_schema
+from memflow.benchmarks.amemgym.generation.simulator import GenerationFailed, UserSimulator
 from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat
 
@@ -22,7 +22,7 @@ QUESTIONS = {
     "What shall I cook?": {"budget": ["low", "high"], "company": ["alone", "guests"]},
     "Where shall I go?": {"travel_money": ["none", "plenty"], "season": ["summer", "winter"]},
 }
-SIZES = Sizes(questions=2, variables_per_question=2, choices_per_variable=2, min_variants=2)
+SIZES = AMemGymConfig(questions=2, variables_per_question=2, choices_per_variable=2, min_variants=2)
 JOINED = {"budget": "spending", "travel_money": "spending", "company": "company", "season": "season"}
 
 
@@ -48,10 +48,10 @@ def drafts(questions=QUESTIONS) -> dict:
 
 
 async def make(chat: Told):
-    return await make_schema(SIZES, "name: Ida", "2020-10-01", Asker(chat, "en"))
+    return await generate_schema(SIZES, "name: Ida", "2020-10-01", UserSimulator(chat, "en"))
 
 
-async def test_a_question_names_the_joined_variable_and_its_values_are_those_of_the_second_request():
+async def test_merged_variable_gets_values_of_second_request():
     chat = Told(questions=drafts(), refine=JOINED, unify={"spending": ["tight", "easy"]})
     schema = await make(chat)
     assert schema.choices == {
@@ -69,7 +69,7 @@ async def test_a_question_names_the_joined_variable_and_its_values_are_those_of_
     }
 
 
-async def test_without_a_conflict_values_are_not_asked_for():
+async def test_unify_is_not_requested_without_conflict():
     same = {
         **QUESTIONS,
         "Where shall I go?": {"travel_money": ["high", "low"], "season": ["summer", "winter"]},
@@ -79,7 +79,7 @@ async def test_without_a_conflict_values_are_not_asked_for():
     assert [each.prompt for each in chat.asked] == ["amemgym/questions", "amemgym/refine"]
 
 
-async def test_one_name_with_different_values_in_two_questions_is_a_conflict():
+async def test_same_name_with_different_values_is_a_conflict():
     twice = {**QUESTIONS, "Where shall I go?": {"budget": ["none", "plenty"], "season": ["summer", "winter"]}}
     names = {"budget": "spending", "company": "company", "season": "season"}
     chat = Told(questions=drafts(twice), refine=names, unify={"spending": ["tight", "easy"]})
@@ -97,20 +97,20 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("names", "wrong"), WRONG)
-async def test_a_refinement_that_loses_adds_or_mixes_names_is_told_and_then_given_up(names, wrong):
+async def test_invalid_refinement_fails_the_user(names, wrong):
     chat = Told(questions=drafts(), refine=names)
-    with pytest.raises(GivenUp, match=rf"amemgym/refine: no usable answer in 3 attempts.*{wrong}"):
+    with pytest.raises(GenerationFailed, match=rf"amemgym/refine: no usable answer in 3 attempts.*{wrong}"):
         await make(chat)
     assert wrong in chat.asked[2].messages[-1].content
 
 
-async def test_choices_that_repeat_a_value_are_given_up():
+async def test_duplicate_choices_fail_the_user():
     chat = Told(questions=drafts(), refine=JOINED, unify={"spending": ["easy", "easy"]})
-    with pytest.raises(GivenUp, match="'spending' has a value twice"):
+    with pytest.raises(GenerationFailed, match="'spending' has a value twice"):
         await make(chat)
 
 
-def test_answers_are_narrowed_to_the_request():
+def test_answer_types_match_request():
     with pytest.raises(ValidationError):
         choices_of(("x",), 3).model_validate({"x": ["one", "two"]})
     with pytest.raises(ValidationError):
@@ -122,7 +122,7 @@ APART = [["a", "b"], ["b", "c"], ["d", "e"]]
 
 
 @given(st.fixed_dictionaries({name: st.sampled_from(["x", "y", "z"]) for name in NAMES}))
-def test_names_of_one_question_stay_apart_and_others_may_be_joined(renamed):
+def test_names_of_one_question_are_not_merged(renamed):
     refinement = refinement_of(NAMES).model_validate(renamed)
     assert refinement.renamed() == renamed
     joined = any(renamed[one] == renamed[other] for one, other in APART)

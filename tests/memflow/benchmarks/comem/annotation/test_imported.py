@@ -1,4 +1,4 @@
-"""Keys as a file: what is exported is imported as it was, and a file that does not fit is refused with its line."""
+"""Label files: export and import are inverse, and files that do not match are refused with the line."""
 
 import asyncio
 import json
@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories import gold_label
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.annotation.imported import imported
-from memflow.benchmarks.comem.annotation.label_file import Written, written
-from memflow.benchmarks.comem.config import Parameters, parameters_of
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.annotation.imported import import_labels
+from memflow.benchmarks.comem.annotation.label_file import LabelFile, format_label_file
+from memflow.benchmarks.comem.config import CoMemConfig, parse_config
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
@@ -46,8 +47,8 @@ def own(bench: CoMem, demo: Domain, records: list[Record]) -> list[GoldLabel]:
 
 
 @pytest.fixture(scope="module")
-def exported(demo: Domain, records: list[Record], own: list[GoldLabel]) -> Written:
-    return written(demo, contexts_of(demo, records), own, {"one": "Model One"})
+def exported(demo: Domain, records: list[Record], own: list[GoldLabel]) -> LabelFile:
+    return format_label_file(demo, load_contexts(demo, records), own, {"one": "Model One"})
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def text_of(lines: list[dict[str, Any]]) -> str:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 
 
-def test_a_file_holds_the_last_word_with_the_grounds_of_every_hand(exported: Written, own: list[GoldLabel]):
+def test_export_has_final_labels_with_rationales(exported: LabelFile, own: list[GoldLabel]):
     head, *lines = lines_of(exported.text)
     assert head == {"format": "memflow keys 1", "domain": "comem_demo", "questions": 20}
     assert list(exported.left_out.values()) == ["they disagree", "no usable answer"]
@@ -90,26 +91,26 @@ def test_a_file_holds_the_last_word_with_the_grounds_of_every_hand(exported: Wri
     ]
 
 
-def test_a_file_holds_no_text_of_the_dialogues(exported: Written, demo: Domain, records: list[Record]):
-    for context in contexts_of(demo, records):
-        for line in context.lines:
+def test_export_has_no_dialogue_text(exported: LabelFile, demo: Domain, records: list[Record]):
+    for context in load_contexts(demo, records):
+        for line in context.messages:
             assert line.text not in exported.text
-        for asked in context.asked:
+        for asked in context.questions:
             assert asked.question not in exported.text
             assert not [option for option in asked.options if json.dumps(option) in exported.text]
 
 
-def test_the_same_probes_come_of_imported_keys_byte_for_byte(
+def test_imported_labels_give_identical_probes(
     bench: CoMem, demo: Domain, records: list[Record], imports: Callable[..., list[GoldLabel]], tmp_path: Path
 ):
     nobody: Any = None
     keys = asyncio.run(bench.keys(demo, records, [], None))
-    text = written(demo, contexts_of(demo, records), keys, {}).text
+    text = format_label_file(demo, load_contexts(demo, records), keys, {}).text
 
     def stored(folder: str, domain: Domain, held: list[GoldLabel]) -> bytes:
         probes: list[Probe] = asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
         lake = Lake(tmp_path / folder)
-        lake.write("question.probes", domain.name, probes, recipe="test")
+        lake.write("question.probes", domain.name, probes, fingerprint="test")
         [path] = (tmp_path / folder).rglob("*.parquet")
         assert len(probes) == 5 * 22 and any(probe.evidence for probe in probes)
         return path.read_bytes()
@@ -119,53 +120,45 @@ def test_the_same_probes_come_of_imported_keys_byte_for_byte(
     assert stored("there", demo, keys) == stored("here", replace(demo, parameters=IMPORTING), taken)
 
 
-def test_what_is_imported_says_who_said_it_and_why(
-    exported: Written, imports: Callable[..., list[GoldLabel]]
-):
+def test_import_keeps_annotators_and_rationales(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     key = next(key for key in imports(exported.text) if key.dropped is None)
     assert (key.why, key.model) == ("annotator, Model One: It was said.\nverifier, two", None)
 
 
-def test_a_question_without_keys_is_dropped_and_says_so(
-    exported: Written, imports: Callable[..., list[GoldLabel]]
-):
+def test_question_without_labels_is_dropped(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     gone = [key for key in imports(exported.text) if key.dropped is not None]
     assert {key.question_id for key in gone} == set(exported.left_out)
-    assert {(key.dropped, key.answer, key.reason) for key in gone} == {("no file of keys has it", None, None)}
+    assert {(key.dropped, key.answer, key.reason) for key in gone} == {("no label file has it", None, None)}
     assert len(gone) == 2 * 4
 
 
-def test_a_question_that_has_no_option_for_no_telling_is_dropped_as_by_rule(
+def test_unanswerable_question_is_dropped_like_by_rule(
     bench: CoMem, demo: Domain, records: list[Record], tmp_path: Path
 ):
     ana = json.loads(records[0].content)
     ana["questions"] = [{**ana["questions"][0], "options": ["tea", "milk"], "known": []}]
     held = [replace(records[0], content=json.dumps(ana))]
-    [context] = contexts_of(demo, held)
-    question = context.question_id(context.asked[0])
+    [context] = load_contexts(demo, held)
+    question = context.question_id(context.questions[0])
     keys = [
-        GoldLabel(
-            domain="d", question_id=question, episode_id="ana", checkpoint=number, made_by="annotator",
-            visible=6 * number, answer="unknown" if number == 1 else "2",
-        )
+        gold_label(question_id=question, episode_id="ana", checkpoint=number, made_by="annotator",
+                   visible=6 * number, answer="unknown" if number == 1 else "2")
         for number in range(1, 5)
     ]  # fmt: skip
     path = tmp_path / "keys.jsonl"
-    path.write_text(written(demo, [context], keys, {}).text, encoding="utf-8")
+    path.write_text(format_label_file(demo, [context], keys, {}).text, encoding="utf-8")
     held += bench.records(ANNOTATED, {"ours/keys.jsonl": path})
 
     def taken(**settled: str) -> list[tuple[str | None, str | None]]:
         domain = replace(demo, parameters={**IMPORTING, **settled})
-        return [(key.answer, key.dropped) for key in imported(domain, held, parameters_of(domain))]
+        return [(key.answer, key.dropped) for key in import_labels(domain, held, parse_config(domain))]
 
-    why = "no option is right at checkpoint 1, where there is no telling"
+    why = "no option is correct at checkpoint 1, where the answer is unknown"
     assert taken() == [("unknown", why), *[("2", why)] * 3]
     assert taken(unknown="option") == [("unknown", None), *[("2", None)] * 3]
 
 
-def test_a_part_of_the_contexts_takes_its_part_of_the_keys(
-    exported: Written, imports: Callable[..., list[GoldLabel]]
-):
+def test_limit_imports_part_of_labels(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
     assert {key.episode_id for key in imports(exported.text, limit=1)} == {"ana"}
 
 
@@ -179,7 +172,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         lambda lines: lines[0].update(format="memflow keys 2"),
         r"line 1: at format: Input should be 'memflow keys 1'",
     ),
-    "cut off": (lambda lines: lines.pop(), r"it has 19 questions, where its first line says 20"),
+    "cut off": (lambda lines: lines.pop(), r"it has 19 questions, but its header says 20"),
     "another column": (lambda lines: lines[2].update(note="!"), r"line 3: at note: Extra inputs"),
     "no such answer": (
         lambda lines: lines[2]["keys"][1].update(answer="B"),
@@ -191,38 +184,38 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     ),
     "a question twice": (
         lambda lines: lines.append(_last(lines)) or lines[0].pop("questions"),
-        r"line 22: question \S+ is there twice, first in line 21",
+        r"line 22: question \S+ is duplicated, first in line 21",
     ),
     "an unknown question": (
         lambda lines: lines[2].update(question_id="ana/shoes"),
-        r"keys_of_ours: ours/keys.jsonl, line 3: question ana/shoes: there is no such question",
+        r"keys_of_ours: ours/keys.jsonl, line 3: question ana/shoes: the domain has no such question",
     ),
     "another question": (
         lambda lines: lines[2].update(digest="0" * 32),
-        r"line 3: question \S+: its keys were made for another wording",
+        r"line 3: question \S+: its labels belong to another wording",
     ),
     "an option that there is not": (
         lambda lines: lines[2]["keys"][3].update(answer=9),
-        r"line 3: question \S+: its key at 1\.0 is option 9, of which there are only 4",
+        r"line 3: question \S+: its label at 1\.0 is option 9, but the number of options is 4",
     ),
     "another truncation": (
         lambda lines: lines[2]["keys"][1].update(visible=13),
-        r"line 3: question \S+: its key at 0\.5 was made from 13 messages, where 12 are visible",
+        r"line 3: question \S+: its label at 0\.5 saw 13 messages, but 12 are visible",
     ),
     "other shares": (
         lambda lines: lines[2]["keys"][1].update(share=0.6),
-        r"line 3: question \S+: its keys are for \[0\.25, 0\.6, 0\.75, 1\.0\] of the context, where",
+        r"line 3: question \S+: its labels are at \[0\.25, 0\.6, 0\.75, 1\.0\] of the context, but",
     ),
     "a checkpoint less": (
         lambda lines: lines[2]["keys"].pop(),
-        r"line 3: question \S+: its keys are for \[0\.25, 0\.5, 0\.75\] of the context, where",
+        r"line 3: question \S+: its labels are at \[0\.25, 0\.5, 0\.75\] of the context, but",
     ),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_file_that_does_not_fit_is_refused_with_line_and_fault(
-    exported: Written, imports: Callable[..., list[GoldLabel]], damage: str
+def test_mismatched_line_is_refused(
+    exported: LabelFile, imports: Callable[..., list[GoldLabel]], damage: str
 ):
     lines = lines_of(exported.text)
     apply, said = DAMAGES[damage]
@@ -239,39 +232,33 @@ def test_a_file_that_does_not_fit_is_refused_with_line_and_fault(
         (lambda text: text[:-9], "line 21 is truncated or invalid JSON"),
     ],
 )
-def test_what_is_no_file_of_keys_is_refused(
-    exported: Written, imports: Callable[..., list[GoldLabel]], change: Callable[[str], str], said: str
+def test_invalid_file_is_refused(
+    exported: LabelFile, imports: Callable[..., list[GoldLabel]], change: Callable[[str], str], said: str
 ):
     with pytest.raises(BadInput, match=said):
         imports(change(exported.text))
 
 
-def test_keys_are_for_the_checkpoints_that_they_were_made_at(
-    exported: Written, imports: Callable[..., list[GoldLabel]]
-):
-    with pytest.raises(BadInput, match=r"where the domain's checkpoints are at \[0\.5, 1\.0\]"):
+def test_other_checkpoints_are_refused(exported: LabelFile, imports: Callable[..., list[GoldLabel]]):
+    with pytest.raises(BadInput, match=r"but the domain's checkpoints are at \[0\.5, 1\.0\]"):
         imports(exported.text, checkpoints=(0.5, 1.0))
 
 
-def test_a_domain_that_imports_nothing_or_imports_unasked_is_refused(
-    demo: Domain, records: list[Record], exported: Written, imports: Callable[..., list[GoldLabel]]
+def test_import_needs_file_and_setting(
+    demo: Domain, records: list[Record], exported: LabelFile, imports: Callable[..., list[GoldLabel]]
 ):
     importing = replace(demo, parameters=IMPORTING)
-    with pytest.raises(BadInput, match=r"none of its data sets \(comem_sample\) has a file of them"):
-        imported(importing, records, parameters_of(importing))
-    with pytest.raises(
-        BadInput, match="keys_of_ours has keys that were made elsewhere: set its parameter keys"
-    ):
+    with pytest.raises(BadInput, match=r"none of its data sets \(comem_sample\) has a label file"):
+        import_labels(importing, records, parse_config(importing))
+    with pytest.raises(BadInput, match="keys_of_ours contains imported labels: set its parameter keys"):
         imports(exported.text, keys="rule")
 
 
-def test_keys_of_another_truncation_or_of_other_contexts_are_not_written(
-    demo: Domain, records: list[Record], own: list[GoldLabel]
-):
-    contexts = contexts_of(demo, records)
+def test_stale_labels_are_not_exported(demo: Domain, records: list[Record], own: list[GoldLabel]):
+    contexts = load_contexts(demo, records)
     halves = replace(demo, parameters={"checkpoints": (0.5, 1.0)})
-    assert Parameters.model_validate(halves.parameters).checkpoints == (0.5, 1.0)
-    with pytest.raises(BadInput, match="another truncation than the domain has now; materialize the asset"):
-        written(halves, contexts, own, {})
-    with pytest.raises(BadInput, match=r"it has keys of house/.*, and no such question"):
-        written(demo, contexts[:1], [key for key in own if key.episode_id in ("ana", "house")], {})
+    assert CoMemConfig.model_validate(halves.parameters).checkpoints == (0.5, 1.0)
+    with pytest.raises(BadInput, match="another truncation than the domain's; rebuild question/keys"):
+        format_label_file(halves, contexts, own, {})
+    with pytest.raises(BadInput, match=r"it has labels of house/.*, which is no question of the domain"):
+        format_label_file(demo, contexts[:1], [key for key in own if key.episode_id in ("ana", "house")], {})

@@ -1,4 +1,4 @@
-"""Two rounds of annotation: exactly what the two disagree on is dropped, and nothing is asked twice."""
+"""Annotation by two models: disagreements are dropped, and no request is repeated."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from memflow.benchmarks.api import Annotators, States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.annotation import rounds
-from memflow.benchmarks.comem.annotation.rounds import annotated, annotation_prompts
-from memflow.benchmarks.comem.answers import UNTOLD, Finding, Review, narrowed
-from memflow.benchmarks.comem.config import Parameters
-from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.probes import probes_of
+from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
+from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed
+from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
+from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.domains import Domain, find
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.ledger import LedgeredChat, RequestContext
@@ -66,24 +66,24 @@ class Planted:
         return Completion(Review(why="so", choice=choice, right=right).model_dump_json())
 
 
-def asked(name: str, options: Sequence[str] = OPTIONS, **more: object) -> Asked:
-    return replace(Asked(name, name, tuple(options)), **more)
+def asked(name: str, options: Sequence[str] = OPTIONS, **more: object) -> ContextQuestion:
+    return replace(ContextQuestion(name, name, tuple(options)), **more)
 
 
 def keys_of(context: Context, first: Planted, second: Planted, **settled: object) -> list[GoldLabel]:
-    parameters = Parameters.model_validate(settled)
-    return asyncio.run(annotated(DOMAIN, [context], parameters, Annotators(first, second)))
+    parameters = CoMemConfig.model_validate(settled)
+    return asyncio.run(annotate(DOMAIN, [context], parameters, Annotators(first, second)))
 
 
 def probes_from(context: Context, keys: Sequence[GoldLabel], **settled: object) -> list[Probe]:
-    return list(probes_of("d", [context], keys, Parameters.model_validate(settled)))
+    return list(make_probes("d", [context], keys, CoMemConfig.model_validate(settled)))
 
 
 def dropped(keys: Sequence[GoldLabel]) -> dict[str, str]:
     return {key.question_id: key.dropped for key in keys if key.dropped is not None}
 
 
-def test_exactly_the_planted_disagreements_are_dropped(context: Made):
+def test_only_planted_disagreements_are_dropped(context: Made):
     made = context(8, [asked(name) for name in ("same", "early", "often", "moves")])
     moving = {("moves", 6): "B", ("moves", 8): "C"}
     first = Planted("1", {("early", 2): "B", ("often", 4): "C", ("often", 6): "C", **moving})
@@ -101,7 +101,7 @@ def test_exactly_the_planted_disagreements_are_dropped(context: Made):
     assert moved == ["1", "1", "1", "2", "3"]
 
 
-def test_a_row_says_who_said_what_of_how_much_and_why(context: Made):
+def test_label_has_annotator_context_and_rationale(context: Made):
     made = context(8, [asked("q", answer=2)])
     first, second = Planted("1", {("q", 8): "B"}), Planted("2", {("q", 8): "B"})
     keys = keys_of(made, first, second)
@@ -117,7 +117,7 @@ def test_a_row_says_who_said_what_of_how_much_and_why(context: Made):
     assert [request.fields["told"] for request in second.asked] == ["A. a", "A. a", "A. a", "B. b"]
 
 
-def test_without_a_published_answer_the_first_is_told_none(context: Made):
+def test_annotator_without_published_answer(context: Made):
     first = Planted("1")
     keys = keys_of(context(8, [asked("q")]), first, Planted("2"))
     assert {request.prompt for request in first.asked} == {"comem/annotate"}
@@ -125,7 +125,7 @@ def test_without_a_published_answer_the_first_is_told_none(context: Made):
     assert {key.agrees for key in keys if key.made_by == "verifier"} == {True}
 
 
-def test_what_the_first_cannot_say_is_not_verified_and_the_probes_say_why(context: Made):
+def test_failed_annotation_is_not_verified(context: Made):
     made = context(8, [asked("broken"), asked("late"), asked("sound")])
     first = Planted("1", {("broken", 4): NOT_JSON})
     second = Planted("2", {("late", 8): NOT_JSON})
@@ -142,41 +142,41 @@ def test_what_the_first_cannot_say_is_not_verified_and_the_probes_say_why(contex
     assert reasons["c/late"].startswith("comem/verify: no usable answer in 3 attempts")
 
 
-def test_a_question_that_failed_is_not_dropped_for_a_disagreement_elsewhere(context: Made):
+def test_failed_question_is_not_dropped(context: Made):
     first = Planted("1", {("q", 2): "B", ("q", 8): NOT_JSON})
     keys = keys_of(context(8, [asked("q")]), first, Planted("2"))
     assert not dropped(keys) and [key.checkpoint for key in keys if key.reason] == [4]
 
 
-def test_unknown_and_the_option_that_says_so_are_one_key(context: Made):
-    first, second = Planted("1", other=UNTOLD), Planted("2", other="D")
+def test_unknown_equals_unknown_option(context: Made):
+    first, second = Planted("1", other=UNKNOWN_CHOICE), Planted("2", other="D")
     keys = keys_of(context(8, [asked("q")]), first, second)
     assert {key.answer for key in keys} == {"4"} and not dropped(keys)
     assert {request.fields["told"] for request in second.asked} == {"D. I don't know."}
 
 
-def test_where_both_cannot_tell_a_question_is_dropped_or_gets_an_option_that_says_so(context: Made):
+def test_unanswerable_question_is_dropped_or_gets_option(context: Made):
     made = context(8, [asked("q", ("a", "b"))])
-    early = {("q", 2): UNTOLD}
+    early = {("q", 2): UNKNOWN_CHOICE}
     keys = keys_of(made, Planted("1", early), Planted("2", early))
-    assert dropped(keys) == {"c/q": "no option is right at checkpoint 1, where there is no telling"}
+    assert dropped(keys) == {"c/q": "no option is correct at checkpoint 1, where the answer is unknown"}
     assert probes_from(made, keys) == []
     keys = keys_of(made, Planted("1", early), Planted("2", early), unknown="option")
     assert [probe.gold for probe in probes_from(made, keys, unknown="option")] == ["3", "3", "1", "1", "1"]
 
 
-letters = st.sampled_from(["A", "B", "C", "D", UNTOLD])
+letters = st.sampled_from(["A", "B", "C", "D", UNKNOWN_CHOICE])
 planted = st.dictionaries(st.tuples(st.sampled_from(["p", "q", "r"]), st.sampled_from([2, 4, 6, 8])), letters)
 
 
 @given(first=planted, second=planted)
-def test_what_is_kept_is_what_both_say_alike_at_all_checkpoints(first, second):
-    lines = tuple(Line(f"m{place}") for place in range(8))
+def test_kept_questions_have_full_agreement(first, second):
+    lines = tuple(ContextMessage(f"m{place}") for place in range(8))
     made = Context("c", "d", lines, tuple(asked(name) for name in "pqr"))
     keys = keys_of(made, Planted("1", first), Planted("2", second))
 
     def said(of: Mapping[tuple[str, int], str], name: str, shown: int) -> str:
-        return of.get((name, shown), "A").replace(UNTOLD, "D")
+        return of.get((name, shown), "A").replace(UNKNOWN_CHOICE, "D")
 
     alike = {
         f"c/{name}"
@@ -187,7 +187,7 @@ def test_what_is_kept_is_what_both_say_alike_at_all_checkpoints(first, second):
     assert {probe.question_id for probe in probes_from(made, keys)} == alike
 
 
-def test_requests_that_begin_alike_stand_together(context: Made):
+def test_requests_with_common_prefix_are_adjacent(context: Made):
     first = Planted("1")
     keys_of(context(8, [asked("p"), asked("q")]), first, Planted("2"))
     order = [(len(each.fields["said"].split("\n")), each.fields["question"]) for each in first.asked]
@@ -197,46 +197,46 @@ def test_requests_that_begin_alike_stand_together(context: Made):
     assert all(text[:shared] == texts[0][:shared] for text in texts)
 
 
-def test_lines_say_who_spoke_and_when_and_those_that_cannot_be_played_are_left_out():
+def test_visible_text_has_speakers_dates_and_no_quarantined_messages():
     lines = (
-        Line("Hi.", speaker="Ross", sent_at="May"),
-        Line("Hello.", speaker="Joey", sent_at="May"),
-        Line("", reason="it is empty"),
-        Line("Well?", role="assistant", sent_at="June"),
+        ContextMessage("Hi.", speaker="Ross", sent_at="May"),
+        ContextMessage("Hello.", speaker="Joey", sent_at="May"),
+        ContextMessage("", reason="it is empty"),
+        ContextMessage("Well?", role="assistant", sent_at="June"),
     )
     first = Planted("1")
     keys_of(Context("c", "d", lines, (asked("q"),)), first, Planted("2"), checkpoints=(1.0,))
     assert first.asked[0].fields["said"] == "[May]\nRoss: Hi.\nJoey: Hello.\n[June]\nassistant: Well?"
 
 
-def test_the_same_part_of_a_dialogue_is_asked_about_once(context: Made, tmp_path: Path):
+def test_equal_truncations_share_requests(context: Made, tmp_path: Path):
     made = context(8, [asked("q", end=5)])  # 2, 4, 5 and 5 messages
     first, second = Planted("1"), Planted("2")
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
         chats = [
             LedgeredChat(each, ledger, RequestContext(role=each.fingerprint)) for each in (first, second)
         ]
-        keys = asyncio.run(annotated(DOMAIN, [made], Parameters(), Annotators(*chats)))
+        keys = asyncio.run(annotate(DOMAIN, [made], CoMemConfig(), Annotators(*chats)))
     assert [key.visible for key in keys if key.made_by == "verifier"] == [2, 4, 5, 5]
     assert len(first.asked) == len(second.asked) == 3
 
 
-def test_no_more_contexts_are_written_out_than_are_in_hand(context: Made, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(rounds, "IN_HAND", 3)
+def test_open_contexts_are_bounded(context: Made, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(rounds, "CONCURRENT_LABELS", 3)
     first, second = Planted("1"), Planted("2")
     keys = keys_of(context(8, [asked(f"q{number}") for number in range(10)]), first, second)
     assert len(keys) == 80 and first.most_at_once + second.most_at_once <= 6
     assert max(first.most_at_once, second.most_at_once) == 3
 
 
-def test_a_model_does_not_verify_itself(context: Made):
+def test_same_model_twice_is_refused(context: Made):
     first = Planted("1")
     with pytest.raises(BadSettings, match="domain d: annotator and verifier are the same model"):
         keys_of(context(8, [asked("q")]), first, Planted("1"))
     assert not first.asked
 
 
-def test_a_budget_keeps_what_is_done_and_the_next_run_goes_on(context: Made, tmp_path: Path):
+def test_budget_stop_and_resume(context: Made, tmp_path: Path):
     made = context(8, [asked(f"q{number}") for number in range(20)])
     accounts: list[list[tuple[str, int, int]]] = []
     requests: list[ChatRequest] = []
@@ -260,11 +260,11 @@ def test_a_budget_keeps_what_is_done_and_the_next_run_goes_on(context: Made, tmp
                 return tick
 
             try:
-                return asyncio.run(annotated(DOMAIN, [made], Parameters(), Annotators(*chats, expect)))
+                return asyncio.run(annotate(DOMAIN, [made], CoMemConfig(), Annotators(*chats, expect)))
             finally:
                 requests.extend((*first.asked, *second.asked))
-                rows = ledger.accounts(("role",), run=str(len(accounts)))
-                accounts.append([(row.by["role"], row.asked, row.kept) for row in rows])
+                rows = ledger.usage(("role",), run=str(len(accounts)))
+                accounts.append([(row.by["role"], row.requests, row.cache_hits) for row in rows])
 
     with pytest.raises(BudgetSpent):
         run(30)
@@ -277,15 +277,15 @@ def test_a_budget_keeps_what_is_done_and_the_next_run_goes_on(context: Made, tmp
     assert len({request.digest("") for request in requests}) == len(requests) == 160
 
 
-def test_answers_are_bounded_and_reasons_come_before_the_choice():
+def test_rationale_precedes_choice_in_bounded_types():
     for shape in (Finding, Review):
         assert_bounded(shape)
         assert_bounded(narrowed(shape, 3))
     assert list(schema_of(narrowed(Review, 3))["properties"]) == ["why", "choice", "right"]
-    assert schema_of(narrowed(Finding, 3))["properties"]["choice"]["enum"] == ["A", "B", "C", UNTOLD]
+    assert schema_of(narrowed(Finding, 3))["properties"]["choice"]["enum"] == ["A", "B", "C", UNKNOWN_CHOICE]
 
 
-def test_every_prompt_has_a_twin_with_its_fields(bench: CoMem, demo: Domain):
+def test_every_prompt_has_a_chinese_twin(bench: CoMem, demo: Domain):
     names = {prompt.name: prompt for prompt in annotation_prompts()}
     assert len(names) == 6
     for stem in ("comem/annotate", "comem/annotate_told", "comem/verify"):
@@ -294,7 +294,7 @@ def test_every_prompt_has_a_twin_with_its_fields(bench: CoMem, demo: Domain):
     assert bench.annotation_prompts(find("comem_demo_annotated")) == annotation_prompts()
 
 
-def test_the_scripted_two_do_not_agree_on_all_of_the_demo(bench: CoMem, records: list[Record]):
+def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record]):
     domain, chat = find("comem_demo_annotated"), ScriptedChat(CoMem().handlers())
 
     async def build() -> tuple[list[GoldLabel], list[Probe]]:
@@ -314,6 +314,6 @@ def test_the_scripted_two_do_not_agree_on_all_of_the_demo(bench: CoMem, records:
     assert [probe.gold for probe in probes if probe.question_id == "lin/work"] == ["1", "1", "1", "2", "2"]
 
 
-def test_annotated_keys_without_annotators_are_refused(bench: CoMem, records: list[Record]):
-    with pytest.raises(BadSettings, match="nobody is there to do it"):
+def test_missing_annotators_are_refused(bench: CoMem, records: list[Record]):
+    with pytest.raises(BadSettings, match="no annotators are set"):
         asyncio.run(bench.keys(find("comem_demo_annotated"), records, [], None))

@@ -1,21 +1,21 @@
-"""What curation came to, counted by hand."""
+"""Counts of gold labels, by hand."""
 
 from dataclasses import replace
 
-from memflow.benchmarks.comem.annotation.summary import Survey, surveys
-from memflow.benchmarks.comem.contexts import Asked, Context, Line
+from memflow.benchmarks.comem.annotation.summary import LabelSummary, summarize_labels
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.records import GoldLabel
 
 OPTIONS = ("a", "b", "I don't know.")
 ASKED = (
-    Asked("moves", "?", OPTIONS, 2, "changing"),
-    Asked("stays", "?", OPTIONS, 1, "lasting"),
-    Asked("open", "?", OPTIONS, None, "lasting"),
-    Asked("apart", "?", OPTIONS, 1, "lasting"),
-    Asked("broken", "?", OPTIONS, 1),
-    Asked("unsound", "?", OPTIONS, 1, reason="it has no options"),
+    ContextQuestion("moves", "?", OPTIONS, 2, "changing"),
+    ContextQuestion("stays", "?", OPTIONS, 1, "lasting"),
+    ContextQuestion("open", "?", OPTIONS, None, "lasting"),
+    ContextQuestion("apart", "?", OPTIONS, 1, "lasting"),
+    ContextQuestion("broken", "?", OPTIONS, 1),
+    ContextQuestion("unsound", "?", OPTIONS, 1, reason="it has no options"),
 )
-CONTEXT = Context("c", "d", (Line("m"), Line("n")), ASKED)
+CONTEXT = Context("c", "d", (ContextMessage("m"), ContextMessage("n")), ASKED)
 
 
 def pair(
@@ -35,7 +35,7 @@ def pair(
     return [key, replace(key, made_by="verifier", answer=second, agrees=first == second)]
 
 
-def whole() -> dict[str, Survey]:
+def whole() -> dict[str, LabelSummary]:
     apart, late = "they disagree at checkpoint 2", "it is no JSON"
     keys = [
         *(*pair("moves", 1, "3", "3"), *pair("moves", 2, "2", "2")),
@@ -44,10 +44,10 @@ def whole() -> dict[str, Survey]:
         *(*pair("apart", 1, "1", "1", dropped=apart), *pair("apart", 2, "1", "2", dropped=apart)),
         *(*pair("broken", 1, "1", "1"), replace(pair("broken", 2, None, None)[0], reason=late)),
     ]
-    return {each.slice: each for each in surveys([CONTEXT], keys)}
+    return {each.slice: each for each in summarize_labels([CONTEXT], keys)}
 
 
-def test_questions_are_kept_dropped_or_failed_and_those_without_keys_not_counted():
+def test_questions_are_kept_dropped_or_failed():
     found = whole()
     counts = {name: (each.questions, each.kept, each.dropped, each.failed) for name, each in found.items()}
     assert counts == {
@@ -59,7 +59,7 @@ def test_questions_are_kept_dropped_or_failed_and_those_without_keys_not_counted
     assert found["all"].failed_for == {"it is no JSON": 1}
 
 
-def test_agreement_is_over_what_both_answered_and_the_rest_over_what_is_kept():
+def test_agreement_and_changes_by_hand():
     first, second = whole()["all"].checkpoints
     assert (first.both, first.agreed, second.both, second.agreed) == (5, 5, 4, 3)
     assert (first.untold, second.untold) == (2, 0)
@@ -68,15 +68,15 @@ def test_agreement_is_over_what_both_answered_and_the_rest_over_what_is_kept():
     assert whole()["all"].changes == (1, 2)
 
 
-def test_a_hand_that_calls_right_what_it_does_not_choose_contradicts_itself():
+def test_contradicting_verdict_is_counted():
     told_one = pair("stays", 1, "1", "2")
     keys = [replace(told_one[0], agrees=True), replace(told_one[1], agrees=True)]
-    assert surveys([CONTEXT], keys)[0].checkpoints[0].contradicted == 1
-    assert surveys([CONTEXT], told_one)[0].checkpoints[0].contradicted == 0
+    assert summarize_labels([CONTEXT], keys)[0].checkpoints[0].contradicted == 1
+    assert summarize_labels([CONTEXT], told_one)[0].checkpoints[0].contradicted == 0
 
 
-def test_keys_of_one_hand_agree_with_nobody():
+def test_single_annotator_has_no_agreement():
     keys = [each for each in pair("stays", 1, "1", "1") if each.made_by == "annotator"]
-    [all_, lasting] = surveys([CONTEXT], [replace(key, made_by="rule") for key in keys])
+    [all_, lasting] = summarize_labels([CONTEXT], [replace(key, made_by="rule") for key in keys])
     assert (all_.checkpoints[0].both, all_.checkpoints[0].as_published, lasting.kept) == (0, 1, 1)
-    assert surveys([CONTEXT], []) == []
+    assert summarize_labels([CONTEXT], []) == []

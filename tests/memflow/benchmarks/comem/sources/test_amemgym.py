@@ -1,4 +1,4 @@
-"""AMemGym's users as contexts: by hand, against AMemGym's own gold, and the published file where it is at hand."""
+"""AMemGym's users as contexts: by hand, against AMemGym's gold, and the published file."""
 
 import asyncio
 import json
@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem import load as files_of
-from memflow.benchmarks.comem.contexts import Known
-from memflow.benchmarks.comem.load import contexts_of
-from memflow.benchmarks.comem.sources import amemgym, dialogues, keys
+from memflow.benchmarks.comem.annotation import label_file
+from memflow.benchmarks.comem.contexts import KnownAnswer
+from memflow.benchmarks.comem.load import load_contexts
+from memflow.benchmarks.comem.sources import amemgym, dialogues
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
 from memflow.errors import BadInput
-from memflow.records import GoldLabel, Probe, Record
+from memflow.records import Record
 
 DOMAIN, THEIRS = find("comem_amemgym"), find("amemgym_base")
 FILE = "amemgym/v1.base/data.json"
@@ -79,21 +79,15 @@ def hand(bench: CoMem, tmp_path: Path) -> list[Record]:
     return bench.records(SET, {FILE: path})
 
 
-def keys_of(bench: CoMem, records: list[Record], **settled: object) -> list[GoldLabel]:
-    domain = replace(DOMAIN, parameters={**DOMAIN.parameters, **settled})
-    return asyncio.run(bench.keys(domain, records, [], None))
+@pytest.fixture
+def rows(build: Callable[..., Any]) -> Callable[..., Any]:
+    """Build the rows of these records with these parameters."""
+    return lambda records, **given: build(replace(DOMAIN, parameters={**DOMAIN.parameters, **given}), records)
 
 
-def probes_of(bench: CoMem, records: list[Record], **settled: object) -> list[Probe]:
-    nobody: Any = None
-    domain = replace(DOMAIN, parameters={**DOMAIN.parameters, **settled})
-    held = asyncio.run(bench.keys(domain, records, [], None))
-    return asyncio.run(bench.probes(domain, records, States(), [], nobody, held))
-
-
-def test_a_users_first_messages_are_a_context_with_a_session_for_each_period(hand: list[Record]):
-    [context] = contexts_of(DOMAIN, hand)
-    assert [(line.text, line.session, line.sent_at, line.role) for line in context.lines] == [
+def test_first_messages_become_context_with_session_per_period(hand: list[Record]):
+    [context] = load_contexts(DOMAIN, hand)
+    assert [(line.text, line.session, line.sent_at, line.role) for line in context.messages] == [
         ("About tea.", 0, "1", "user"),
         ("About cat.", 0, "2", "user"),
         ("About home.", 0, "3", "user"),
@@ -103,16 +97,16 @@ def test_a_users_first_messages_are_a_context_with_a_session_for_each_period(han
     ]
 
 
-def test_an_option_is_right_from_the_message_on_that_tells_its_last_value(hand: list[Record]):
-    [context] = contexts_of(DOMAIN, hand)
-    [asked] = context.asked
+def test_answer_is_known_from_last_value(hand: list[Record]):
+    [context] = load_contexts(DOMAIN, hand)
+    [asked] = context.questions
     # Tea in the hall has no option: while that is the state, nothing new is known.
-    assert asked.known == (Known(3, 2, (0, 2)), Known(6, 1, (4, 5)))
+    assert asked.known == (KnownAnswer(3, 2, (0, 2)), KnownAnswer(6, 1, (4, 5)))
     assert (asked.options, asked.answer) == (("Cold water.", "Hot tea."), 1)
 
 
-def test_before_all_values_are_told_there_is_no_telling(bench: CoMem, hand: list[Record]):
-    probes = probes_of(bench, hand, checkpoints=(0.34, 0.5, 0.67, 1.0))
+def test_answer_is_unknown_before_all_values(rows: Callable[..., Any], hand: list[Record]):
+    probes = rows(hand, checkpoints=(0.34, 0.5, 0.67, 1.0)).probes
     assert {tuple(probe.options) for probe in probes} == {("Cold water.", "Hot tea.", "I don't know.")}
     assert [(probe.gold, probe.evidence) for probe in probes] == [
         ("3", []),
@@ -123,29 +117,27 @@ def test_before_all_values_are_told_there_is_no_telling(bench: CoMem, hand: list
     ]
 
 
-def test_a_question_without_an_option_for_what_is_known_at_a_checkpoint_is_quarantined(
-    bench: CoMem, hand: list[Record]
-):
-    probes = probes_of(bench, hand, checkpoints=(0.5, 0.84, 1.0))
+def test_question_without_option_is_quarantined(rows: Callable[..., Any], hand: list[Record]):
+    probes = rows(hand, checkpoints=(0.5, 0.84, 1.0)).probes
     why = '"What shall I drink there?" has no option for the values that are known at checkpoint 2'
     assert {probe.reason for probe in probes} == {why}
-    assert keys_of(bench, hand, checkpoints=(0.5, 0.84, 1.0)) == []
+    assert rows(hand, checkpoints=(0.5, 0.84, 1.0)).labels == []
 
 
-def test_at_the_end_of_a_period_the_key_is_amemgyms_own_gold(
+def test_label_equals_amemgym_gold_at_period_end(
     bench: CoMem, published_users: Callable[..., Path], tmp_path: Path
 ):
     path = published_users(tmp_path, users=3, periods=5, questions=3) / FILE
     assert _agrees_with_amemgym(bench, path) == 3 * 3 * 5
 
 
-def test_the_published_file_has_a_key_for_each_of_its_questions(bench: CoMem):
+def test_every_published_question_has_labels(bench: CoMem, rows: Callable[..., Any]):
     folder = os.environ.get("MEMFLOW_DATA")
     if not folder or not (Path(folder) / FILE).is_file():
         pytest.skip(f"set MEMFLOW_DATA to a data folder with {FILE}")
     path = Path(folder) / FILE
     records = bench.records(SET, {FILE: path})
-    held = keys_of(bench, records)
+    held = rows(records).labels
     assert len(held) == 4 * 10 * len(records)
     assert not [key for key in held if key.reason or key.dropped]
     assert {key.checkpoint for key in held if key.answer == "unknown"} == {1}
@@ -170,12 +162,14 @@ def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
         return found
 
     compared = 0
-    known = {context.context_id: context for context in contexts_of(DOMAIN, bench.records(SET, {FILE: path}))}
+    known = {
+        context.context_id: context for context in load_contexts(DOMAIN, bench.records(SET, {FILE: path}))
+    }
     for (user, ended), golds in asyncio.run(gold()).items():
         context = known[user]
-        visible = sum(line.session <= ended for line in context.lines)
-        for asked, gold_there in zip(context.asked, golds, strict=True):
-            assert asked.key(visible) == gold_there
+        visible = sum(line.session <= ended for line in context.messages)
+        for asked, gold_there in zip(context.questions, golds, strict=True):
+            assert asked.label_at(visible) == gold_there
             compared += 1
     return compared
 
@@ -188,16 +182,16 @@ def _agrees_with_amemgym(bench: CoMem, path: Path) -> int:
         ("/home/ann/amemgym/dialogues.json", dialogues),
         ("data.json", dialogues),
         ("v2/data.json", dialogues),
-        ("ours/keys.jsonl", keys),
-        ("two_keys_of_ours.jsonl", keys),
+        ("ours/keys.jsonl", label_file),
+        ("two_keys_of_ours.jsonl", label_file),
     ],
 )
-def test_a_source_is_told_by_the_name_of_its_file(source: str, module: object):
+def test_file_name_selects_source(source: str, module: object):
     assert files_of._source(source) is module
 
 
-def test_a_damaged_user_is_refused_with_its_place(bench: CoMem, tmp_path: Path):
+def test_damaged_user_is_refused(bench: CoMem, tmp_path: Path):
     path = tmp_path / "data.json"
     path.write_text(json.dumps([{**USER, "qas": []}]), encoding="utf-8")
-    with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: record 0 \(id u\), qas: "):
+    with pytest.raises(BadInput, match=r"comem_amemgym: .*data\.json: record 0 \(id u\): at qas: "):
         bench.records(SET, {FILE: path})

@@ -1,4 +1,4 @@
-"""FriendsQA read into contexts: on scenes of our own by hand, and on the published part where it is at hand."""
+"""FriendsQA as contexts: own scenes by hand, and the published part."""
 
 import json
 import os
@@ -9,20 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from friendsqa_files import ATTIC, KITCHEN, SEASON, answer, published, scene, speaks
 from hypothesis import given
 from hypothesis import strategies as st
-from scenes import ATTIC, KITCHEN, SEASON, answer, published, scene, speaks
 
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.config import parameters_of
-from memflow.benchmarks.comem.contexts import Asked, Context
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.config import parse_config
+from memflow.benchmarks.comem.contexts import Context, ContextQuestion, truncation_indices
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.friendsqa import DISAGREE, NO_PERSON, NO_WORDS, TOO_FEW
 from memflow.benchmarks.comem.sources.friendsqa.options import said_in
-from memflow.benchmarks.comem.sources.friendsqa.scenes import Scene
-from memflow.benchmarks.comem.sources.friendsqa.spans import People, best, spans_of, words
-from memflow.benchmarks.comem.sources.friendsqa.text import written
-from memflow.benchmarks.comem.truncation import indices
+from memflow.benchmarks.comem.sources.friendsqa.scenes import FriendsQAScene
+from memflow.benchmarks.comem.sources.friendsqa.spans import SeasonSpeakers, best, spans_of, words
+from memflow.benchmarks.comem.sources.friendsqa.text import detokenize
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain, find
 from memflow.errors import BadInput
@@ -59,10 +58,10 @@ def parse_parameters(**parameters: object) -> Domain:
 
 
 def season(read: Read, domain: Domain = DOMAIN) -> Context:
-    return contexts_of(domain, read(published(*SEASON)))[0]
+    return load_contexts(domain, read(published(*SEASON)))[0]
 
 
-def gold(asked: Asked) -> str:
+def gold(asked: ContextQuestion) -> str:
     assert asked.answer is not None
     return asked.options[asked.answer - 1]
 
@@ -80,63 +79,65 @@ def gold(asked: Asked) -> str:
         ("", ""),
     ],
 )
-def test_tokens_are_written_as_people_write(tokens: str, text: str):
-    assert written(tokens).text == text
+def test_tokens_are_detokenized(tokens: str, text: str):
+    assert detokenize(tokens).text == text
 
 
-def test_a_run_of_tokens_stands_in_its_text_without_marks_around_it():
-    assert written("Oh , ( the boat ) , y'know .").between(1, 6) == "the boat"
-    assert written("Ed Begley , Jr. !").between(0, 3) == "Ed Begley, Jr."
+def test_span_has_no_surrounding_punctuation():
+    assert detokenize("Oh , ( the boat ) , y'know .").between(1, 6) == "the boat"
+    assert detokenize("Ed Begley , Jr. !").between(0, 3) == "Ed Begley, Jr."
 
 
 @given(st.lists(st.sampled_from(["a", "boat", "n't", "'s", ".", ",", "(", ")", '"', "gon", "na", "-", "?!"])))
-def test_no_token_is_lost_and_every_place_holds_its_own(tokens: list[str]):
-    text = written(" ".join(tokens))
+def test_every_token_keeps_its_position(tokens: list[str]):
+    text = detokenize(" ".join(tokens))
     assert [text.text[begin:end] for begin, end in text.places] == tokens
     assert text.text.replace(" ", "") == "".join(tokens)
 
 
-def test_a_season_is_a_context_and_its_scenes_are_sessions_in_order(read: Read):
+def test_season_becomes_context_with_scenes_as_sessions(read: Read):
     context = season(read)
-    assert (context.context_id, len(context.lines), context.lines[-1].session) == ("season_1", 19, 5)
-    assert list(dict.fromkeys(line.sent_at for line in context.lines)) == [
+    assert (context.context_id, len(context.messages), context.messages[-1].session) == ("season_1", 19, 5)
+    assert list(dict.fromkeys(line.sent_at for line in context.messages)) == [
         "season 1, episode 1, scene 2",
         "season 1, episode 2, scene 1",
         "season 1, episode 2, scene 3",
         "season 1, episode 2, scene 10",
         "season 1, episode 3, scene 1",
     ]
-    assert [(line.speaker, line.text) for line in context.lines[:4]] == [
+    assert [(line.speaker, line.text) for line in context.messages[:4]] == [
         ("Note", "[Scene: The kitchen, Ada is peeling onions.]"),
         ("Ada Moor", "I'm gonna sell the boat, Ben."),
         ("Ben Lund", "You can't! We need it."),
         ("Ada Moor and Ben Lund", "Hey!"),
     ]
-    assert context.lines[8].speaker == "All"
+    assert context.messages[8].speaker == "All"
 
 
-def test_seasons_of_several_files_stand_by_number_and_not_by_file(read: Read):
+def test_seasons_of_several_files_are_sorted(read: Read):
     later = scene("s02_e01_c01", ATTIC)
-    found = contexts_of(DOMAIN, read(published(later), published(*SEASON)))
-    assert [(context.context_id, len(context.lines)) for context in found] == [
+    found = load_contexts(DOMAIN, read(published(later), published(*SEASON)))
+    assert [(context.context_id, len(context.messages)) for context in found] == [
         ("season_1", 19),
         ("season_2", 4),
     ]
 
 
-def test_a_question_says_its_scene(read: Read):
-    where = season(read).asked[1]
+def test_question_names_its_scene(read: Read):
+    where = season(read).questions[1]
     assert where.question == "In season 1, episode 1, scene 2: Where is the key?"
-    told = [season(read, parse_parameters(scene=scene)).asked[1].question for scene in ("speakers", "both")]
+    told = [
+        season(read, parse_parameters(scene=scene)).questions[1].question for scene in ("speakers", "both")
+    ]
     assert told == [
         "In the scene with Ada Moor, Ben Lund and Cleo Park: Where is the key?",
         "In season 1, episode 1, scene 2, with Ada Moor, Ben Lund and Cleo Park: Where is the key?",
     ]
 
 
-def test_options_are_answers_to_other_questions_of_the_kind_and_say_of_whom_they_are(read: Read):
-    where = season(read).asked[1]
-    assert (where.category, gold(where), where.unknowing, where.dropped) == (
+def test_options_come_from_same_kind_and_have_speakers(read: Read):
+    where = season(read).questions[1]
+    assert (where.category, gold(where), where.unknown_option, where.dropped) == (
         "Where",
         "under the stairs",
         5,
@@ -153,11 +154,11 @@ def test_options_are_answers_to_other_questions_of_the_kind_and_say_of_whom_they
     assert len(true_of) == 3 and true_of.items() <= others.items()
 
 
-def test_the_answer_is_right_from_its_utterance_on_and_before_there_is_no_telling(read: Read):
-    where = season(read).asked[1]
+def test_answer_is_known_from_its_utterance(read: Read):
+    where = season(read).questions[1]
     (known,) = where.known
     assert (known.since, known.evidence, known.answer) == (5, (4,), where.answer)
-    assert [where.key(visible) for visible in (0, 4, 5, 19)] == [
+    assert [where.label_at(visible) for visible in (0, 4, 5, 19)] == [
         "5",
         "5",
         str(where.answer),
@@ -165,15 +166,15 @@ def test_the_answer_is_right_from_its_utterance_on_and_before_there_is_no_tellin
     ]
 
 
-def test_people_are_asked_for_by_their_full_names_beside_others_of_the_scene(read: Read):
-    who = season(read).asked[2]
+def test_person_options_are_full_names(read: Read):
+    who = season(read).questions[2]
     assert gold(who) == "Ada Moor" and who.dropped is None
     assert set(who.options) == {"Ada Moor", "Ben Lund", "Cleo Park", "Dan Reed", "I don't know."}
     assert all(person in (option, "") for option, person in zip(who.options, who.true_of, strict=True))
 
 
-def test_annotators_who_share_no_word_leave_a_question_unasked(read: Read):
-    asked = {each.question_id: each for each in season(read).asked}
+def test_disagreeing_annotators_drop_question(read: Read):
+    asked = {each.question_id: each for each in season(read).questions}
     assert asked["s01_e01_c02_What"].dropped == DISAGREE
     assert asked["s01_e02_c03_Why"].dropped == TOO_FEW
     assert asked["s01_e02_c01_What"].dropped is None
@@ -187,29 +188,32 @@ def test_annotators_who_share_no_word_leave_a_question_unasked(read: Read):
         ("Where", [answer(KITCHEN, 4, "the key"), answer(KITCHEN, 1, "the boat")], DISAGREE),
     ],
 )
-def test_an_answer_that_is_no_key_drops_its_question(
-    read: Read, kind: str, given: list[dict[str, Any]], why: str
-):
+def test_invalid_answer_drops_question(read: Read, kind: str, given: list[dict[str, Any]], why: str):
     asked = scene("s01_e09_c01", KITCHEN, (kind, "?", given))
-    assert contexts_of(DOMAIN, read(published(*SEASON, asked)))[0].asked[-1].dropped == why
+    assert load_contexts(DOMAIN, read(published(*SEASON, asked)))[0].questions[-1].dropped == why
 
 
-def test_the_right_answer_is_the_one_that_most_agree_with():
+def test_majority_answer_is_gold():
     given = [
         answer(KITCHEN, 4, "the key"),
         answer(KITCHEN, 1, "the boat"),
         answer(KITCHEN, 1, "sell the boat"),
         answer(KITCHEN, 1, "boat ,"),
     ]
-    held = Scene.model_validate(scene("s01_e01_c01", KITCHEN, ("What", "?", given)))
-    found = best(spans_of(held, held.asked[0], People([held])))
+    held = FriendsQAScene.model_validate(scene("s01_e01_c01", KITCHEN, ("What", "?", given)))
+    found = best(spans_of(held, held.questions[0], SeasonSpeakers([held])))
     assert found is not None and found.text == "the boat"
 
 
-def test_a_first_name_is_a_person_where_one_alone_has_it():
-    here = Scene.model_validate(scene("s01_e01_c01", KITCHEN))
-    people = People(
-        [here, Scene.model_validate(scene("s01_e01_c02", (("Ada Berg", "Hm ."), ("Peter Holm", "Hm ."))))]
+def test_unique_first_name_is_a_person():
+    here = FriendsQAScene.model_validate(scene("s01_e01_c01", KITCHEN))
+    people = SeasonSpeakers(
+        [
+            here,
+            FriendsQAScene.model_validate(
+                scene("s01_e01_c02", (("Ada Berg", "Hm ."), ("Peter Holm", "Hm .")))
+            ),
+        ]
     )
     assert people.person("Ada", here.speakers) == "Ada Moor"
     assert people.person("Ada", ()) is None
@@ -217,30 +221,30 @@ def test_a_first_name_is_a_person_where_one_alone_has_it():
     assert [people.person(text, ()) for text in ("He", "the boat", "ada", "Ad", "Dan")] == [None] * 5
 
 
-def test_paraphrases_are_asked_on_request(read: Read):
-    assert [each.question_id for each in season(read).asked if "Para" in each.question_id] == []
-    asked = season(read, parse_parameters(paraphrases=True)).asked
-    assert len(asked) == 1 + len(season(read).asked) == 14
+def test_paraphrases_are_optional(read: Read):
+    assert [each.question_id for each in season(read).questions if "Para" in each.question_id] == []
+    asked = season(read, parse_parameters(paraphrases=True)).questions
+    assert len(asked) == 1 + len(season(read).questions) == 14
     assert "s01_e01_c02_What_Paraphrased" in {each.question_id for each in asked}
 
 
-def test_as_many_questions_as_are_set_are_drawn_by_seed(read: Read):
+def test_seed_samples_most_questions(read: Read):
     def drawn(seed: int) -> list[str]:
-        asked = season(read, replace(parse_parameters(most_questions=3), seed=seed)).asked
+        asked = season(read, replace(parse_parameters(most_questions=3), seed=seed)).questions
         return [each.question_id for each in asked if each.dropped is None]
 
-    everything = [each.question_id for each in season(read).asked if each.dropped is None]
+    everything = [each.question_id for each in season(read).questions if each.dropped is None]
     for seed in range(20):
         assert len(drawn(seed)) == 3 and drawn(seed) == drawn(seed)
         assert drawn(seed) == [name for name in everything if name in drawn(seed)]
     assert len({tuple(drawn(seed)) for seed in range(20)}) > 1
 
 
-def test_the_same_records_make_the_same_contexts_in_whatever_order_they_come(read: Read):
+def test_record_order_does_not_matter(read: Read):
     records = read(published(*SEASON))
-    assert contexts_of(DOMAIN, records) == contexts_of(DOMAIN, records[::-1])
-    moved = contexts_of(replace(DOMAIN, seed=7), records)[0]
-    assert [each.options for each in moved.asked] != [each.options for each in season(read).asked]
+    assert load_contexts(DOMAIN, records) == load_contexts(DOMAIN, records[::-1])
+    moved = load_contexts(replace(DOMAIN, seed=7), records)[0]
+    assert [each.options for each in moved.questions] != [each.options for each in season(read).questions]
 
 
 def _broken(change: Callable[[dict[str, Any]], object]) -> bytes:
@@ -261,8 +265,8 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
     ("content", "said"),
     [
         (b'{"data": [', "truncated or invalid JSON"),
-        (b"[]", "it has no list of scenes under `data`, or an empty one"),
-        (b'{"data": []}', "it has no list of scenes under `data`, or an empty one"),
+        (b"[]", "its `data` is not a list of scenes, or is empty"),
+        (b'{"data": []}', "its `data` is not a list of scenes, or is empty"),
         (b'{"data": [7]}', "scene 1: "),
         (b"\xff", "it is not UTF-8"),
         (_broken(lambda raw: raw["data"][2].pop("paragraphs")), rf"{ATTICS}at paragraphs: Field required"),
@@ -273,59 +277,63 @@ ATTICS = r"friendsqa/friendsqa_trn.json: scene 3 \(s01_e02_c03\): .*"
             rf"{ATTICS}tokens 3 to 70 are not in utterance 1",
         ),
         (_broken(lambda raw: _answer(raw).update(answer_text="a tin")), rf"{ATTICS}are not its text"),
-        (_broken(lambda raw: _answer(raw).update(is_speaker=True)), rf"{ATTICS}nobody of that name speaks"),
+        (
+            _broken(lambda raw: _answer(raw).update(is_speaker=True)),
+            rf"{ATTICS}the utterance has no such speaker",
+        ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["utterances:"].pop(0)),
-            rf"{ATTICS}the uids of its utterances do not count up from 0",
+            rf"{ATTICS}the uids of its utterances are not 0, 1, 2, ...",
         ),
         (
             _broken(lambda raw: raw["data"][2]["paragraphs"][0]["qas"][0].update(id="s09_What")),
-            rf"{ATTICS}question s09_What: its id is not the scene's title and a kind of question",
+            rf"{ATTICS}question s09_What: its id is not the scene's title followed by a question kind",
         ),
         (published(SEASON[0], SEASON[0]), "duplicate id s01_e02_c01"),
     ],
 )
-def test_a_damaged_file_is_refused_with_its_place(read: Read, content: bytes, said: str):
+def test_damaged_file_is_refused(read: Read, content: bytes, said: str):
     with pytest.raises(BadInput, match=said):
         read(content)
 
 
-def test_a_scene_that_two_files_hold_is_refused(read: Read):
+def test_duplicate_scene_is_refused(read: Read):
     with pytest.raises(BadInput, match=r"friendsqa_dev\.json: duplicate id s01_e02_c01"):
         read(published(SEASON[0]), published(SEASON[0]))
 
 
-def test_the_published_part_has_its_counts(real: list[Record]):
-    scenes = [Scene.model_validate(json.loads(record.content)) for record in real]
+def test_published_part_has_its_counts(real: list[Record]):
+    scenes = [FriendsQAScene.model_validate(json.loads(record.content)) for record in real]
     assert len(scenes) == 136
     assert sum(len(each.said) for each in scenes) == 2847
-    assert sum(len(each.asked) for each in scenes) == 1182
-    assert sum(len(one.answers) for each in scenes for one in each.asked) == 1942
-    found = {context.context_id: context for context in contexts_of(DOMAIN, real)}
+    assert sum(len(each.questions) for each in scenes) == 1182
+    assert sum(len(one.answers) for each in scenes for one in each.questions) == 1942
+    found = {context.context_id: context for context in load_contexts(DOMAIN, real)}
     assert {
-        name: (len(each.lines), each.lines[-1].session, len(each.asked)) for name, each in found.items()
+        name: (len(each.messages), each.messages[-1].session, len(each.questions))
+        for name, each in found.items()
     } == {
         "season_1": (585, 29, 159),
         "season_2": (466, 25, 135),
         "season_3": (887, 42, 223),
         "season_4": (909, 40, 213),
     }
-    every = contexts_of(parse_parameters(paraphrases=True), real)
-    assert sum(len(each.asked) for each in every) == 1182
+    every = load_contexts(parse_parameters(paraphrases=True), real)
+    assert sum(len(each.questions) for each in every) == 1182
 
 
-def test_of_730_published_questions_629_have_a_key_that_holds(real: list[Record]):
-    asked = [each for context in contexts_of(DOMAIN, real) for each in context.asked]
+def test_629_of_730_published_questions_are_kept(real: list[Record]):
+    asked = [each for context in load_contexts(DOMAIN, real) for each in context.questions]
     assert Counter(each.dropped for each in asked) == {None: 629, DISAGREE: 97, NO_PERSON: 3, NO_WORDS: 1}
 
 
-def test_every_published_key_rests_on_an_utterance_that_holds_it(real: list[Record]):
-    for context in contexts_of(DOMAIN, real):
-        for asked in context.asked:
+def test_published_labels_rest_on_containing_utterance(real: list[Record]):
+    for context in load_contexts(DOMAIN, real):
+        for asked in context.questions:
             if asked.dropped is not None:
                 continue
             (known,) = asked.known
-            (line,) = (context.lines[place] for place in known.evidence)
+            (line,) = (context.messages[place] for place in known.evidence)
             assert known.since == known.evidence[0] + 1
             first = gold(asked).split()[0][:4]
             assert (
@@ -336,16 +344,16 @@ def test_every_published_key_rests_on_an_utterance_that_holds_it(real: list[Reco
             assert f"In {line.sent_at}: " in asked.question
 
 
-def test_no_published_distractor_is_an_accepted_answer_nor_said_in_the_scene(real: list[Record]):
-    seasons: dict[int, list[Scene]] = {}
+def test_published_distractors_are_wrong(real: list[Record]):
+    seasons: dict[int, list[FriendsQAScene]] = {}
     for record in real:
-        one = Scene.model_validate(json.loads(record.content))
+        one = FriendsQAScene.model_validate(json.loads(record.content))
         seasons.setdefault(one.at[0], []).append(one)
-    for context in contexts_of(DOMAIN, real):
+    for context in load_contexts(DOMAIN, real):
         scenes = seasons[int(context.context_id.removeprefix("season_"))]
-        questions = {each.id: (one, each) for one in scenes for each in one.asked}
-        people = People(scenes)
-        for asked in context.asked:
+        questions = {each.id: (one, each) for one in scenes for each in one.questions}
+        people = SeasonSpeakers(scenes)
+        for asked in context.questions:
             if asked.dropped is not None:
                 continue
             one, question = questions[asked.question_id]
@@ -359,20 +367,23 @@ def test_no_published_distractor_is_an_accepted_answer_nor_said_in_the_scene(rea
                     assert not words(option) <= said_in(one)
 
 
-def test_gold_stands_in_every_place_alike(real: list[Record]):
+def test_gold_positions_are_balanced(real: list[Record]):
     places = Counter(
-        each.answer for context in contexts_of(DOMAIN, real) for each in context.asked if each.dropped is None
+        each.answer
+        for context in load_contexts(DOMAIN, real)
+        for each in context.questions
+        if each.dropped is None
     )
     # 629 / 4 = 157, and three standard errors are 33.
     assert set(places) == {1, 2, 3, 4} and all(abs(count - 157) < 33 for count in places.values())
 
 
-def test_by_the_end_every_published_question_can_be_answered(real: list[Record]):
-    parameters = parameters_of(DOMAIN)
+def test_published_questions_are_answerable_at_the_end(real: list[Record]):
+    parameters = parse_config(DOMAIN)
     untold = [0] * 5
-    for context in contexts_of(DOMAIN, real):
-        for asked in context.asked:
+    for context in load_contexts(DOMAIN, real):
+        for asked in context.questions:
             if asked.dropped is None:
-                for checkpoint, index in enumerate(indices(context, parameters)):
-                    untold[checkpoint] += asked.key(index) == "5"
+                for checkpoint, index in enumerate(truncation_indices(context, parameters)):
+                    untold[checkpoint] += asked.label_at(index) == "5"
     assert untold == [629, 466, 281, 142, 0]

@@ -1,22 +1,20 @@
-"""PersonaMem: what is made of files of our own making, and what is refused of them."""
+"""PersonaMem: own files by hand, and damaged files."""
 
-import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confiding import COLUMNS, CONTEXTS, OPTIONS, PERSONA, QUESTIONS, TALK, read, row, shared, table
+from personamem_files import COLUMNS, CONTEXTS, OPTIONS, PERSONA, QUESTIONS, TALK, read, row, shared, table
 
-from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.personamem import ALIASES, CATEGORIES
 from memflow.benchmarks.domains import Domain, find
 from memflow.errors import BadInput
-from memflow.records import GoldLabel, Probe, Record
+from memflow.records import Record
 
 DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
 SHARED = shared({"c1": TALK})
@@ -26,22 +24,14 @@ def parse_parameters(**parameters: Any) -> Domain:
     return replace(DOMAIN, parameters={**DOMAIN.parameters, **parameters})
 
 
-def asked(domain: Domain, records: list[Record]) -> tuple[list[GoldLabel], list[Probe]]:
-    async def both() -> tuple[list[GoldLabel], list[Probe]]:
-        keys = await CoMem().keys(domain, records, [], None)
-        return keys, await CoMem().probes(domain, records, States(), [], None, keys)  # type: ignore[arg-type]
-
-    return asyncio.run(both())
-
-
 def only(records: list[Record], **parameters: Any) -> Context:
-    (context,) = contexts_of(parse_parameters(**parameters), records)
+    (context,) = load_contexts(parse_parameters(**parameters), records)
     return context
 
 
-def test_a_persona_begins_each_session_and_marks_that_the_role_tells_are_gone(tmp_path: Path):
+def test_personas_begin_sessions_and_marks_are_removed(tmp_path: Path):
     context = only(read(tmp_path, table([row()]), SHARED))
-    assert [(line.session, line.role, line.speaker, line.text) for line in context.lines] == [
+    assert [(line.session, line.role, line.speaker, line.text) for line in context.messages] == [
         (0, "user", "Persona", PERSONA),
         (0, "user", None, "I like tea, it's calming."),
         (0, "assistant", None, "Tea is a fine choice."),
@@ -55,98 +45,96 @@ def test_a_persona_begins_each_session_and_marks_that_the_role_tells_are_gone(tm
     ]
 
 
-def test_a_mark_that_is_not_of_its_role_stays(tmp_path: Path):
+def test_mark_of_other_role_stays(tmp_path: Path):
     said = [("system", PERSONA), ("user", "Assistant: is what I call you."), ("assistant", "Users: many.")]
     context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
-    assert [line.text for line in context.lines[1:]] == ["Assistant: is what I call you.", "Users: many."]
+    assert [line.text for line in context.messages[1:]] == ["Assistant: is what I call you.", "Users: many."]
 
 
-def test_options_lose_their_letters_and_the_key_becomes_a_number(tmp_path: Path):
+def test_options_lose_letters(tmp_path: Path):
     changes = {"user_question_or_message": "User: And now?", "correct_answer": "(d)"}
-    (question,) = only(read(tmp_path, table([row(**changes)]), SHARED)).asked
+    (question,) = only(read(tmp_path, table([row(**changes)]), SHARED)).questions
     assert question.options == OPTIONS
     assert (question.question, question.answer, question.end) == ("And now?", 4, 9)
 
 
-def test_an_option_of_several_lines_stands_on_one(tmp_path: Path):
+def test_multi_line_option_becomes_one_line(tmp_path: Path):
     rows = [row(options=("Tea.", "Coffee:\n\n  black", "Milk.", "Water."))]
-    assert only(read(tmp_path, table(rows), SHARED)).asked[0].options[1] == "Coffee: black"
+    assert only(read(tmp_path, table(rows), SHARED)).questions[0].options[1] == "Coffee: black"
 
 
-def test_without_its_persona_the_places_of_a_context_move_up(tmp_path: Path):
+def test_left_out_personas_shift_positions(tmp_path: Path):
     ends = (1, 6, 7, 9, 10)
     rows = [row(f"q{end}", end_index_in_shared_context=end) for end in ends]
     records = read(tmp_path, table(rows), SHARED)
     context = only(records, persona="left_out")
-    assert PERSONA not in [line.text for line in context.lines] and len(context.lines) == 8
-    assert {end: question.end for end, question in zip(ends, context.asked, strict=True)} == {
+    assert PERSONA not in [line.text for line in context.messages] and len(context.messages) == 8
+    assert {end: question.end for end, question in zip(ends, context.questions, strict=True)} == {
         1: 0, 6: 5, 7: 5, 9: 7, 10: 8,
     }  # fmt: skip
     whole = only(records)
-    for with_persona, without in zip(whole.asked, context.asked, strict=True):
-        seen = [line for line in whole.lines[: with_persona.end] if line.speaker != "Persona"]
-        assert list(context.lines[: without.end]) == seen
+    for with_persona, without in zip(whole.questions, context.questions, strict=True):
+        seen = [line for line in whole.messages[: with_persona.end] if line.speaker != "Persona"]
+        assert list(context.messages[: without.end]) == seen
 
 
 @pytest.mark.parametrize(
     ("published", "category"), [*ALIASES.items(), *((each, each) for each in CATEGORIES)]
 )
-def test_types_of_all_three_files_are_the_same_seven_categories(
-    tmp_path: Path, published: str, category: str
-):
-    (question,) = only(read(tmp_path, table([row(question_type=published)]), SHARED)).asked
+def test_all_type_names_become_seven_categories(tmp_path: Path, published: str, category: str):
+    (question,) = only(read(tmp_path, table([row(question_type=published)]), SHARED)).questions
     assert question.category == category and len(CATEGORIES) == 7
 
 
 @pytest.mark.parametrize("size", ["32k", "128k", "1m"])
-def test_each_size_is_a_domain_on_its_own_files(tmp_path: Path, size: str):
+def test_each_size_is_a_domain(tmp_path: Path, size: str):
     domain = find(f"comem_personamem_{size}")
     records = read(tmp_path, table([row()]), SHARED, f"personamem_{size}")
-    (context,) = contexts_of(domain, records)
-    assert (context.dataset, len(context.asked)) == (f"personamem_{size}", 1)
+    (context,) = load_contexts(domain, records)
+    assert (context.dataset, len(context.questions)) == (f"personamem_{size}", 1)
     assert domain.listed == (size != "1m")
 
 
-def test_contexts_that_nothing_is_asked_of_are_not_played(tmp_path: Path):
+def test_contexts_without_questions_are_not_played(tmp_path: Path):
     records = read(tmp_path, table([row()]), shared({"c0": TALK, "c1": TALK}))
-    assert [context.context_id for context in contexts_of(DOMAIN, records)] == ["c1"]
+    assert [context.context_id for context in load_contexts(DOMAIN, records)] == ["c1"]
 
 
-def test_questions_of_contexts_that_are_not_there_are_left_out_and_it_is_told(tmp_path: Path):
+def test_questions_without_context_are_dropped(build: Callable[..., Any], tmp_path: Path):
     rows = [row("q1", shared_context_id="c0"), row("q2"), row("q3", shared_context_id="c0")]
-    keys, probes = asked(DOMAIN, read(tmp_path, table(rows), SHARED))
+    _, keys, probes = build(DOMAIN, read(tmp_path, table(rows), SHARED))
     assert {probe.question_id for probe in probes} == {"c1/q2"}
-    left_out = [key for key in keys if key.dropped is not None]
-    assert [(key.question_id, key.checkpoint) for key in left_out] == [
+    dropped_by_source = [key for key in keys if key.dropped is not None]
+    assert [(key.question_id, key.checkpoint) for key in dropped_by_source] == [
         (f"c0/{name}", checkpoint) for name in ("q1", "q3") for checkpoint in (1, 2, 3, 4)
     ]
-    assert {key.dropped for key in left_out} == {
-        "its messages are not there: 1 of the 2 contexts that are asked of are"
+    assert {key.dropped for key in dropped_by_source} == {
+        "its messages are missing: 1 of the 2 contexts are present"
     }
     assert not [row.reason for row in (*keys, *probes) if row.reason]
 
 
-def test_a_question_whose_right_option_stands_there_twice_is_quarantined(tmp_path: Path):
+def test_duplicated_gold_option_is_quarantined(build: Callable[..., Any], tmp_path: Path):
     twins = ("Tea.", "Coffee.", "Milk.", "Coffee.")
     records = read(tmp_path, table([row("twins", twins), row("sound", twins, correct_answer="(a)")]), SHARED)
-    keys, probes = asked(DOMAIN, records)
+    _, keys, probes = build(DOMAIN, records)
     assert {probe.question_id: probe.reason for probe in probes} == {
-        "c1/twins": "its right option stands there 2 times, as b and d",
+        "c1/twins": "its gold option occurs 2 times, as b and d",
         "c1/sound": None,
     }
     assert {key.question_id for key in keys} == {"c1/sound"}
 
 
 @pytest.mark.parametrize("end", [-3, 0])
-def test_a_question_that_no_message_comes_before_is_quarantined(tmp_path: Path, end: int):
-    _, probes = asked(DOMAIN, read(tmp_path, table([row(end_index_in_shared_context=end)]), SHARED))
-    assert {probe.reason for probe in probes} == {f"no message comes before it: its end is {end}"}
+def test_question_before_first_message_is_quarantined(build: Callable[..., Any], tmp_path: Path, end: int):
+    *_, probes = build(DOMAIN, read(tmp_path, table([row(end_index_in_shared_context=end)]), SHARED))
+    assert {probe.reason for probe in probes} == {f"no message precedes it: its end is {end}"}
 
 
-def test_a_message_that_says_nothing_is_not_played(tmp_path: Path):
+def test_empty_message_is_quarantined(tmp_path: Path):
     said = [*TALK[:2], ("assistant", "Assistant: ")]
     context = only(read(tmp_path, table([row(end_index_in_shared_context=2)]), shared({"c1": said})))
-    assert [line.reason for line in context.lines] == [None, None, "nothing is said in it"]
+    assert [line.reason for line in context.messages] == [None, None, "it is empty"]
 
 
 OLD = ("question_id", "question", "stereotypical", "num_irrelevant_tokens", "shared_context_id")
@@ -156,43 +144,41 @@ MARKED = [f"({letter}) {option}" for letter, option in zip("abcd", OPTIONS, stri
 @pytest.mark.parametrize(
     ("questions", "complaint"),
     [
-        (table([row()], OLD), "it is in the layout from before the release, which is not read"),
+        (table([row()], OLD), "its layout is older than the release and is not supported"),
         (
             table([row()], [name for name in COLUMNS if name != "all_options"]),
-            "its first line does not name the columns all_options",
+            "its first line lacks the columns all_options",
         ),
-        ("", "its first line does not name the columns question_id, question_type"),
+        ("", "its first line lacks the columns question_id, question_type"),
         (table([]), "it has no questions"),
         (table([row(), row()]), "duplicate id q1"),
         (table([row(), row("q2")])[:-3], "line 3: at end_index_in_shared_context"),
-        (table([row()])[:-20], "line 2 has not as many fields as the first line names"),
-        (table([row()]).rstrip() + ",1\r\n", "line 2 has not as many fields"),
-        (table([row(question_type="guess_a_number")]), "'guess_a_number' is no type of question"),
+        (table([row()])[:-20], "line 2 has another number of fields than the first line"),
+        (table([row()]).rstrip() + ",1\r\n", "line 2 has another number of fields"),
+        (table([row(question_type="guess_a_number")]), "'guess_a_number' is not a question type"),
         (table([row(), row("q2", correct_answer="(e)")]), "line 3: at correct_answer"),
         (table([row(correct_answer="b")]), "line 2: at correct_answer"),
         (
             table([row(options=OPTIONS[:3])]),
-            "line 2: at all_options: Value error, it is no list of 4 options",
+            "line 2: at all_options: Value error, it is not a list of 4 options",
         ),
-        (table([row(options=(*OPTIONS, "Rum."))]), "it is no list of 4 options"),
-        (table([row(all_options="{'a': 1}")]), "it is no list of 4 options"),
-        (table([row(all_options="__import__('os')")]), "it is no list of texts (ValueError)"),
-        (table([row(all_options="['(a) Tea")]), "it is no list of texts (SyntaxError)"),
-        (table([row(all_options="(" * 5000)]), "it is no list of texts"),
+        (table([row(options=(*OPTIONS, "Rum."))]), "it is not a list of 4 options"),
+        (table([row(all_options="{'a': 1}")]), "it is not a list of 4 options"),
+        (table([row(all_options="__import__('os')")]), "it is not a list of texts (ValueError)"),
+        (table([row(all_options="['(a) Tea")]), "it is not a list of texts (SyntaxError)"),
+        (table([row(all_options="(" * 5000)]), "it is not a list of texts"),
         (table([row(all_options="[" + "1," * 20_000 + "]")]), "the list has 40,002 characters, over 20,000"),
-        (table([row(all_options=repr(list(OPTIONS)))]), "option a does not begin with (a)"),
-        (table([row(all_options=repr(MARKED[::-1]))]), "option a does not begin with (a)"),
-        (table([row(all_options=repr([*MARKED[:3], "(d)  "]))]), "option d does not begin with (d)"),
-        (table([row(all_options=repr([*MARKED[:3], 4]))]), "option d does not begin with (d)"),
+        (table([row(all_options=repr(list(OPTIONS)))]), "option a does not start with (a)"),
+        (table([row(all_options=repr(MARKED[::-1]))]), "option a does not start with (a)"),
+        (table([row(all_options=repr([*MARKED[:3], "(d)  "]))]), "option d does not start with (d)"),
+        (table([row(all_options=repr([*MARKED[:3], 4]))]), "option d does not start with (d)"),
         (table([row(user_question_or_message=" ")]), "line 2: at user_question_or_message"),
         (table([row(end_index_in_shared_context="many")]), "line 2: at end_index_in_shared_context"),
         (table([row(question_id="a/b")]), "line 2: at question_id"),
-        (table([row(topic="x" * 200_000)]), "line 2 is no CSV (field larger than field limit"),
+        (table([row(topic="x" * 200_000)]), "line 2 is not CSV (field larger than field limit"),
     ],
 )
-def test_a_damaged_table_of_questions_is_refused_with_where_and_what(
-    tmp_path: Path, questions: str, complaint: str
-):
+def test_damaged_table_is_refused(tmp_path: Path, questions: str, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read(tmp_path, questions, SHARED)
     assert str(refused.value).startswith(f"personamem_32k: {QUESTIONS}: ")
@@ -214,22 +200,20 @@ def test_a_damaged_table_of_questions_is_refused_with_where_and_what(
         (SHARED + SHARED, "duplicate id c1"),
     ],
 )
-def test_a_damaged_file_of_contexts_is_refused_with_where_and_what(
-    tmp_path: Path, contexts: str, complaint: str
-):
+def test_damaged_contexts_file_is_refused(tmp_path: Path, contexts: str, complaint: str):
     with pytest.raises(BadInput, match=re.escape(complaint)) as refused:
         read(tmp_path, table([row()]), contexts)
     assert str(refused.value).startswith(f"personamem_32k: {CONTEXTS}: ")
 
 
-def test_a_question_that_ends_after_its_context_is_refused(tmp_path: Path):
+def test_question_after_its_context_is_refused(tmp_path: Path):
     records = read(tmp_path, table([row(end_index_in_shared_context=11)]), SHARED)
     complaint = f"question q1 ends at message 11 of {CONTEXTS}, context c1, which has 10; get questions_*"
     with pytest.raises(BadInput, match=re.escape(complaint)):
-        contexts_of(DOMAIN, records)
+        load_contexts(DOMAIN, records)
 
 
-def test_files_that_have_no_context_in_common_are_refused(tmp_path: Path):
+def test_files_without_common_context_are_refused(tmp_path: Path):
     records = read(tmp_path, table([row(shared_context_id="c9")]), SHARED)
-    with pytest.raises(BadInput, match="none of the 1 contexts that questions are asked of is among the 1"):
-        contexts_of(DOMAIN, records)
+    with pytest.raises(BadInput, match="none of the 1 contexts of the questions is among the 1"):
+        load_contexts(DOMAIN, records)

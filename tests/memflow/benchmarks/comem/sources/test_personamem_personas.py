@@ -1,4 +1,4 @@
-"""PersonaMem: whatever its tables hold comes through, and no memory ever sees what came after a question."""
+"""PersonaMem, properties: tables are read as written, and no memory sees messages after a question."""
 
 import ast
 import asyncio
@@ -10,18 +10,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from confiding import read, row, shared, table
 from hypothesis import given
 from hypothesis import strategies as st
+from personamem_files import read, row, shared, table
 from profiles import examples
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain, find
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.records import Probe, Record
 from memflow.run.answer import Past
 from memflow.run.play import play_all
@@ -70,13 +70,13 @@ def recorded(files: Published) -> list[Record]:
 
 
 @given(published())
-def test_any_table_of_questions_comes_through_as_it_was_written(files: Published):
+def test_any_table_is_read_as_written(files: Published):
     rows, contexts = files
-    found = {context.context_id: context for context in contexts_of(DOMAIN, recorded(files))}
-    assert {name: [line.text for line in context.lines] for name, context in found.items()} == {
+    found = {context.context_id: context for context in load_contexts(DOMAIN, recorded(files))}
+    assert {name: [line.text for line in context.messages] for name, context in found.items()} == {
         name: [content for _, content in said] for name, said in contexts.items()
     }
-    asked = {asked.question_id: asked for context in found.values() for asked in context.asked}
+    asked = {asked.question_id: asked for context in found.values() for asked in context.questions}
     for each in rows:
         question = asked[each["question_id"]]
         assert question.question == each["user_question_or_message"]
@@ -93,9 +93,7 @@ def test_any_table_of_questions_comes_through_as_it_was_written(files: Published
     persona=st.sampled_from(("interleaved", "left_out")),
 )
 @examples(60)
-def test_every_probe_sees_the_first_messages_up_to_its_checkpoint_and_its_end_and_none_after(
-    files: Published, arrivals: str, persona: str
-):
+def test_probes_see_messages_up_to_checkpoint_and_end(files: Published, arrivals: str, persona: str):
     rows, contexts = files
     ends = {f"{each['shared_context_id']}/{each['question_id']}": each for each in rows}
     domain = replace(DOMAIN, parameters={"keys": "published", "arrivals": arrivals, "persona": persona})
@@ -124,7 +122,7 @@ async def _seen(domain: Domain, records: list[Record]) -> list[tuple[Probe, Sequ
     keys = await bench.keys(domain, records, turns, None)
     probes = await bench.probes(domain, records, States(), turns, None, keys)  # type: ignore[arg-type]
     episodes = bench.episodes(domain, States(), turns, [], None, probes)  # type: ignore[arg-type]
-    make = remember("full", Tools())
+    make = memory_factory("full", Tools())
     played = await play_all(episodes, make, None)
     pasts = pasts_of(entries_of(domain.name, "full", played), said_of(domain.name, "full", played), probes)
     found = []

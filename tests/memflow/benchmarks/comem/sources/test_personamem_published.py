@@ -1,25 +1,24 @@
-"""PersonaMem 32k as published, its first 25 contexts: what we read is what a plain reading by hand finds."""
+"""PersonaMem 32k as published, its first 25 contexts, compared with an independent reader."""
 
 import ast
-import asyncio
 import csv
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memflow.benchmarks.api import States
 from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.personamem import ALIASES
 from memflow.benchmarks.domains import find
-from memflow.records import Probe, Record
+from memflow.records import Record
 from resources.library import Library
 
 DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
@@ -36,7 +35,7 @@ class Plain:
     @property
     def read(self) -> list[Context]:
         """What we make of them."""
-        return contexts_of(DOMAIN, self.records)
+        return load_contexts(DOMAIN, self.records)
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +52,8 @@ def plain() -> Plain:
     return Plain(rows, contexts, CoMem().records(known, library.paths(known)))
 
 
-def test_the_counts_are_those_of_25_contexts(plain: Plain):
-    asked = [asked for context in plain.read for asked in context.asked]
+def test_counts_of_25_contexts(plain: Plain):
+    asked = [asked for context in plain.read for asked in context.questions]
     assert (len(plain.contexts), len(plain.rows)) == (25, 386)
     assert (len(plain.read), len(asked), len(plain.records)) == (25, 386, 411)
     assert Counter(each["correct_answer"] for each in plain.rows) == {
@@ -68,44 +67,40 @@ def test_the_counts_are_those_of_25_contexts(plain: Plain):
     assert sorted(merged.values(), reverse=True) == [99, 85, 64, 57, 42, 39]
 
 
-def test_messages_roles_and_sessions_are_as_they_stand(plain: Plain):
+def test_messages_roles_and_sessions_match(plain: Plain):
     neighbours: Counter[tuple[str, str]] = Counter()
     for context in plain.read:
         said = plain.contexts[context.context_id]
         personas = [place for place, each in enumerate(said) if each["role"] == "system"]
         assert 4 <= len(personas) <= 7
         assert len({said[place]["content"] for place in personas}) == 1
-        assert [place for place, line in enumerate(context.lines) if line.speaker == "Persona"] == personas
-        assert [line.session for line in context.lines] == [
+        assert [place for place, line in enumerate(context.messages) if line.speaker == "Persona"] == personas
+        assert [line.session for line in context.messages] == [
             sum(place <= here for place in personas) - 1 for here in range(len(said))
         ]
-        for line, each in zip(context.lines, said, strict=True):
+        for line, each in zip(context.messages, said, strict=True):
             assert line.role == ("assistant" if each["role"] == "assistant" else "user")
             mark = "" if each["role"] == "system" else f"{each['role'].title()}: "
             assert line.text == each["content"].removeprefix(mark)
         neighbours.update((before["role"], after["role"]) for before, after in pairwise(said))
-    lengths = [len(context.lines) for context in plain.read]
+    lengths = [len(context.messages) for context in plain.read]
     assert (sum(lengths), min(lengths), max(lengths)) == (4347, 117, 237)
     assert (neighbours["user", "user"], neighbours["assistant", "assistant"]) == (343, 3)
 
 
-def test_every_question_ends_in_the_last_quarter_and_none_shows_the_last_message(plain: Plain):
+def test_question_ends_are_in_last_quarter(plain: Plain):
     ends: dict[str, list[int]] = {}
     for each in plain.rows:
         ends.setdefault(each["shared_context_id"], []).append(int(each["end_index_in_shared_context"]))
     for context in plain.read:
-        assert [asked.end for asked in context.asked] == ends[context.context_id]
-        assert max(ends[context.context_id]) == len(context.lines) - 1
-        assert min(ends[context.context_id]) > 0.75 * len(context.lines)
+        assert [asked.end for asked in context.questions] == ends[context.context_id]
+        assert max(ends[context.context_id]) == len(context.messages) - 1
+        assert min(ends[context.context_id]) > 0.75 * len(context.messages)
 
 
-def test_probes_show_the_first_messages_up_to_their_checkpoint_and_end(plain: Plain):
-    async def asked() -> list[Probe]:
-        keys = await CoMem().keys(DOMAIN, plain.records, [], None)
-        return await CoMem().probes(DOMAIN, plain.records, States(), [], None, keys)  # type: ignore[arg-type]
-
+def test_probes_see_messages_up_to_checkpoint_and_end(build: Callable[..., Any], plain: Plain):
     rows = {f"{each['shared_context_id']}/{each['question_id']}": each for each in plain.rows}
-    probes = asyncio.run(asked())
+    probes = build(DOMAIN, plain.records).probes
     assert len(probes) == 5 * 386
     sound = 0
     for probe in probes:

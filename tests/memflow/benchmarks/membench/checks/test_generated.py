@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from living import Made, make
+from membench_generation import Made, make
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.checks.generated import EXPECTED

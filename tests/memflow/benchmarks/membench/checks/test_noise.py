@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from factories import row
-from weaving import domain, said, units
+from membench_noise import domain, said, units
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.checks.noise import EXPECTED

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from factories import row
-from telling import read, split, time
+from membench_files import read, split, time
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.checks.rows import EXPECTED, find_decreasing_times

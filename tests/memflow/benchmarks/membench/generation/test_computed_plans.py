@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from living import life, task_of
+from membench_generation import life, task_of
 from profiles import examples
 
 from memflow.benchmarks.membench.generation.computed_plans import (

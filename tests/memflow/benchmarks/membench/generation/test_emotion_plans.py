@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from liking import task_of
+from membench_generation import preference_task
 
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import timeline
@@ -51,7 +51,7 @@ def test_every_mood_has_enough_distant_moods(language):
     scene=st.sampled_from(["participation", "observation"]),
 )
 def test_emotion_plan_has_consecutive_evidence(seed, language, scene):
-    plan = plan_preference(task_of("highlevel", "emotion", language, seed, scene=scene))
+    plan = plan_preference(preference_task("highlevel", "emotion", language, seed, scene=scene))
     held = {mood.mood: mood for mood in emotion_templates(language).moods}
     mood = held[plan.query.answer]
     [at] = {session for session, _ in plan.query.evidence}
@@ -76,7 +76,7 @@ def test_emotion_plan_has_consecutive_evidence(seed, language, scene):
 
 @pytest.mark.parametrize("scene", ["participation", "observation"])
 def test_mood_messages_are_minutes_apart(scene):
-    plan = plan_preference(task_of("highlevel", "emotion", scene=scene))
+    plan = plan_preference(preference_task("highlevel", "emotion", scene=scene))
     steps = lay_out(plan, "made", START, 1).trajectory.steps
     times = [timeline.parse_time(step.sent_at) for step in steps]
     gaps = [
@@ -89,7 +89,7 @@ def test_mood_messages_are_minutes_apart(scene):
 
 def test_asked_session_may_be_first_or_second():
     first = [
-        plan_preference(task_of("highlevel", "emotion", seed=seed)).query.evidence[0][0]
+        plan_preference(preference_task("highlevel", "emotion", seed=seed)).query.evidence[0][0]
         for seed in range(200)
     ]
     assert sum(first) / len(first) == pytest.approx(0.5, abs=0.12)

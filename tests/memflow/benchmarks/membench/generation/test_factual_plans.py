@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from living import life, task_of, tasks
+from membench_generation import life, task_of, tasks
 from profiles import examples
 
 from memflow.benchmarks.membench.generation.factual_plans import (

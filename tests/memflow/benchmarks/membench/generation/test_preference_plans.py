@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from liking import task_of
+from membench_generation import preference_task
 
 from memflow.benchmarks.membench.generation.preference_plans import (
     PLANNERS,
@@ -56,7 +56,7 @@ def check(task, plan):
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, scene=SCENE)
 def test_preference_plan_links_liked_items(seed, language, topic, scene):
-    of = task_of("highlevel", topic, language, seed, scene=scene)
+    of = preference_task("highlevel", topic, language, seed, scene=scene)
     plan = plan_preference(of)
     check(of, plan)
     [session] = plan.sessions
@@ -69,7 +69,7 @@ def test_preference_plan_links_liked_items(seed, language, topic, scene):
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC)
 def test_recommendation_preference_plan_has_liked_and_disliked_items(seed, language, topic):
-    of = task_of("highlevel_rec", topic, language, seed)
+    of = preference_task("highlevel_rec", topic, language, seed)
     plan = plan_preference_from_recommendations(of)
     check(of, plan)
     told = [session.messages[-1].required_words[0] for session in plan.sessions]
@@ -89,7 +89,9 @@ def test_thirty_percent_of_opinions_are_stated():
     sessions = [
         session
         for seed in range(200)
-        for session in plan_preference_from_recommendations(task_of("highlevel_rec", seed=seed)).sessions
+        for session in plan_preference_from_recommendations(
+            preference_task("highlevel_rec", seed=seed)
+        ).sessions
     ]
     share = sum(len(session.messages) == 1 for session in sessions) / len(sessions)
     assert share == pytest.approx(0.3, abs=0.04)
@@ -99,7 +101,9 @@ def test_second_item_is_liked_at_chance_rate():
     liked = [
         (1, 0)
         in (
-            plan := plan_preference_from_recommendations(task_of("highlevel_rec", seed=seed, items=(3, 3)))
+            plan := plan_preference_from_recommendations(
+                preference_task("highlevel_rec", seed=seed, items=(3, 3))
+            )
         ).query.evidence
         or (1, 1) in plan.query.evidence
         for seed in range(400)
@@ -110,6 +114,6 @@ def test_second_item_is_liked_at_chance_rate():
 @pytest.mark.parametrize("topic", ["movie", "food", "book"])
 @pytest.mark.parametrize(("kind", "make"), PLANNERS.items())
 def test_question_asks_for_topic_of_sessions(kind, make, topic):
-    question = make(task_of(kind, topic)).query.question
+    question = make(preference_task(kind, topic)).query.question
     noun = {"movie": "movies", "food": "dishes", "book": "books"}
     assert [name for name in noun if noun[name] in question] == [topic]

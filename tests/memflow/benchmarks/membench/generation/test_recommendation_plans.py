@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from liking import task_of
+from membench_generation import preference_task
 
 from memflow.benchmarks.membench.generation.recommendation_plans import (
     plan_recommendations,
@@ -40,7 +40,9 @@ def options(plan) -> list[frozenset[str]]:
 
 @given(seed=SEEDS, language=LANGUAGE, topic=TOPIC, recommends=st.sampled_from([0.0, 0.4, 1.0]))
 def test_only_gold_list_equals_recommendations(seed, language, topic, recommends):
-    plan = plan_recommendations(task_of("lowlevel_rec", topic, language, seed, recommended=recommends))
+    plan = plan_recommendations(
+        preference_task("lowlevel_rec", topic, language, seed, recommended=recommends)
+    )
     check(plan)
     assert len(plan.sessions) == 1 and 4 <= len(told(plan)) <= 5
     assert len(recommended(plan)) == {0.0: 1, 1.0: len(told(plan)) - 1}.get(
@@ -50,7 +52,9 @@ def test_only_gold_list_equals_recommendations(seed, language, topic, recommends
 
 @given(seed=SEEDS, language=LANGUAGE)
 def test_multi_session_plan_has_one_topic_per_session(seed, language):
-    plan = plan_recommendations_over_sessions(task_of("rec_multi_session", "multi_agent", language, seed))
+    plan = plan_recommendations_over_sessions(
+        preference_task("rec_multi_session", "multi_agent", language, seed)
+    )
     check(plan)
     assert [len(session.messages) for session in plan.sessions] == [3, 3, 3]
     assert {session for session, _ in plan.query.evidence} == {0, 1, 2}
@@ -82,7 +86,7 @@ def check(plan):
 
 @pytest.mark.parametrize("topic", ["movie", "food", "book"])
 def test_question_asks_for_session_topic(topic):
-    plan = plan_recommendations(task_of("lowlevel_rec", topic))
+    plan = plan_recommendations(preference_task("lowlevel_rec", topic))
     noun = {"movie": "movies", "food": "dishes", "book": "books"}
     assert noun[topic] in plan.query.question
     assert not any(noun[other] in plan.query.question for other in noun if other != topic)
@@ -91,25 +95,29 @@ def test_question_asks_for_session_topic(topic):
 def test_wrong_lists_miss_add_or_replace_items():
     sizes = set()
     for seed in range(30):
-        right, *wrong = options(plan_recommendations(task_of("lowlevel_rec", seed=seed, recommended=1.0)))
+        right, *wrong = options(
+            plan_recommendations(preference_task("lowlevel_rec", seed=seed, recommended=1.0))
+        )
         sizes |= {len(each) - len(right) for each in wrong}
     assert sizes == {-1, 0, 1}
 
 
 def test_plan_depends_on_seed():
-    one, again, other = (plan_recommendations(task_of("lowlevel_rec", seed=seed)) for seed in (1, 1, 2))
+    one, again, other = (
+        plan_recommendations(preference_task("lowlevel_rec", seed=seed)) for seed in (1, 1, 2)
+    )
     assert one == again != other
 
 
 def test_planner_rejects_category_with_too_few_items():
     with pytest.raises(BadInput, match="'Comedy' has 9 items to tell of; 20 are needed"):
-        plan_recommendations(task_of("lowlevel_rec", items=(20, 20)))
+        plan_recommendations(preference_task("lowlevel_rec", items=(20, 20)))
 
 
 def test_planner_rejects_unknown_preference():
     with pytest.raises(
         BadInput, match="prefers the movie 'Slapstick', which is not in the preferences; known are Action"
     ):
-        plan_recommendations(task_of("lowlevel_rec", liked={"movie": "Slapstick"}))
+        plan_recommendations(preference_task("lowlevel_rec", liked={"movie": "Slapstick"}))
     with pytest.raises(BadInput, match="u1 has no movie preference; regenerate the states"):
-        plan_recommendations(task_of("lowlevel_rec", liked={}))
+        plan_recommendations(preference_task("lowlevel_rec", liked={}))

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from living import Made, make
+from membench_generation import Made, make
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.membench import MemBench

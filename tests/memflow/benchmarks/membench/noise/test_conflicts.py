@@ -2,7 +2,7 @@
 
 import pytest
 from factories import row
-from weaving import NAME, said
+from membench_noise import NAME, said
 
 from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
 from memflow.records import Entity, Probe

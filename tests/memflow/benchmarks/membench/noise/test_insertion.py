@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from weaving import NAME, domain, faults, said, tokens, trial, units
+from membench_noise import NAME, domain, faults, said, tokens, trial, units
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.noise.conflicts import forbidden_phrases, normalize

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from weaving import said
+from membench_noise import said
 
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find

@@ -8,7 +8,7 @@ from typing import Any
 from factories import row
 from hypothesis import given
 from hypothesis import strategies as st
-from telling import messages, sampled, sessions
+from membench_files import messages, sampled, sessions
 
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.membench.probes import probe_rows

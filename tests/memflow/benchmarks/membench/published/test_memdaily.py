@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from telling import read
+from membench_files import read
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import MemBench

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from telling import names, read, sampled
+from membench_files import names, read, sampled
 
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.published.noise import published_units

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from telling import question
+from membench_files import question
 
 from memflow.benchmarks.membench.kinds import find_kind
 from memflow.benchmarks.membench.published.questions import PublishedQuestion, choice_question, join_answer

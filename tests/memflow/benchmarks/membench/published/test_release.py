@@ -9,7 +9,19 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from telling import TOLD, ids, message_of, messages, question, read, round_of, sampled, sessions, split, time
+from membench_files import (
+    TOLD,
+    ids,
+    message_of,
+    messages,
+    question,
+    read,
+    round_of,
+    sampled,
+    sessions,
+    split,
+    time,
+)
 
 from memflow.benchmarks.episodes import given_episodes
 from memflow.benchmarks.membench.load import trajectory

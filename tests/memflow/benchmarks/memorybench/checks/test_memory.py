@@ -14,7 +14,7 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
-from memflow.memories.registry import remember
+from memflow.memories.registry import memory_factory
 from memflow.records import Record
 from memflow.run.play import play_all
 from memflow.run.transcripts import entries_of, said_of
@@ -43,7 +43,7 @@ def played(
         bench, domain = MemoryBench(), find(f"memorybench_demo{end}")
         walk, chat = await walked(domain, sample), ScriptedChat(bench.handlers())
         episodes = bench.episodes(domain, None, walk.turns, walk.feedback, chat, walk.probes)  # type: ignore[arg-type]
-        make = remember("bm25_message", Tools(embedder=HashingEmbedder()))
+        make = memory_factory("bm25_message", Tools(embedder=HashingEmbedder()))
         lived = await play_all(episodes, make, bench.replier(domain, chat))
         return domain, {
             "utterance.turns": walk.turns,

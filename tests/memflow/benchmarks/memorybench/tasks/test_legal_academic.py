@@ -21,7 +21,7 @@ from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS
 from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
-from memflow.chat.asking import request_of
+from memflow.chat.asking import first_request
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 from memflow.records import Record
@@ -368,4 +368,4 @@ async def test_domain_uses_available_data_sets(library: Library, name: str, mine
         assert (counts[task, "test"], counts[task, "train"]) == (test, drawn - test)
     assert len({probe.probe_id for probe in probes}) == len(probes)
     for probe in probes:
-        assert request_of(chat, *build_prompt(probe, "")).messages[-1].content.count(probe.question) == 1
+        assert first_request(chat, *build_prompt(probe, "")).messages[-1].content.count(probe.question) == 1

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.comem import CoMem
-from memflow.benchmarks.comem.contexts import Context, Line
-from memflow.benchmarks.comem.load import contexts_of
+from memflow.benchmarks.comem.contexts import Context, ContextMessage
+from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.datasets import DATASETS
 from memflow.benchmarks.domains import Domain, find
 from memflow.records import Record
@@ -44,7 +44,7 @@ def made() -> Callable[..., list[Context]]:
     """`made(records, **parameters)` is the contexts of these records."""
 
     def making(records: list[Record], **parameters: Any) -> list[Context]:
-        return contexts_of(dialsim(**parameters), records)
+        return load_contexts(dialsim(**parameters), records)
 
     return making
 
@@ -65,10 +65,10 @@ WORDS = _WORDS.split()
 
 
 @pytest.fixture
-def talk() -> Callable[..., list[Line]]:
+def talk() -> Callable[..., list[ContextMessage]]:
     """`talk(lines)` is so many lines of a show: four people, a crowd, words that come again, ten lines a scene."""
 
-    def talking(count: int, seed: int = 0) -> list[Line]:
+    def talking(count: int, seed: int = 0) -> list[ContextMessage]:
         chance = random.Random(seed)
         found = []
         for place in range(count):
@@ -80,7 +80,7 @@ def talk() -> Callable[..., list[Line]]:
                 )
             if chance.random() < 0.1:
                 text += " Is that so, Ann?"
-            found.append(Line(text, "user", speaker, place // 10))
+            found.append(ContextMessage(text, "user", speaker, place // 10))
         return found
 
     return talking

@@ -1,57 +1,69 @@
-"""Names shuffled: nobody keeps theirs, and shuffled back everything is as it was."""
+"""Exchange of names: a bijection without fixed points, and its inverse."""
 
 from collections.abc import Callable
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.comem.contexts import Asked, Context, Line
-from memflow.benchmarks.comem.sources.dialsim.names import Names, names_of, renamed, shuffled
+from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
+from memflow.benchmarks.comem.sources.dialsim.names import NameMapping, names_of, rename_people, shuffle_names
 from memflow.records import Record
 
-RING = Names({"Ann": "Bo", "Bo": "Geller", "Geller": "Ann"})
+RING = NameMapping({"Ann": "Bo", "Bo": "Geller", "Geller": "Ann"})
 SPOKEN = (
-    Line("Hello there, Bo.", "user", "Ann"),
-    Line("And a woman with Ann, so the woman said.", "user", "Bo"),
-    Line("He met Mr. Geller, but not the Woman.", "user", "Woman"),
-    Line("I am well.", "user", "Mrs. Geller"),
-    Line("So am I, Mark. But mark my words, and mark them well.", "user", "ANN"),
-    Line("Yes!", "user", "Mark"),
+    ContextMessage("Hello there, Bo.", "user", "Ann"),
+    ContextMessage("And a woman with Ann, so the woman said.", "user", "Bo"),
+    ContextMessage("He met Mr. Geller, but not the Woman.", "user", "Woman"),
+    ContextMessage("I am well.", "user", "Mrs. Geller"),
+    ContextMessage("So am I, Mark. But mark my words, and mark them well.", "user", "ANN"),
+    ContextMessage("Yes!", "user", "Mark"),
 )
 
 
-def test_names_are_exchanged_as_whole_words_with_possessives_and_capitals():
+def test_names_are_replaced_as_whole_words():
     assert RING.text("Ann's Anna met BO and Mrs. Geller's bo.") == "Bo's Anna met GELLER and Mrs. Ann's bo."
 
 
-def test_options_have_names_small_but_for_their_first_letter():
+def test_options_have_lower_case_names():
     assert RING.option("Mrs. geller and bo") == "Mrs. ann and geller"
     assert RING.back.option(RING.option("Mrs. geller and bo")) == "Mrs. geller and bo"
 
 
-def test_names_are_words_of_tags_that_no_common_word_is():
+def test_names_are_not_common_words():
     # Mark is written small more often than with a capital; ANN is Ann; Woman is a common word; Mrs. a title.
     assert names_of(SPOKEN) == ["Ann", "Bo", "Geller"]
 
 
-def test_a_frequent_speaker_whom_nobody_calls_has_a_name():
-    assert names_of([*SPOKEN, Line("Well.", "user", "Gunther")]) == ["Ann", "Bo", "Geller", "Gunther"]
+def test_frequent_speaker_has_a_name():
+    assert names_of([*SPOKEN, ContextMessage("Well.", "user", "Gunther")]) == [
+        "Ann",
+        "Bo",
+        "Geller",
+        "Gunther",
+    ]
 
 
 @given(st.integers(0, 2**32), st.integers(2, 40))
-def test_nobody_keeps_their_name_and_nobody_shares_one(seed: int, people: int):
+def test_mapping_has_no_fixed_point(seed: int, people: int):
     lines = [
-        Line("Well.", "user", f"N{chr(97 + number // 26)}{chr(97 + number % 26)}") for number in range(people)
+        ContextMessage("Well.", "user", f"N{chr(97 + number // 26)}{chr(97 + number % 26)}")
+        for number in range(people)
     ]
-    instead = shuffled(lines, seed, "show").instead
+    instead = shuffle_names(lines, seed, "show").instead
     assert len(instead) == people and set(instead) == set(instead.values())
     assert all(old != new for old, new in instead.items())
 
 
-def test_the_exchange_is_of_the_seed_and_of_the_show():
-    lines = [Line("Well.", "user", name) for name in ("Ann", "Bo", "Cy", "Dee", "Eve", "Fay", "Gus", "Hal")]
-    assert shuffled(lines, 1, "a") == shuffled(lines, 1, "a")
-    assert len({tuple(shuffled(lines, seed, show).instead.items()) for seed in (1, 2) for show in "ab"}) == 4
+def test_mapping_depends_on_seed_and_show():
+    lines = [
+        ContextMessage("Well.", "user", name)
+        for name in ("Ann", "Bo", "Cy", "Dee", "Eve", "Fay", "Gus", "Hal")
+    ]
+    assert shuffle_names(lines, 1, "a") == shuffle_names(lines, 1, "a")
+    assert (
+        len({tuple(shuffle_names(lines, seed, show).instead.items()) for seed in (1, 2) for show in "ab"})
+        == 4
+    )
 
 
 known = st.sampled_from(["Ann", "BO", "Geller", "geller", "Mrs.", " ", "'s", "’s", "-", "_", "7", "ann"])
@@ -59,28 +71,32 @@ pieces = st.lists(st.one_of(known, st.text(max_size=4)))
 
 
 @given(pieces, pieces)
-def test_shuffled_back_every_text_is_as_it_was_and_no_two_become_one(one: list[str], other: list[str]):
+def test_inverse_restores_every_text(one: list[str], other: list[str]):
     for exchange, back in ((RING.text, RING.back.text), (RING.option, RING.back.option)):
         assert back(exchange("".join(one))) == "".join(one)
         assume("".join(one) != "".join(other))
         assert exchange("".join(one)) != exchange("".join(other))
 
 
-def test_a_context_has_the_other_names_everywhere():
-    asked = Asked(
+def test_context_is_renamed_everywhere():
+    asked = ContextQuestion(
         "q", "Whose is Ann's?", ("Bo", "Mrs. geller", "I don't know."), 1, true_of=("Bo", "Mrs. Geller", "")
     )
-    context = Context("c", "d", (Line("Ann, hi!", "user", "Bo"), Line("?", "user")), (asked,))
-    new = renamed(context, RING)
-    assert [(line.speaker, line.text) for line in new.lines] == [("Geller", "Bo, hi!"), (None, "?")]
-    assert new.asked[0].question == "Whose is Bo's?"
-    assert new.asked[0].options == ("Geller", "Mrs. ann", "I don't know.")
-    assert new.asked[0].true_of == ("Geller", "Mrs. Ann", "") and new.asked[0].answer == 1
-    assert renamed(new, RING.back) == context
+    context = Context(
+        "c", "d", (ContextMessage("Ann, hi!", "user", "Bo"), ContextMessage("?", "user")), (asked,)
+    )
+    new = rename_people(context, RING)
+    assert [(line.speaker, line.text) for line in new.messages] == [("Geller", "Bo, hi!"), (None, "?")]
+    assert new.questions[0].question == "Whose is Bo's?"
+    assert new.questions[0].options == ("Geller", "Mrs. ann", "I don't know.")
+    assert new.questions[0].true_of == ("Geller", "Mrs. Ann", "") and new.questions[0].answer == 1
+    assert rename_people(new, RING.back) == context
 
 
-def test_the_domain_shuffles_a_show_as_a_whole_and_asks_the_same(
-    read: Callable[..., list[Record]], made: Callable[..., list[Context]], talk: Callable[..., list[Line]]
+def test_domain_renames_whole_show(
+    read: Callable[..., list[Record]],
+    made: Callable[..., list[Context]],
+    talk: Callable[..., list[ContextMessage]],
 ):
     said = talk(400)
     script = "".join(
@@ -91,20 +107,20 @@ def test_the_domain_shuffles_a_show_as_a_whole_and_asks_the_same(
     records = read({"dialsim/dialsim_corpus_friends.txt": script.encode()})
     plain, other = made(records), made(records, names="shuffled")
     assert len(plain) == len(other) == 2
-    lines = [line for context in plain for line in context.lines]
-    exchange = shuffled(lines, 42, "friends")
+    lines = [line for context in plain for line in context.messages]
+    exchange = shuffle_names(lines, 42, "friends")
     assert set(exchange.instead) == {"Ann", "Bo", "Cy", "Dee"}
-    assert [renamed(context, exchange.back) for context in other] == plain != other
-    changed = [line for context in other for line in context.lines]
+    assert [rename_people(context, exchange.back) for context in other] == plain != other
+    changed = [line for context in other for line in context.messages]
     kept = {one.speaker for one, two in zip(lines, changed, strict=True) if one.speaker == two.speaker}
     assert kept == {"All"}
 
 
-def test_the_real_show_shuffled_back_is_the_real_show(real: list[Record], made: Callable[..., list[Context]]):
+def test_real_show_survives_round_trip(real: list[Record], made: Callable[..., list[Context]]):
     few = {"who_said": 2, "said_last": 1}
     plain, other = made(real, **few), made(real, **few, names="shuffled")
-    exchange = shuffled([line for context in plain for line in context.lines], 42, "friends")
+    exchange = shuffle_names([line for context in plain for line in context.messages], 42, "friends")
     assert {"Ross", "Rachel", "Monica", "Chandler", "Joey", "Phoebe", "Geller", "Green"} <= set(
         exchange.instead
     )
-    assert [renamed(context, exchange.back) for context in other] == plain
+    assert [rename_people(context, exchange.back) for context in other] == plain

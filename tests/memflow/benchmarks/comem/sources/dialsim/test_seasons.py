@@ -1,4 +1,4 @@
-"""Days, and the seasons that they tell: by hand, what always holds, and the real script."""
+"""Dates, and the seasons inferred from them: by hand, properties, and the real script."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -26,11 +26,11 @@ from memflow.records import Record
         ("", None),
     ],
 )
-def test_a_day_is_read_or_not(text: str, found: date | None):
+def test_date_parsing(text: str, found: date | None):
     assert day(text) == found
 
 
-def test_a_day_that_cannot_be_read_is_that_of_the_scene_before():
+def test_invalid_date_uses_previous_scene():
     first, second = date(1995, 5, 1), date(1995, 5, 3)
     assert days(["?", "May 1, 1995", "??", "May 3, 1995", "?"]) == [first, first, first, second, second]
     assert days(["?"]) == [date.min]
@@ -40,41 +40,43 @@ def autumns(*years: int) -> list[str]:
     return [f"October 1, {year}" for year in years]
 
 
-def test_a_season_begins_in_june_and_with_the_scenes_of_a_later_year():
+def test_season_starts_in_june_with_later_scenes():
     shown = ["May 30, 1995", "May 31, 1995", "May 31, 1995", "June 1, 1995", "June 2, 1995", "June 3, 1995"]
     assert seasons(shown) == [1, 1, 1, 2, 2, 2]
 
 
-def test_flash_backs_and_single_wrong_days_open_no_season():
+def test_flashbacks_start_no_season():
     shown = autumns(
         1994, 1994, 1984, 1994, 2098, 1994, 1994, 1994, 1993, 1995, 1984, 1985, 1995, 1995, 1994, 1995
     )
     assert seasons(shown) == [1] * 9 + [2] * 7
 
 
-def test_a_show_that_begins_with_a_flash_back_has_no_season_for_it():
+def test_initial_flashback_has_no_season():
     assert seasons(autumns(1984, 1994, 1994, 1994, 1995, 1995)) == [1, 1, 1, 1, 2, 2]
 
 
-def test_a_year_off_the_air_is_no_season():
+def test_year_without_scenes_is_no_season():
     assert seasons(autumns(1994, 1994, 1997, 1997)) == [1, 1, 2, 2]
 
 
-def test_a_wrong_day_at_the_turn_does_not_hold_up_the_seasons_to_come():
+def test_wrong_date_at_start_does_not_delay_season():
     assert seasons(autumns(1994, 1994, 2098, *[1995] * 5, *[1996] * 5)) == [1, 1, *[2] * 6, *[3] * 5]
 
 
-def test_scenes_without_days_are_of_the_season_that_runs():
+def test_undated_scenes_stay_in_season():
     assert seasons(["?", "October 1, 1994", "?", "October 1, 1995", "?"]) == [1, 1, 1, 2, 2]
     assert seasons(["?", ""]) == [1, 1] and seasons([]) == []
 
 
-written = st.dates(date(1990, 1, 1), date(2000, 1, 1)).map(lambda each: f"{each:%B} {each.day}, {each.year}")
-shown_days = st.lists(st.one_of(st.just("?"), written), max_size=60)
+format_label_file = st.dates(date(1990, 1, 1), date(2000, 1, 1)).map(
+    lambda each: f"{each:%B} {each.day}, {each.year}"
+)
+shown_days = st.lists(st.one_of(st.just("?"), format_label_file), max_size=60)
 
 
 @given(shown_days)
-def test_every_scene_is_in_one_season_and_seasons_follow_each_other(shown: list[str]):
+def test_seasons_are_consecutive(shown: list[str]):
     told = seasons(shown)
     assert len(told) == len(shown)
     assert all(later - sooner in (0, 1) for sooner, later in zip([1, *told], told, strict=False))
@@ -84,9 +86,7 @@ def test_every_scene_is_in_one_season_and_seasons_follow_each_other(shown: list[
     st.lists(st.integers(1, 12), min_size=1, max_size=8),
     st.lists(st.tuples(st.integers(0, 100), st.integers(1970, 1993)), max_size=20),
 )
-def test_flash_backs_wherever_they_are_change_no_other_scenes_season(
-    lengths: list[int], back: list[tuple[int, int]]
-):
+def test_flashbacks_change_no_other_season(lengths: list[int], back: list[tuple[int, int]]):
     opening = NEXT + lengths[0]
     shown = autumns(
         *[1994] * opening, *(1994 + at for at, length in enumerate(lengths) for _ in range(length))
@@ -100,15 +100,15 @@ def test_flash_backs_wherever_they_are_change_no_other_scenes_season(
     assert max(told) == len(lengths)
 
 
-def test_the_real_script_has_five_seasons(real: list[Record], made: Callable[..., list[Context]]):
+def test_real_script_has_five_seasons(real: list[Record], made: Callable[..., list[Context]]):
     contexts = made(real, scenes="shown")
     assert [context.context_id for context in contexts] == [f"friends_s0{season}" for season in range(1, 6)]
-    sessions = [list(dict.fromkeys(line.session for line in context.lines)) for context in contexts]
+    sessions = [list(dict.fromkeys(line.session for line in context.messages)) for context in contexts]
     assert [len(held) for held in sessions] == [169, 158, 168, 145, 148]
     # May 26, 1995; May 30, 1996; May 19, 1997; May 20, 1998; May 23, 1999.
     assert [held[-1] for held in sessions] == [169, 327, 495, 640, 788]
     assert [session for held in sessions for session in held] == list(range(1, 789))
-    assert [len(context.lines) for context in contexts] == [3936, 3744, 4015, 3587, 3371]
+    assert [len(context.messages) for context in contexts] == [3936, 3744, 4015, 3587, 3371]
     assert {
-        context.context_id: Counter(asked.category for asked in context.asked) for context in contexts
+        context.context_id: Counter(asked.category for asked in context.questions) for context in contexts
     } == {f"friends_s0{season}": {"who_said": 36, "said_last": 12} for season in range(1, 6)}

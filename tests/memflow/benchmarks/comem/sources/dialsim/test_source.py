@@ -1,6 +1,5 @@
-"""DialSim's files to contexts: the pickle, the script alone, and files that are neither."""
+"""DialSim's files to contexts: pickle, script, and invalid files."""
 
-import asyncio
 import builtins
 import os
 import pickle
@@ -11,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.domains import find
 from memflow.errors import BadInput
@@ -74,10 +72,10 @@ def pickled(read: Read) -> list[Record]:
     return read({PICKLE: pickle.dumps(EPISODES)})
 
 
-def test_a_context_is_a_season_with_its_scenes_by_their_days(pickled: list[Record], made: Made):
+def test_context_is_a_season_by_date(pickled: list[Record], made: Made):
     first, second = made(pickled)
     assert (first.context_id, second.context_id) == ("friends_s01", "friends_s02")
-    assert [(line.session, line.sent_at, line.speaker, line.text) for line in first.lines] == [
+    assert [(line.session, line.sent_at, line.speaker, line.text) for line in first.messages] == [
         (2, "May 1, 1995", "Cy", "It flies,\nit flies."),
         (3, "May 9, 1995", "Ann", "A boat!\nand on it goes."),
         (3, "May 9, 1995", "Ross", "Whose boat?"),
@@ -87,19 +85,19 @@ def test_a_context_is_a_season_with_its_scenes_by_their_days(pickled: list[Recor
         (1, "May 12, 1995", "Ann", "I bought a kite."),
         (1, "May 12, 1995", "Bo", "Did you?"),
     ]
-    assert {line.role for line in first.lines} == {"user"} and first.dataset == "comem_friends"
-    assert [line.text for line in second.lines] == ["It rains."]
+    assert {line.role for line in first.messages} == {"user"} and first.dataset == "comem_friends"
+    assert [line.text for line in second.messages] == ["It rains."]
 
 
-def test_scenes_may_stay_in_the_order_in_which_they_were_shown(pickled: list[Record], made: Made):
+def test_broadcast_order_is_available(pickled: list[Record], made: Made):
     first, _ = made(pickled, scenes="shown")
-    assert list(dict.fromkeys(line.session for line in first.lines)) == [1, 2, 3, 4]
+    assert list(dict.fromkeys(line.session for line in first.messages)) == [1, 2, 3, 4]
 
 
-def test_published_questions_are_asked_with_what_is_published(pickled: list[Record], made: Made):
+def test_published_questions_keep_their_fields(pickled: list[Record], made: Made):
     first, second = made(pickled, questions="published", keys="published", per_scene=0)
-    by_id = {asked.question_id: asked for asked in first.asked}
-    assert set(by_id) == {"S01E02.1.past.0", "S01E02.1.ans_wo_time.7"} and not second.asked
+    by_id = {asked.question_id: asked for asked in first.questions}
+    assert set(by_id) == {"S01E02.1.past.0", "S01E02.1.ans_wo_time.7"} and not second.questions
     past = by_id["S01E02.1.past.0"]
     assert (past.question, past.category, past.answer, past.asked_at) == (
         "Who had a kite?",
@@ -111,18 +109,18 @@ def test_published_questions_are_asked_with_what_is_published(pickled: list[Reco
     assert past.true_of == ("Ann", "Bo", "Cy", "", "") and past.reason is None
     # Three messages have been said by the end of its scene, by their days.
     assert past.end == 3 and past.known == ()
-    assert by_id["S01E02.1.ans_wo_time.7"].reason == "its answer 'Dee' is none of its options"
+    assert by_id["S01E02.1.ans_wo_time.7"].reason == "its answer 'Dee' is not an option"
 
 
-def test_one_question_of_a_scene_is_drawn_by_the_seed(pickled: list[Record], made: Made):
+def test_seed_samples_one_question_per_scene(pickled: list[Record], made: Made):
     asked = {
-        context.asked
+        context.questions
         for context in (made(pickled, questions="published", keys="published")[0] for _ in range(3))
     }
     assert len(asked) == 1 and len(asked.pop()) == 1
 
 
-def test_a_question_may_be_put_in_the_words_of_one_who_is_there(read: Read, made: Made):
+def test_asker_wording_is_configurable(read: Read, made: Made):
     said = quiz("Who had a kite?", Ann="So, who had a kite?")
     scenes = {1: scene("May 9, 1995", "Ann: A boat!\nRoss: Whose?", {"past": [said]})}
     (context,) = made(
@@ -131,47 +129,41 @@ def test_a_question_may_be_put_in_the_words_of_one_who_is_there(read: Read, made
         keys="published",
         asker="speaker",
     )
-    assert [asked.question for asked in context.asked] == ["So, who had a kite?"]
+    assert [asked.question for asked in context.questions] == ["So, who had a kite?"]
 
 
-def test_published_questions_have_no_keys_by_rule_and_say_what_to_set(pickled: list[Record], made: Made):
-    (asked,) = made(pickled, questions="published")[0].asked
+def test_published_questions_need_other_labels(pickled: list[Record], made: Made):
+    (asked,) = made(pickled, questions="published")[0].questions
     assert asked.reason is not None and "set keys to annotated, imported or published" in asked.reason
 
 
-def test_of_a_script_alone_nothing_published_is_asked_and_it_says_what_to_do(read: Read, made: Made):
+def test_script_without_pickle_has_no_published_questions(read: Read, made: Made):
     (context,) = made(read({SCRIPT: TEXT}), questions="published", keys="published")
-    assert context.reason is not None and context.asked == ()
-    assert "get that, or set questions to by_rule and keys to rule" in context.reason
+    assert context.reason is not None and context.questions == ()
+    assert "get the pickle, or set questions to by_rule and keys to rule" in context.reason
 
 
-def test_with_a_pickle_the_script_is_not_needed_and_not_read(read: Read):
+def test_pickle_replaces_script(read: Read):
     assert {record.source for record in read({PICKLE: pickle.dumps(EPISODES), SCRIPT: TEXT})} == {PICKLE}
 
 
-def test_a_script_alone_is_a_show_too(read: Read, made: Made):
+def test_script_alone_is_a_show(read: Read, made: Made):
     (context,) = made(read({SCRIPT: TEXT}))
     assert context.context_id == "friends_s01"
-    assert [(line.session, line.speaker) for line in context.lines] == [(2, "Bo"), (1, "Ann"), (1, "Ross")]
+    assert [(line.session, line.speaker) for line in context.messages] == [(2, "Bo"), (1, "Ann"), (1, "Ross")]
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_every_protocol_is_read(read: Read, protocol: int):
+def test_every_pickle_protocol_is_read(read: Read, protocol: int):
     assert len(read({PICKLE: pickle.dumps(EPISODES, protocol)})) == 5
 
 
-def test_keys_and_probes_of_a_season_follow_its_rule(read: Read):
+def test_labels_and_probes_follow_rule(build: Callable[..., Any], read: Read):
     said = "".join(
         f"Ann: the {n} boat is under the {n} bridge\nBo: a {n} kite is over the {n} garden\n" for n in NUMBERS
     )
     records = read({SCRIPT: b"[Date: May 9, 1995, Session #1]\n\n" + said.encode()})
-    bench, domain = CoMem(), find("comem_dialsim")
-
-    async def build() -> list[Any]:
-        keys = await bench.keys(domain, records, [], None)
-        return await bench.probes(domain, records, None, [], None, keys)  # type: ignore[arg-type]
-
-    probes = asyncio.run(build())
+    probes = build(find("comem_dialsim"), records).probes
     assert len(probes) == 5 * 16 and not [probe for probe in probes if probe.reason]
     for checkpoint, share in ((1, 4), (2, 8), (3, 12), (4, 16)):
         here = [probe for probe in probes if probe.checkpoint == checkpoint]
@@ -193,7 +185,7 @@ class Acting:
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_a_hostile_pickle_does_nothing_and_is_refused(read: Read, tmp_path: Path, protocol: int):
+def test_malicious_pickle_is_refused_without_effect(read: Read, tmp_path: Path, protocol: int):
     touched = tmp_path / "touched"
     system = Acting(os.system, f"touch {touched}")
     evaluates = Acting(builtins.eval, f"open({str(touched)!r}, 'w').close()")
@@ -218,16 +210,16 @@ def test_a_hostile_pickle_does_nothing_and_is_refused(read: Read, tmp_path: Path
         (pickle.dumps({"S01E01": Acting(Path, "x")}), "contains the class pathlib"),
         (pickle.dumps(EPISODES)[:300], "truncated or not a pickle"),
         (b"", "truncated or not a pickle"),
-        (pickle.dumps({}), "it holds no scene"),
+        (pickle.dumps({}), "it contains no scene"),
         (pickle.dumps([EPISODES]), "the whole is not a dict"),
         (pickle.dumps({"S01E01": [scene("May 1, 1995", "Ann: Hi.")]}), "episode S01E01 is not a dict"),
         (
             pickle.dumps({"The Kite": {1: scene("May 1, 1995", "Ann: Hi.")}}),
-            "episode The Kite: its name does not begin",
+            "episode The Kite: its name does not start",
         ),
         (
             pickle.dumps({"S01E01": {"one": scene("May 1, 1995", "Ann: Hi.")}}),
-            "scene one: its number is none",
+            "scene one: its number is not an integer",
         ),
         (pickle.dumps({"S01E01": {1: {"date": "May 1, 1995"}}}), "episode S01E01, scene 1: at script"),
         (
@@ -243,7 +235,7 @@ def test_a_hostile_pickle_does_nothing_and_is_refused(read: Read, tmp_path: Path
         ),
     ],
 )
-def test_a_damaged_pickle_is_refused_with_its_file_and_the_place(read: Read, content: bytes, said: str):
+def test_damaged_pickle_is_refused(read: Read, content: bytes, said: str):
     with pytest.raises(BadInput, match=said) as wrong:
         read({PICKLE: content})
     assert str(wrong.value).startswith(f"comem_friends: {PICKLE}: ") and "get the file again" in str(
@@ -251,11 +243,11 @@ def test_a_damaged_pickle_is_refused_with_its_file_and_the_place(read: Read, con
     )
 
 
-def test_a_damaged_script_is_refused(read: Read):
+def test_damaged_script_is_refused(read: Read):
     with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: the first line is not like"):
         read({SCRIPT: b"Ann: Hello."})
 
 
-def test_a_season_in_which_nobody_speaks_is_set_aside_with_its_reason(read: Read, made: Made):
+def test_silent_season_is_quarantined(read: Read, made: Made):
     (context,) = made(read({PICKLE: pickle.dumps({"S01E01": {1: scene("May 1, 1995", "silence")}})}))
-    assert context.reason == "friends_s01: nobody says anything in it"
+    assert context.reason == "friends_s01: it has no messages"

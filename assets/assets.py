@@ -1,0 +1,155 @@
+"""The assets: one multi-asset per step of memflow/pipeline.py, with its keys, deps, pool and descriptions.
+
+A body runs the step, writes its rows and reports them. What a step does does not belong here.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import dagster as dg
+from pydantic import Field
+
+from assets.automation import when_inputs_settle, when_models_change, when_scores_settle
+from assets.fingerprints import ALL, Fingerprints
+from assets.partitions import Partitions, parts
+from assets.report import described, report, usage_of
+from memflow.pipeline import STEPS, WRITERS, Step, partition_key
+from memflow.run.context import Tables
+from memflow.run.recording import meta_of
+from resources.lake import RUN, Lake
+from resources.lance import LanceIndex
+from resources.leaderboard import leaderboard_rows
+from resources.library import Library
+from resources.models import Models
+from resources.settings import Settings
+from resources.steps import StepRunner
+from resources.warehouse import Warehouse
+
+UNFINISHED = "some requests failed"
+"""Replaces a fingerprint where requests failed, so that the next run sends them again."""
+CONDITIONS = {
+    "dataset": None,
+    "domain": when_models_change,
+    "domain x assistant": when_inputs_settle,
+    "all": when_scores_settle,
+}
+"""The automation condition of each scope."""
+
+
+class SampleConfig(dg.Config):
+    """How much of a domain to generate."""
+
+    limit: int = Field(
+        default=0,
+        ge=0,
+        description="Users, test questions (MemoryBench), trajectories (MemBench) or contexts (CoMem); 0 is all.",
+    )
+
+
+def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefinition]:
+    """Return the assets of every step, in the order of the pipeline."""
+    return [_assets(step, partitions, settings) for step in STEPS]
+
+
+def model_keys(step: Step) -> list[list[str]]:
+    """Return the keys of the observed models that a step depends on."""
+    keys = {
+        "simulator": ["simulator", step.stage],
+        "annotator": ["model", "annotators"],
+        "verifier": ["model", "annotators"],
+        "assistant": ["model", "assistants"],
+        "judge": ["model", "judge"],
+    }
+    found = [keys[role] for role in step.models if role in keys]
+    return [key for number, key in enumerate(found) if key not in found[:number]]
+
+
+def _assets(step: Step, partitions: Partitions, settings: Settings) -> dg.AssetsDefinition:
+    limited = SampleConfig.to_fields_dict() if step.scope == "domain" else None
+
+    @dg.multi_asset(
+        name=step.name,
+        description=step.description,
+        specs=[
+            dg.AssetSpec(
+                **described(table, remark, kinds=_kinds(step)),
+                deps=_deps(step, partitions),
+                automation_condition=CONDITIONS[step.scope],
+            )
+            for table, remark in step.writes.items()
+        ],
+        partitions_def=partitions.of_scope(step.scope),
+        pool=f"model_{getattr(settings.roles, step.models[0])}" if step.models else None,
+        config_schema=limited,
+    )
+    def assets(
+        context: dg.AssetExecutionContext,
+        lake: dg.ResourceParam[Lake],
+        library: dg.ResourceParam[Library],
+        models: dg.ResourceParam[Models],
+        fingerprints: dg.ResourceParam[Fingerprints],
+        index: dg.ResourceParam[LanceIndex],
+        warehouse: dg.ResourceParam[Warehouse],
+    ) -> Iterator[dg.MaterializeResult]:
+        where, assistant = parts(context) if context.has_partition_key else (ALL, "")
+        runner = StepRunner(
+            settings, lake, library, models, lambda: leaderboard_rows(settings, lake, warehouse)
+        )
+        run_id = context.run.run_id
+        if step.scope in ("dataset", "all"):
+            tables = runner.run(step, run_id, dataset=where if step.scope == "dataset" else "")
+            fingerprint = fingerprints.step(step, where)
+            provenance = meta_of(tables["raw.records"]) if step.scope == "dataset" else {}
+        else:
+            domain = settings.domain(where)
+            if step.scope == "domain":
+                domain = domain.limited(context.op_execution_context.op_config["limit"])
+            tables = runner.run(step, run_id, domain=domain, assistant=assistant)
+            fingerprint = fingerprints.step(step, domain, assistant)
+            provenance = fingerprints.provenance(step, domain, assistant)
+        usage = usage_of(models.ledger, run_id, step.stage)
+        facts = {
+            table: lake.write(
+                table,
+                partition_key(where, assistant),
+                tables[table],
+                fingerprint=UNFINISHED if usage["failed"] else fingerprint,
+                meta={RUN: run_id, **provenance},
+            )
+            for table in step.writes
+        }
+        more = _publish(tables, where, assistant, index, warehouse)
+        if step.scope == "dataset":
+            published = library.dataset(where)
+            more = {"licence": published.licence, "origin": published.origin}
+        for table, written in facts.items():
+            yield report(table, tables[table], written.digest, usage, **more)
+
+    return assets
+
+
+def _publish(
+    tables: Tables, domain: str, assistant: str, index: LanceIndex, warehouse: Warehouse
+) -> dict[str, dg.MetadataValue]:
+    """Write what is made of tables besides the lake: the search index of entries, and memflow.duckdb."""
+    if "memory.indexes" in tables:
+        index.rebuild(domain, assistant, tables["memory.indexes"])
+    if "score.leaderboard" in tables:
+        return {"duckdb": dg.MetadataValue.path(str(warehouse.publish()))}
+    return {}
+
+
+def _kinds(step: Step) -> tuple[str, ...]:
+    """The stores that a step's tables are in."""
+    if step.scope == "dataset":
+        return "file", "parquet"
+    return ("lancedb", "parquet", "duckdb") if "memory.indexes" in step.writes else ("parquet", "duckdb")
+
+
+def _deps(step: Step, partitions: Partitions) -> list[dg.AssetDep]:
+    """The inputs and the models of a step; records lead from data sets to domains."""
+    mappings = {
+        table: partitions.dataset_to_domain if WRITERS[table].scope == "dataset" else None
+        for table in step.inputs
+    }
+    tables = [dg.AssetDep(table.split("."), partition_mapping=mapping) for table, mapping in mappings.items()]
+    return [*tables, *(dg.AssetDep(key) for key in model_keys(step))]

@@ -1,0 +1,154 @@
+"""The answer options of AMemGym's questions, one per variant of the states that a question depends on.
+
+Published options are read; generated ones are accepted when the simulator recovers the variant from the answer
+alone (paper, section 3.1).
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of
+from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
+from memflow.benchmarks.amemgym.published import PublishedUser
+from memflow.benchmarks.amemgym.states import History
+from memflow.benchmarks.amemgym.wording import number_options, prompt, written
+from memflow.benchmarks.domains import Domain
+from memflow.chat.asking import ask
+from memflow.chat.requests import Chat
+from memflow.fingerprint import digest
+from memflow.records import Record
+
+Variant = tuple[str, ...]
+"""Values of a question's variables, in order."""
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """A question with its options: `options[i]` is the answer for the state values `variants[i]`."""
+
+    question: str
+    variables: Sequence[str]
+    variants: Sequence[Variant]
+    options: Sequence[str]
+    reason: str | None = None
+
+    def gold(self, values: Mapping[str, str]) -> str:
+        """Return the number, from 1, of the first option for `values`; "" where there is none or the question is
+        quarantined."""
+        wanted = tuple(values.values())
+        return "" if self.reason or wanted not in self.variants else str(1 + self.variants.index(wanted))
+
+
+def published_options(record: Record) -> list[QuestionOptions]:
+    user = PublishedUser.model_validate_json(record.content)
+    return [
+        QuestionOptions(
+            question.query,
+            question.required_info,
+            [tuple(choice.state) for choice in question.answer_choices],
+            [choice.answer for choice in question.answer_choices],
+        )
+        for question in user.qas
+    ]
+
+
+async def generated_options(domain: Domain, history: History, simulator: Chat) -> list[QuestionOptions]:
+    author = OptionWriter(domain, parse_config(domain), history, simulator)
+    return list(await asyncio.gather(*(author.write(question) for question in history.questions)))
+
+
+@dataclass
+class OptionWriter:
+    """Writes the options of one generated user's questions."""
+
+    domain: Domain
+    config: AMemGymConfig
+    history: History
+    simulator: Chat
+
+    async def write(self, question: str) -> QuestionOptions:
+        """Return the question with one option per variant; with a reason if an option failed."""
+        variables = self.history.questions[question]
+        variants = self._variants(question, variables)
+        named = [dict(zip(variables, variant, strict=True)) for variant in variants]
+        fields = {
+            "profile": self.history.profile.profile,
+            "question": question,
+            "variants": _listed(named),
+            "count": len(named),
+        }
+        answer = await ask(
+            self.simulator,
+            prompt("answers", answers_of(len(named)), self.config.language),
+            fields,
+            check=_wrong_answers,
+        )
+        if answer.value is None:
+            return QuestionOptions(question, variables, variants, [], answer.reason)
+        drafts = enumerate(answer.value.answers)
+        settled = await asyncio.gather(*(self._recoverable(question, named, at, text) for at, text in drafts))
+        contradictions = [reason for _, reason in settled if reason is not None]
+        return QuestionOptions(
+            question,
+            variables,
+            variants,
+            [text for text, _ in settled],
+            contradictions[0] if contradictions else None,
+        )
+
+    def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
+        """Return the variants that a period reaches, then others up to `min_variants`, each group ordered by digest.
+
+        The order reveals nothing about periods, and is the same on every machine.
+        """
+
+        def order(variant: Variant) -> str:
+            return digest(self.domain.seed, self.history.profile.user_id, question, variant)
+
+        lived = {tuple(state[name] for name in variables) for state in self.history.periods}
+        others = set(product(*(self.history.schema[name] for name in variables))) - lived
+        missing = max(0, self.config.min_variants - len(lived))
+        return [*sorted(lived, key=order), *sorted(others, key=order)[:missing]]
+
+    async def _recoverable(
+        self, question: str, named: Sequence[Mapping[str, str]], at: int, text: str
+    ) -> tuple[str, str | None]:
+        """Return `text`, rewritten until the simulator recovers variant `at` from it, and a reason if it never does."""
+        reader = prompt("recover", choice_of(len(named)), self.config.language)
+        writer = prompt("answer_again", language=self.config.language)
+        for refinement in range(self.config.refinements + 1):
+            fields = {"question": question, "answer": text, "variants": _listed(named)}
+            picked = await ask(self.simulator, reader, fields)
+            if picked.value is None:
+                return text, picked.reason
+            taken_for = picked.value.answer - 1
+            if taken_for == at:
+                return text, None
+            if refinement < self.config.refinements:
+                fields = {
+                    "question": question,
+                    "variants": _listed(named),
+                    "answer": text,
+                    "meant": written(named[at]),
+                    "taken": written(named[taken_for]),
+                }
+                again = await ask(self.simulator, writer, fields)
+                if again.value is None:
+                    return text, again.reason
+                text = again.value.answer
+        meant, taken_as = (", ".join(named[number].values()) for number in (at, taken_for))
+        return (
+            text,
+            f"after {self.config.refinements} refinements the answer for ({meant}) is still recovered as ({taken_as})",
+        )
+
+
+def _listed(named: Sequence[Mapping[str, str]]) -> str:
+    return number_options([json.dumps(variant, ensure_ascii=False) for variant in named])
+
+
+def _wrong_answers(answers: AnswerTexts) -> str | None:
+    return None if len(set(answers.answers)) == len(answers.answers) else "two variants have the same answer"

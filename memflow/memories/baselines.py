@@ -1,0 +1,93 @@
+"""Memories without search: `none`, `oracle`, `full_BUDGET` and `recent_MESSAGES`.
+
+`none` and `oracle` bound every scale: nothing is recalled, or the gold context is in the prompt of the probe.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from memflow.memories.memory import Memory, Message, Recall, parameter
+from memflow.memories.verbatim import (
+    newest_within,
+    retire_messages,
+    store_messages,
+    stored_messages,
+    with_buffer,
+)
+
+MESSAGE, BUFFER = "message", "buffer"
+
+
+@dataclass
+class Nothing(Memory):
+    """Nothing is remembered: the lower bound."""
+
+    needs_playing: ClassVar[bool] = False
+    recalls_entries: ClassVar[bool] = False
+    ranks_entries: ClassVar[bool] = False
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Store nothing."""
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Return an empty recall."""
+        return Recall()
+
+
+@dataclass
+class Oracle(Nothing):
+    """The gold evidence or states are in the prompt: the upper bound.
+
+    The gold never passes through the Memory protocol: `memflow.run.answer` adds it to the prompt for this class alone.
+    """
+
+
+@dataclass
+class Full(Memory):
+    """Every message as a chat turn, the newest that fit.
+
+    AMemGym's native LLM (section 4) and MemoryBench's vanilla (section 5.1), which drops the newest sessions instead of
+    the oldest. A message that does not fit is left out with all before it; `dropped_tokens` counts them.
+    """
+
+    budget: int = parameter(100_000, "Tokens of messages that go before the question (estimated).", low=1)
+
+    ranks_entries: ClassVar[bool] = False
+
+    _recall: tuple[int, Recall] | None = field(default=None, init=False, repr=False, compare=False)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Store the messages."""
+        store_messages(self.store, messages, MESSAGE)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Return the conversation; it is built once per version of the store, for any query."""
+        if self._recall is None or self._recall[0] != self.store.version:
+            self._recall = (
+                self.store.version,
+                newest_within(stored_messages(self.store, MESSAGE), self.budget),
+            )
+        return self._recall[1]
+
+
+@dataclass
+class Recent(Memory):
+    """The newest messages as chat turns.
+
+    The default is three rounds: as many as the buffer of `rag_2_4_30` holds before two messages leave it.
+    """
+
+    messages: int = parameter(6, "How many of the newest messages are kept; a round is two.", low=1)
+
+    ranks_entries: ClassVar[bool] = False
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Store the messages and retire those older than the last `self.messages`."""
+        store_messages(self.store, messages, BUFFER)
+        buffer = stored_messages(self.store, BUFFER)
+        retire_messages(self.store, buffer[: max(0, len(buffer) - self.messages)], BUFFER)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Return the buffer, whatever the query."""
+        return with_buffer(Recall(), stored_messages(self.store, BUFFER))

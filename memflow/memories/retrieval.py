@@ -1,0 +1,60 @@
+"""`bm25_message`, `bm25_session`, `embed_message`, `embed_session`: one search over messages or sessions.
+
+MemoryBench, section 5.1. Its published code indexes a dialogue by its first user message only; the paper and this
+module index the whole. Its FAISS search by L2 distance is the cosine of unit vectors.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
+from memflow.memories.notes import Grain, recalled, split_messages
+from memflow.memories.search import Bm25, Dense
+
+
+@dataclass
+class Lexical(Memory):
+    """Messages or whole sessions found by BM25."""
+
+    k: int = parameter(5, "How many entries are recalled.", low=1)
+    grain: Grain = "message"
+
+    def __post_init__(self) -> None:
+        self.index = Bm25(self.store, self.grain)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Store each message, or all of them as one session."""
+        for draft in split_messages(messages, self.grain):
+            self.store.add(self.grain, draft.text, sources=draft.sources, role=draft.role)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Return the `k` entries that match the query's words best."""
+        return recalled(self.index.search(query, self.k))
+
+
+@dataclass
+class Embedded(Memory):
+    """Messages or whole sessions found by their embeddings."""
+
+    k: int = parameter(5, "How many entries are recalled.", low=1)
+    grain: Grain = "message"
+
+    calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)
+
+    def __post_init__(self) -> None:
+        self.index = Dense(self.store, self.grain)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Store each message, or all of them as one session, with their vectors from one embedding call."""
+        drafts = split_messages(messages, self.grain)
+        vectors = await self.embed([draft.text for draft in drafts])
+        for draft, vector in zip(drafts, vectors, strict=True):
+            self.store.add(self.grain, draft.text, sources=draft.sources, role=draft.role, vector=vector)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Return the `k` entries nearest to the query."""
+        if not self.store.live(self.grain):
+            return Recall()
+        [vector] = await self.embed([query])
+        return recalled(self.index.search(vector, self.k))

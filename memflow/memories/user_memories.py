@@ -1,0 +1,123 @@
+"""A user's own memories: import paths, tables in memflow.toml, and entry points of installed packages.
+
+The entry point group is `memflow.memories`. How a name becomes a configured memory is in registry.py.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memflow.errors import BadSettings
+
+if TYPE_CHECKING:
+    from memflow.memories.memory import Memory
+
+GROUP = "memflow.memories"
+"""The entry point group of installed packages."""
+
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+[0-9]*")
+
+
+@dataclass(frozen=True)
+class UserMemory:
+    """A user's own memory: a class (`path`) or a shipped system (`system`), and values of its parameters.
+
+    `package` is the installed package that offers it, if any; `origin` says where it is declared; `wrong` is the reason
+    why it is unusable, if that is known without an import.
+    """
+
+    path: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    system: str = ""
+    package: str = ""
+    origin: str = "memflow.toml"
+    wrong: str = ""
+
+
+def memory_name(path: str) -> str:
+    """Return the class name of an import path in snake case: `http_memory2` for `x:HTTPMemory2`."""
+    return "_".join(word.lower() for word in _WORD.findall(path.rpartition(":")[2]))
+
+
+def load_memory(path: str) -> "type[Memory]":
+    """Return the class at an import path. Raises BadSettings if it cannot be imported or is not a Memory."""
+    from memflow.memories.memory import Memory  # noqa: PLC0415  (settings name memories and run none)
+
+    module, colon, attribute = path.partition(":")
+    if not (module and colon and attribute):
+        raise BadSettings(f"{path!r} is not an import path; write my_package.my_module:MyMemory")
+    try:
+        memory = getattr(import_module(module), attribute)
+    except Exception as wrong:  # a user's module may raise anything
+        raise BadSettings(f"{path} cannot be imported: {type(wrong).__name__}: {wrong}") from wrong
+    if not (isinstance(memory, type) and issubclass(memory, Memory)):
+        raise BadSettings(f"{path} is not a subclass of memflow.memories.memory.Memory")
+    if inspect.isabstract(memory):
+        raise BadSettings(f"{path} lacks the methods {', '.join(sorted(memory.__abstractmethods__))}")
+    known = {each.name for each in fields(memory)}
+    named = {
+        name for base in memory.__mro__ for name, value in vars(base).items() if isinstance(value, Field)
+    }
+    strays = sorted(named - known)
+    if strays:
+        raise BadSettings(
+            f"{path}: {', '.join(strays)} is not a parameter yet; put @dataclass above the class"
+        )
+    return memory
+
+
+@cache
+def installed_memories() -> Mapping[str, UserMemory]:
+    """Return the memories that installed packages offer, by name, without importing them."""
+    return entry_point_memories(entry_points(group=GROUP))
+
+
+def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
+    """Return the memories of entry points by name; one that several packages offer is unusable."""
+    found: dict[str, UserMemory] = {}
+    for point in points:
+        package = f"{point.dist.name} {point.dist.version}" if point.dist else "of unknown name"
+        offer = UserMemory(point.value, package=package, origin=f"package {package}")
+        other = found.get(point.name)
+        if other is not None and (other.path, other.package) != (offer.path, offer.package):
+            both = f"{other.package} and {package}"
+            offer = replace(other, package=both, origin=f"packages {both}", wrong="several packages offer it")
+        found[point.name] = offer
+    return found
+
+
+@cache
+def source_files(memory: "type[Memory]") -> tuple[tuple[str, str], ...]:
+    """Return the (name, text) of a user memory's source files, for its fingerprint; none for a shipped memory.
+
+    A module in a package counts with all Python files and prompts of that package; other imports do not count.
+    """
+    from memflow.memories.memory import Memory  # noqa: PLC0415
+
+    modules = {base.__module__ for base in memory.__mro__ if issubclass(base, Memory)}
+    found: dict[str, str] = {}
+    for name in sorted(module for module in modules if module.partition(".")[0] != "memflow"):
+        package = name.rpartition(".")[0]
+        if package:
+            found.update(_texts(files(package), f"{package}/"))
+        else:
+            file = getattr(sys.modules.get(name), "__file__", None)
+            found[name] = Path(file).read_text(encoding="utf-8") if file else ""
+    return tuple(found.items())
+
+
+def _texts(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        if item.is_dir():
+            yield from _texts(item, f"{prefix}{item.name}/")
+        elif item.name.endswith((".py", ".md")):
+            yield f"{prefix}{item.name}", item.read_text(encoding="utf-8")

@@ -1,0 +1,90 @@
+"""What a step of the pipeline may use: its partition, the rows of its inputs, the models, progress and a clock.
+
+Steps are memflow/pipeline.py. Where rows and models come from does not belong here: resources/steps.py (the lake and
+model servers) and dry_run.py (memory and counting chats).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from memflow.benchmarks.api import Benchmark, States
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.chat.requests import Chat
+from memflow.memories.memory import Embedder, Tools
+from memflow.memories.registry import MemoryConfig
+from memflow.metrics.backends import MetricBackends
+from memflow.records import Probe, Score
+from memflow.run.timing import Clock
+
+Tables = Mapping[str, Sequence[Any]]
+"""Rows by table."""
+STATES = ("state.profiles", "state.variables", "state.changes", "state.entities")
+"""The tables of `States`, in the order of its fields."""
+
+
+class ModelProvider(Protocol):
+    """The models of one step. A model is opened when a step first asks for it."""
+
+    async def role(self, role: str) -> Chat:
+        """Return the chat of a role: simulator, backbone, annotator, verifier or judge."""
+
+    async def answering(self, assistant: str) -> Chat:
+        """Return the chat that answers for an assistant."""
+
+    async def tools(self, assistant: str) -> Tools:
+        """Return the chat and the embedder of an assistant's memory."""
+
+    async def embedder(self) -> Embedder:
+        """Return the embedder."""
+
+    def expect(self, total: int) -> Callable[[], None]:
+        """Announce the number of items of the step. Return what to call after each item."""
+
+
+class StepContext:
+    """One step on one partition.
+
+    Which attributes there are depends on the scope of the step: `dataset` and `files` for a data set, `domain` for a
+    domain, also `assistant` and `memory` for an assistant; `leaderboard` computes the scores for scope `all`.
+    """
+
+    dataset: Dataset
+    files: Mapping[str, Path]
+    benchmark: Benchmark
+    domain: Domain
+    assistant: str
+    memory: MemoryConfig
+    metric_backends: Callable[[Chat | None], MetricBackends]
+    leaderboard: Callable[[], list[Score]]
+
+    def __init__(
+        self,
+        models: ModelProvider,
+        read: Callable[[str, bool], list[Any]],
+        inputs: Mapping[str, bool],
+        clock: Clock | None = None,
+        **partition: Any,
+    ) -> None:
+        self.models = models
+        self.clock = clock
+        self._read = read
+        self._inputs = inputs
+        self.__dict__.update(partition)
+
+    def rows(self, table: str, *, vectors: bool = True) -> list[Any]:
+        """Return the rows of an input; none where this partition does not read it.
+
+        Without `vectors`, the vectors of entries may be missing. Raises KeyError for a table that is no input of the
+        step: its fingerprint would not cover the rows.
+        """
+        return self._read(table, vectors) if self._inputs[table] else []
+
+    def states(self) -> States:
+        """Return the state tables of the domain."""
+        return States(*(self.rows(table) for table in STATES))
+
+    def test_probes(self) -> list[Probe]:
+        """Return the probes of split `test`: those that every assistant answers."""
+        return [probe for probe in self.rows("question.probes") if probe.split == "test"]

@@ -1,0 +1,121 @@
+"""The steps that evaluate one assistant in one domain, and the leaderboard over all.
+
+How an episode is played is play.py, how a probe is answered answer.py, how verdicts become scores memflow/scoring.
+"""
+
+from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.domains import Domain
+from memflow.memories.registry import MemoryConfig
+from memflow.run.answer import answer_all
+from memflow.run.context import StepContext, Tables
+from memflow.run.evolution import Environment, events, evolves, live
+from memflow.run.play import Played
+from memflow.run.transcripts import entries_of, held_at, pasts_of, policies_of, said_of
+from memflow.scoring.attribution import attribute
+
+
+def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
+    """Return whether probes are asked while episodes are played: the memory evolves, or the domain requires it."""
+    return benchmark.plays_probes(domain) or evolves(memory, benchmark)
+
+
+async def play_episodes(context: StepContext) -> Tables:
+    """Play every episode with the assistant's memory."""
+    domain, assistant, memory = context.domain, context.assistant, context.memory
+    played = await _played(context) if memory.system.needs_playing else []
+    return {
+        "memory.transcripts": said_of(domain.name, assistant, played),
+        "memory.indexes": entries_of(domain.name, assistant, played),
+        "memory.policies": policies_of(domain.name, assistant, memory.values, played),
+        "memory.feedback": context.benchmark.rounds(domain, assistant, played),
+    }
+
+
+async def _played(context: StepContext) -> list[Played]:
+    domain, benchmark, memory, assistant = (
+        context.domain,
+        context.benchmark,
+        context.memory,
+        context.assistant,
+    )
+    turns, probes = context.rows("utterance.turns"), context.rows("question.probes")
+    simulator = await context.models.role("simulator")
+    episodes = benchmark.episodes(
+        domain, context.states(), turns, context.rows("feedback.sessions"), simulator, probes
+    )
+    chat, tools = await context.models.answering(assistant), await context.models.tools(assistant)
+    return await live(
+        Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
+        memory,
+        episodes,
+        memory.factory(tools),
+        benchmark.replier(domain, chat),
+        lived=context.models.expect(events(memory, benchmark, episodes)),
+        clock=context.clock,
+    )
+
+
+async def answer_probes(context: StepContext) -> Tables:
+    """Answer each probe with the memory as of the probe's checkpoint."""
+    probes = context.test_probes()
+    pasts = pasts_of(context.rows("memory.indexes"), context.rows("memory.transcripts"), probes)
+    chat = await context.models.answering(context.assistant)
+    tools = await context.models.tools(context.assistant)
+    replies = await answer_all(
+        context.benchmark,
+        context.domain,
+        context.assistant,
+        probes,
+        pasts,
+        context.memory.factory(tools),
+        chat,
+        answered=context.models.expect(len(probes)),
+        clock=context.clock,
+    )
+    return {"answer.replies": replies}
+
+
+async def score_replies(context: StepContext) -> Tables:
+    """Score each reply under the metrics of the benchmark."""
+    judged = context.benchmark.judge_prompts(context.domain, "score.verdicts")
+    judge = await context.models.role("judge") if judged else None
+    verdicts = await context.benchmark.verdicts(
+        context.domain, context.test_probes(), context.rows("answer.replies"), context.metric_backends(judge)
+    )
+    return {"score.verdicts": verdicts}
+
+
+async def attribute_failures(context: StepContext) -> Tables:
+    """Attribute each wrong answer to a write, read or utilization failure."""
+    attributions = attribute(
+        context.domain.name,
+        context.assistant,
+        context.memory.system,
+        said=context.rows("memory.transcripts"),
+        entries=context.rows("memory.indexes", vectors=False),
+        probes=context.test_probes(),
+        replies=context.rows("answer.replies"),
+        verdicts=context.rows("score.verdicts"),
+    )
+    return {"score.attributions": attributions}
+
+
+async def judge_claims(context: StepContext) -> Tables:
+    """Judge what the memory contains of the users' states at each checkpoint."""
+    domain, system = context.domain, context.memory.system
+    claims = []
+    if system.recalls_entries:
+        turns = context.rows("utterance.turns")
+        claims = context.benchmark.claims(domain, context.assistant, context.states(), turns)
+    if claims:
+        entries = context.rows("memory.indexes", vectors=False)
+        pasts = pasts_of(entries, context.rows("memory.transcripts"), claims)
+        held = held_at(pasts, claims, system.memory.bookkeeping_kinds)
+        judge = await context.models.role("judge")
+        claims = await context.benchmark.judge_claims(domain, claims, held, judge)
+    return {"score.claims": claims}
+
+
+async def publish_scores(context: StepContext) -> Tables:
+    """Compute the scores of every assistant in every domain."""
+    return {"score.leaderboard": context.leaderboard()}

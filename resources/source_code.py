@@ -1,0 +1,151 @@
+"""Digests of the code that a step uses: Python modules with what they import of memflow, and their prompts.
+
+Docstrings and comments do not count, except docstrings in modules named `answers`, which models receive as part of a
+schema. A digest depends on the Python version, whose syntax trees differ. The roots of a step: assets/fingerprints.py.
+"""
+
+import ast
+import os
+import sys
+from collections.abc import Collection, Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import memflow
+from memflow.fingerprint import digest
+from resources.file_cache import FileCache, FileState
+
+TEXTS = (".md", ".yaml")
+"""Files that count as text: prompts, personas, reference values."""
+SKIPPED = {"__pycache__", "cli", "page", "prompts"}
+MEMFLOW = Path(str(memflow.__file__)).parent
+
+
+class Source(NamedTuple):
+    """The digest of a module's code, and the modules of memflow that it imports."""
+
+    digest: str
+    imports: list[str]
+
+
+class SourceCode:
+    """Digests of modules and all that they import of memflow. `cache` keeps what was parsed between processes.
+
+    `plugins` are packages and modules that shared code only looks up: benchmarks and memories. Imports of them count in
+    other plug-ins, not in shared code such as a registry.
+    """
+
+    def __init__(self, cache_path: Path | None = None, plugins: Collection[str] = ()) -> None:
+        self.plugins = {*plugins, *_packages("memflow.benchmarks")}
+        self._cache = None if cache_path is None else FileCache(cache_path)
+        self._modules = dict(_modules("memflow", MEMFLOW))
+        self._sources: dict[str, Source] = {}
+        self._texts: dict[Path, list[str]] = {}
+        self._digests: dict[frozenset[str], str] = {}
+
+    def digest(self, roots: Iterable[str]) -> str:
+        """Return the digest of the roots and of what they import. A root is a module, or a package as a whole."""
+        key = frozenset(roots)
+        if key not in self._digests:
+            found = self.closure(key)
+            folders = {self._modules[name].parent for name in found}
+            texts = sorted(text for folder in folders for text in self._texts_of(folder))
+            self._digests[key] = digest([(name, self._source(name).digest) for name in found], texts)
+        return self._digests[key]
+
+    def closure(self, roots: Iterable[str]) -> list[str]:
+        """Return the modules that the roots consist of and import, sorted."""
+        waiting = [module for root in roots for module in self._members(root)]
+        found: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name in found:
+                continue
+            found.add(name)
+            shared = name.startswith("memflow.") and self._plugin(name) is None
+            for imported in self._source(name).imports:
+                if imported in self._modules and not (shared and self._plugin(imported)):
+                    waiting.append(imported)
+        return sorted(found)
+
+    def _members(self, root: str) -> list[str]:
+        """The modules of a package, or the module itself; outside of memflow, where it was imported from."""
+        if root not in self._modules and root.partition(".")[0] != "memflow":
+            file = getattr(sys.modules.get(root), "__file__", None)
+            if file is not None:
+                package = Path(file).name == "__init__.py"
+                self._modules |= dict(_modules(root, Path(file).parent)) if package else {root: Path(file)}
+        return [name for name in self._modules if name == root or name.startswith(f"{root}.")]
+
+    def _plugin(self, module: str) -> str | None:
+        """The plug-in that a module belongs to."""
+        parts = module.split(".")
+        return next(
+            (name for n in range(3, len(parts) + 1) if (name := ".".join(parts[:n])) in self.plugins), None
+        )
+
+    def _source(self, module: str) -> Source:
+        if module not in self._sources:
+            path = self._modules[module]
+            state = FileState.of(path.stat())
+            cached = None if self._cache is None else self._cache.get(str(path), state)
+            source = Source(*cached) if cached else _parsed(path)
+            if not cached and self._cache is not None and FileState.of(path.stat()) == state:
+                self._cache.put(str(path), state, [*source])
+            self._sources[module] = source
+        return self._sources[module]
+
+    def _texts_of(self, folder: Path) -> list[str]:
+        """The prompts and other texts beside the modules of a folder."""
+        if folder not in self._texts:
+            self._texts[folder] = [
+                path.read_text(encoding="utf-8")
+                for place in (folder, folder / "prompts")
+                for path in sorted(place.glob("*"))
+                if path.suffix in TEXTS
+            ]
+        return self._texts[folder]
+
+
+def _parsed(path: Path) -> Source:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imports |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        body = getattr(node, "body", None)
+        if path.stem != "answers" and isinstance(body, list):
+            node.body = [each for each in body if not _is_docstring(each)]  # type: ignore[attr-defined]
+    return Source(digest(ast.dump(tree)), sorted(name for name in imports if name.startswith("memflow.")))
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    """Whether a statement is a string alone: the docstring of a module, class, function or attribute."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _modules(package: str, folder: Path) -> Iterable[tuple[str, Path]]:
+    """The modules of a package and their files."""
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            name, ending = os.path.splitext(entry.name)  # noqa: PTH122  (no Path for each of hundreds of files)
+            if entry.is_dir() and entry.name not in SKIPPED:
+                yield from _modules(f"{package}.{entry.name}", Path(entry.path))
+            elif ending == ".py":
+                yield (package if name == "__init__" else f"{package}.{name}"), Path(entry.path)
+
+
+@cache
+def _packages(package: str) -> frozenset[str]:
+    """The packages directly below a package of memflow."""
+    folder = MEMFLOW.joinpath(*package.split(".")[1:])
+    return frozenset(
+        f"{package}.{path.name}" for path in folder.iterdir() if (path / "__init__.py").is_file()
+    )

@@ -1,0 +1,84 @@
+"""Runs a step of the pipeline on the lake: the rows of its inputs in, the rows of its tables out.
+
+Writing the rows, Dagster's events and fingerprints do not belong here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.chat.ledger import RequestContext
+from memflow.pipeline import WRITERS, Step, partition_key
+from memflow.records import Record, Score
+from memflow.run.context import StepContext, Tables
+from resources.lake import Lake
+from resources.library import Library
+from resources.metric_backends import instruments
+from resources.models import Chats, Models
+from resources.settings import Settings
+
+
+@dataclass(frozen=True)
+class StepRunner:
+    """Runs steps with the models and the tables of the settings."""
+
+    settings: Settings
+    lake: Lake
+    library: Library
+    models: Models
+    leaderboard: Callable[[], list[Score]] = list
+    """Computes the rows of the leaderboard."""
+
+    def run(
+        self, step: Step, run_id: str, *, dataset: str = "", domain: Domain | None = None, assistant: str = ""
+    ) -> Tables:
+        """Return the rows of a step's tables for one data set, domain, or domain and assistant."""
+        partition: dict[str, Any] = {"leaderboard": self.leaderboard}
+        inputs: Mapping[str, bool] = dict.fromkeys(step.inputs, True)
+        if dataset:
+            published = self.library.dataset(dataset)
+            partition |= {
+                "dataset": published,
+                "files": self.library.paths(published),
+                "benchmark": registry.benchmark(published.benchmark),
+            }
+        if domain is not None:
+            benchmark = registry.benchmark(domain.benchmark)
+            memory = self.settings.memory_of(assistant) if assistant else None
+            inputs = step.inputs_of(benchmark, domain, memory)
+            partition |= {
+                "benchmark": benchmark,
+                "domain": domain,
+                "assistant": assistant,
+                "memory": memory,
+                "metric_backends": partial(instruments, self.settings, benchmark.metric_backends(domain)),
+            }
+
+        def read(table: str, vectors: bool) -> list[Any]:
+            return self._read(table, vectors, domain, assistant)
+
+        async def work(chats: Chats) -> Tables:
+            return await step.function(StepContext(chats, read, inputs, perf_counter, **partition))
+
+        name = domain.name if domain else ""
+        context = RequestContext(run=run_id, stage=step.stage, domain=name, assistant=assistant)
+        return self.models.run(context, work)
+
+    def _read(self, table: str, vectors: bool, domain: Domain | None, assistant: str) -> list[Any]:
+        if domain is None:
+            return self.lake.read_all(table, self.lake.partitions(table))
+        if WRITERS[table].scope == "dataset":
+            return self._records(domain)
+        of_assistant = WRITERS[table].scope == "domain x assistant"
+        key = partition_key(domain.name, assistant if of_assistant else "")
+        return self.lake.read(table, key, vectors=vectors)
+
+    def _records(self, domain: Domain) -> list[Record]:
+        """The records of the domain's data sets that are in the lake. Raises MissingData where none is."""
+        available = set(self.lake.partitions("raw.records"))
+        found = [name for name in domain.datasets if name in available]
+        return self.lake.read_all("raw.records", found or domain.datasets)

@@ -1,0 +1,106 @@
+"""AMemGym agents with known knowledge: their replies, verdicts and scores, without a model."""
+
+import json
+from collections.abc import Callable, Mapping
+
+from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.states import History, histories
+from memflow.benchmarks.amemgym.verdicts import make_verdicts
+from memflow.benchmarks.api import AssistantResults
+from memflow.records import Probe, Reply, Score, Verdict
+
+Knows = Callable[[History, int, str], str | None]
+"""The value that an agent believes a variable has in a period; None if it does not know."""
+
+
+def perfect(history: History, period: int, name: str) -> str | None:
+    return history.periods[period][name]
+
+
+def frozen(history: History, period: int, name: str) -> str | None:
+    return history.periods[0][name]
+
+
+def one_period_late(history: History, period: int, name: str) -> str | None:
+    return history.periods[max(0, period - 1)][name]
+
+
+def forgets_after(periods: int) -> Knows:
+    def knows(history: History, period: int, name: str) -> str | None:
+        value = history.periods[period][name]
+        age = 0
+        while age < period and history.periods[period - age - 1][name] == value:
+            age += 1
+        return value if age <= periods else None
+
+    return knows
+
+
+def replies(made, knows: Knows, *, clumsy: bool = False) -> list[Reply]:
+    """Return the replies of an agent; a clumsy agent knows the states but never picks the right option."""
+    histories_by_user = histories(made.states)
+    option_for: dict[tuple[str, str, str], str] = {}
+    for probe in made.of_kind("choice"):
+        option_for[(probe.episode_id, probe.question, probe.revealed)] = probe.gold
+    found = []
+    for probe in made.probes:
+        history = histories_by_user[probe.episode_id]
+        values = {name: knows(history, probe.checkpoint, name) for name in probe.variables}
+        if probe.kind == "state":
+            parsed = json.dumps({name: value or "no idea" for name, value in values.items()})
+        else:
+            known = option_for.get(
+                (probe.episode_id, probe.question, json.dumps(values, ensure_ascii=False, indent=1))
+            )
+            others = [str(number) for number in range(1, len(probe.options) + 1) if str(number) != probe.gold]
+            parsed = others[0] if clumsy or known is None else known
+        found.append(reply(made, probe, parsed))
+    return found
+
+
+def reply(made, probe: Probe, parsed: str | None, reason: str | None = None) -> Reply:
+    return Reply(
+        domain=made.domain.name,
+        assistant="agent",
+        probe_id=probe.probe_id,
+        episode_id=probe.episode_id,
+        checkpoint=probe.checkpoint,
+        text=parsed,
+        parsed=parsed,
+        recalled=[],
+        recalled_sources=[],
+        reason=reason,
+    )
+
+
+def figures(
+    made, verdicts: list[Verdict], oracle: list[Verdict] | None = None
+) -> Mapping[tuple[str, str, str], Score]:
+    measured = AssistantResults(
+        domain=made.domain.name,
+        assistant="agent",
+        memory="agent",
+        model="test",
+        probes=made.probes,
+        verdicts=verdicts,
+        oracle=verdicts_of(made, perfect) if oracle is None else oracle,
+        none=[],
+        simulator="test",
+        scripted=False,
+    )
+    rows = AMemGym().scores(made.domain, measured)
+    assert len({(row.metric, row.variant, row.slice) for row in rows}) == len(rows)
+    return {(row.metric, row.variant, row.slice): row for row in rows}
+
+
+def verdicts_of(made, knows: Knows, *, clumsy: bool = False) -> list[Verdict]:
+    return make_verdicts(made.domain, made.probes, replies(made, knows, clumsy=clumsy))
+
+
+def overall(made, knows: Knows, *, clumsy: bool = False) -> dict[str, float]:
+    rows = figures(made, verdicts_of(made, knows, clumsy=clumsy))
+    return {
+        metric: row.value
+        for (metric, variant, part), row in rows.items()
+        if (variant, part) == ("standard", "all")
+    }

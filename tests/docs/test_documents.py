@@ -1,0 +1,120 @@
+"""The pages: links, commands, settings blocks and the site that `make docs` builds."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+from typer.main import get_command
+
+from memflow.cli import app
+from resources.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+)
+GENERATED = re.compile(r"reference/(cli|settings|tables|memories|domains|checks)\.md")
+COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:\S*/)?memflow\s+(.+)")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """Code blocks of a page in a language; those indented by four spaces (README, CONTRIBUTING) are commands."""
+    text = page.read_text(encoding="utf-8")
+    fenced = re.findall(rf"^( *)```{language}\b[^\n]*\n(.*?)^\1```", text, re.DOTALL | re.MULTILINE)
+    found = [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in fenced]
+    indented = language == "bash" and page.parent == ROOT
+    return found + (re.findall(r"(?:^ {4}.*\n)+", text, re.MULTILINE) if indented else [])
+
+
+def commands(page: Path) -> list[list[str]]:
+    """Arguments of every `memflow` command in the page's code blocks."""
+    lines = "\n".join(blocks(page, "bash")).replace("\\\n", " ")
+    # An SQL statement in quotes goes over several lines.
+    joined = re.sub(r'"[^"]*"', lambda quoted: " ".join(quoted[0].split()), lines)
+    found = [COMMAND.match(line.strip()) for line in joined.splitlines()]
+    return [shlex.split(match[1], comments=True) for match in found if match]
+
+
+def parse(arguments: list[str]) -> None:
+    """Parse a command line without running it. Raises an error that names an unknown command or option."""
+    command, path = get_command(app), "memflow"
+    context = command.make_context(path, list(arguments))
+    while hasattr(command, "resolve_command"):
+        name, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+        context = command.make_context(name, rest, parent=context)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_documented_command_exists(page: Path) -> None:
+    for arguments in commands(page):
+        try:
+            parse(arguments)
+        except (click.ClickException, Exception) as error:  # noqa: BLE001  (typer has exception types of its own)
+            pytest.fail(f"memflow {shlex.join(arguments)}: {error}")
+
+
+@pytest.mark.parametrize("arguments", [["unknown"], ["run", "--unknown"], ["show", "unknown"]])
+def test_an_unknown_command_or_option_is_an_error(arguments: list[str]) -> None:
+    with pytest.raises(Exception, match="unknown"):
+        parse(arguments)
+
+
+def test_pages_contain_commands() -> None:
+    assert sum(len(commands(page)) for page in PAGES) > 50
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_and_pictures_exist(page: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if not target.startswith(("http:", "https:")):
+            assert (page.parent / target).exists() or GENERATED.search(target), (
+                f"{page.name} links to {target}"
+            )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_files_of_the_repository_that_a_page_names_exist(page: Path) -> None:
+    named = re.findall(
+        r"`((?:memflow|assets|resources|sql|tests|bench|examples|docs)/[\w./-]+)`",
+        page.read_text(encoding="utf-8"),
+    )
+    missing = [name for name in named if not (ROOT / name).exists() and not GENERATED.search(name)]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_settings_blocks_are_valid(page: Path) -> None:
+    for block in blocks(page, "toml"):
+        table = tomllib.loads(block)
+        models = {name: {"kind": "scripted"} for name in table.get("roles", {}).values()}
+        if "project" not in table:
+            Settings(**{**table, "models": {**models, **table.get("models", {})}})
+
+
+def test_the_readme_has_at_most_600_words() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 600
+
+
+def test_the_site_builds_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert GENERATED.findall(
+        " ".join(path.as_posix() for path in tmp_path.rglob("*.html")).replace(".html", ".md")
+    )
+    for page in tmp_path.rglob("*.html"):
+        loaded = re.findall(
+            r"<(?:link|script|img|iframe|source)\b[^>]*?\b(?:href|src)=[\"']?((?:https?:)?//[^\"' >]+)",
+            page.read_text(encoding="utf-8"),
+        )
+        assert not loaded, f"{page.name} loads {loaded}"
+    styles = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.css"))
+    assert not re.findall(r"url\([\"']?(?:https?:)?//|@import", styles)

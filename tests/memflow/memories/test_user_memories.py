@@ -1,0 +1,158 @@
+"""A user's own memories: names from classes, entry points, what is no memory, and the code as part of the recipe."""
+
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from memflow.errors import BadSettings
+from memflow.memories.rag import Rag
+from memflow.memories.registry import MemoryConfig, find, fingerprint, handlers, resolve_user_memories
+from memflow.memories.user_memories import (
+    UserMemory,
+    entry_point_memories,
+    installed_memories,
+    load_memory,
+    memory_name,
+    source_files,
+)
+
+WHOLE = """
+from dataclasses import dataclass
+from memflow.memories.memory import Memory, Recall, parameter
+
+@dataclass
+class Shelf(Memory):
+    \"\"\"A shelf.\"\"\"
+
+    k: int = parameter(3, "Boards.", low=1)
+
+    async def write(self, messages): ...
+    async def read(self, query, frozen=True): return Recall()
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose modules can be imported; what is imported from it is forgotten afterwards."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(tmp_path)
+    installed_memories.cache_clear()
+    yield tmp_path
+    installed_memories.cache_clear()
+    for name in set(sys.modules) - before:
+        if str(tmp_path) in (getattr(sys.modules[name], "__file__", None) or ""):
+            del sys.modules[name]
+
+
+def package(place: Path, name: str, entries: str, version: str = "1.2") -> None:
+    """An installed package, as pip leaves it."""
+    folder = place / f"{name.replace('-', '_')}-{version}.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (folder / "entry_points.txt").write_text(f"[memflow.memories]\n{entries}\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("my_pkg.my_module:MyMemory", "my_memory"),
+        ("x:HTTPMemory", "http_memory"),
+        ("x:Mem0", "mem0"),
+        ("x:AMem", "a_mem"),
+        ("x:RAG2", "rag2"),
+        ("x:_Mine", "mine"),
+        ("x:Shelf_10", "shelf_10"),
+    ],
+)
+def test_memory_name_is_class_name_in_snake_case(path: str, name: str) -> None:
+    assert memory_name(path) == name
+
+
+def test_broken_package_does_not_affect_others(place: Path) -> None:
+    (place / "good_shelf.py").write_text(WHOLE)
+    (place / "bad_shelf.py").write_text("raise RuntimeError('no licence')")
+    package(place, "good-shelves", "shelf = good_shelf:Shelf\nrag = good_shelf:Shelf")
+    package(place, "bad-shelves", "broken = bad_shelf:Shelf")
+    own = installed_memories()
+    assert own["shelf"] == UserMemory(
+        "good_shelf:Shelf", package="good-shelves 1.2", origin="package good-shelves 1.2"
+    )
+    assert find("shelf", own).system.summary == "A shelf."
+    found = resolve_user_memories(own)
+    assert isinstance(found["shelf"], MemoryConfig) and len(handlers(own)) == len(handlers())
+    with pytest.raises(BadSettings, match=r"the memory broken of the package bad-shelves 1\.2: .*no licence"):
+        find("broken", own)
+    assert find("rag", own).system.memory is Rag, "ours stays ours"
+    assert "has the name of a shipped memory" in str(found["rag"])
+
+
+def test_name_offered_by_two_packages_is_unusable(place: Path) -> None:
+    package(place, "one", "shelf = a:Shelf")
+    package(place, "two", "shelf = b:Shelf")
+    with pytest.raises(BadSettings, match=r"packages? (one|two) 1\.2 and (one|two) 1\.2: several packages"):
+        find("shelf", installed_memories())
+
+
+def test_duplicate_entry_point_counts_once() -> None:
+    point = EntryPoint("shelf", "a:Shelf", "memflow.memories")
+    assert entry_point_memories([point, point])["shelf"].wrong == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("async def read", "async def reed", "lacks the methods read"),
+        ("@dataclass\n", "", r"k is not a parameter yet; put @dataclass above"),
+        ("@dataclass", "raise OSError('the disk')\n@dataclass", "cannot be imported: OSError: the disk"),
+        ("class Shelf", "class Shelf(", "cannot be imported: SyntaxError"),
+        ("k: int", "k", "cannot be imported: TypeError"),
+    ],
+)
+def test_load_memory_rejects_invalid_class(place: Path, old: str, new: str, said: str) -> None:
+    (place / "some_shelf.py").write_text(WHOLE.replace(old, new))
+    with pytest.raises(BadSettings, match=said):
+        load_memory("some_shelf:Shelf")
+
+
+def test_source_code_is_part_of_fingerprint(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = place / "shelves"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "oak.py").write_text(WHOLE)
+    (place / "pine.py").write_text(WHOLE)
+
+    def digests() -> list[str]:
+        own = {"oak": UserMemory("shelves.oak:Shelf"), "pine": UserMemory("pine:Shelf")}
+        found = [fingerprint(name, own) for name in own]
+        source_files.cache_clear()
+        return found
+
+    first = digests()
+    assert digests() == first
+    (folder / "helper.py").write_text("BOARDS = 3")
+    second = digests()
+    assert second[0] != first[0] and second[1] == first[1]
+    (place / "pine.py").write_text(WHOLE + "\n# planed")
+    assert digests()[1] != first[1]
+    assert source_files(Rag) == (), "the code of memflow is in every recipe as it is"
+
+
+def test_subclass_of_shipped_memory_uses_its_prompts(place: Path) -> None:
+    (place / "my_awi.py").write_text(
+        "from memflow.memories.awi.memory import Awi\nclass Mine(Awi):\n    '''Mine.'''\n"
+    )
+    system = find("mine", {"mine": UserMemory("my_awi:Mine")}).system
+    assert [prompt.name for prompt in system.prompts] == ["awi/update"]
+
+
+def test_malformed_prompt_error_names_memory(place: Path) -> None:
+    (place / "shelves2" / "prompts").mkdir(parents=True)
+    (place / "shelves2" / "__init__.py").touch()
+    (place / "shelves2" / "prompts" / "put.md").write_text("no front matter")
+    asking = "from memflow.memories.memory import Calls\n" + WHOLE + "\n    calls = Calls(chat_write=1)\n"
+    (place / "shelves2" / "oak.py").write_text(asking)
+    with pytest.raises(BadSettings, match=r"the memory oak: .*put\.md: the front matter"):
+        find("oak", {"oak": UserMemory("shelves2.oak:Shelf")})

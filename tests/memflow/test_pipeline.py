@@ -1,0 +1,93 @@
+"""Everything that states the order of the pipeline derives from memflow/pipeline.py."""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from generated import generate
+
+from assets.checks import check_steps
+from assets.definitions import build_defs
+from memflow.pipeline import JOBS, STEPS, WRITERS, markdown_table, steps_of, tables_of
+from memflow.records import TABLES
+from resources.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+TABLE = re.compile(r"\b(?:raw|state|utterance|question|feedback|memory|answer|score)\.[a-z_]+\b")
+
+
+def test_every_table_is_written_by_one_step() -> None:
+    written = [table for step in STEPS for table in step.writes]
+    assert sorted(written) == sorted(TABLES)
+    assert len(WRITERS) == len(written)
+
+
+def test_inputs_are_written_by_earlier_steps() -> None:
+    known: set[str] = set()
+    for step in STEPS:
+        assert set(step.inputs) <= known, step.name
+        assert set(step.conditional) <= set(step.inputs), step.name
+        known |= set(step.writes)
+
+
+def test_assets_have_the_inputs_and_the_order_of_the_steps(tmp_path: Path) -> None:
+    definitions = build_defs(Settings(home=tmp_path))
+    graph = definitions.resolve_asset_graph()
+    for step in STEPS:
+        for table in step.writes:
+            node = graph.get(dg.AssetKey(table.split(".")))
+            observed = {key for key in node.parent_keys if key.path[0] in ("simulator", "model")}
+            assert {".".join(key.path) for key in node.parent_keys - observed} == set(step.inputs)
+            assert bool(observed) == bool(set(step.models) - {"metric backends"}), table
+    for scope, (name, _) in JOBS.items():
+        made = definitions.resolve_job_def(name).asset_layer.executable_asset_keys
+        assert {".".join(key.path) for key in made} == set(tables_of(scope))
+
+
+def test_checks_cover_every_table_once() -> None:
+    assert sorted(table for tables in check_steps().values() for table in tables) == sorted(TABLES)
+    assert check_steps()["attributions_and_claims"] == ("score.attributions", "score.claims")
+
+
+def test_dry_run_runs_the_steps_that_call_models() -> None:
+    made = generate.__wrapped__("amemgym_demo", 1)
+    made.dry_run.run("domain x assistant", made.domain, "full")
+    ran = [step.step for step in made.dry_run.forecasts]
+    order = [step.name for step in STEPS if step.models]
+    assert ran == [name for name in order if name in ran]
+    assert set(order) - set(ran) == {"verdicts"}  # AMemGym's verdicts call no judge
+
+
+def test_table_of_the_documentation_is_current() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    section = text.partition("<!-- pipeline -->\n")[2].partition("\n<!-- /pipeline -->")[0]
+    assert section == markdown_table(), (
+        "replace the section by the output of memflow.pipeline.markdown_table()"
+    )
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_step_is_described(step) -> None:
+    assert step.description.endswith(".") and "\n" not in step.description
+    assert step in steps_of(step.scope)
+
+
+def test_other_modules_state_no_inputs() -> None:
+    """No module of assets/ or the dry run lists several tables in one literal: that would be a second statement."""
+    found = []
+    for path in [
+        *(ROOT / "assets").glob("*.py"),
+        ROOT / "memflow/run/dry_run.py",
+        ROOT / "memflow/cli/pipeline.py",
+    ]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Tuple | ast.List | ast.Dict)
+                and len(TABLE.findall(ast.unparse(node))) > 2
+            ):
+                found.append(f"{path.name}: {ast.unparse(node)[:80]}")
+    assert found == []
+    assert "question.probes" in inspect.getsource(inspect.getmodule(STEPS[0].__class__))

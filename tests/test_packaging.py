@@ -1,0 +1,49 @@
+"""The packaging files agree: locks, version, and the image's dependencies."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCKED = re.compile(r"^([a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==([^\s;]+)([^\\]*)\\$", re.MULTILINE)
+
+
+def locked(name: str) -> set[tuple[str, str, str]]:
+    """Name, version and environment marker of every package of a lock."""
+    return {
+        (package, version, marker.strip())
+        for package, version, marker in LOCKED.findall((ROOT / name).read_text(encoding="utf-8"))
+    }
+
+
+def test_the_development_lock_contains_the_runtime_lock() -> None:
+    runtime, development = locked("requirements.lock"), locked("requirements-dev.lock")
+    names = {package for package, _, _ in runtime}
+    assert {each[:2] for each in runtime} <= {each[:2] for each in development}
+    assert "dagster" in names and not names & {"pytest", "mkdocs", "ruff", "matplotlib"}
+
+
+def test_locks_are_hashed_and_name_no_index() -> None:
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert len(re.findall(r"^[a-z0-9]", text, re.MULTILINE)) == len(locked(name))
+        assert (
+            text.count("--hash=sha256:") > len(locked(name))
+            and "://" not in text
+            and "index" not in text.split()
+        )
+
+
+def test_the_image_installs_the_runtime_lock_only() -> None:
+    image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert "--require-hashes -r requirements.lock" in image and "requirements-dev" not in image
+
+
+def test_the_changelog_begins_with_the_current_version() -> None:
+    first = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert first and first[1] == PROJECT["version"]
+
+
+def test_the_package_declares_its_types() -> None:
+    assert (ROOT / "memflow" / "py.typed").exists()
