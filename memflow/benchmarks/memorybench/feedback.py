@@ -17,7 +17,8 @@ from memflow.benchmarks.memorybench.question import (
     user_message,
 )
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.users.action_model import action_probabilities, add_actions
+from memflow.benchmarks.memorybench.users.action_model import action_probabilities
+from memflow.benchmarks.memorybench.users.actions import add_actions
 from memflow.benchmarks.memorybench.users.reactions import react, satisfaction
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat, ChatMessage

@@ -13,7 +13,7 @@ from memflow.benchmarks.memorybench import dialogues, feedback, question
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.steps import draws
-from memflow.benchmarks.memorybench.users.action_model import add_actions
+from memflow.benchmarks.memorybench.users.actions import add_actions
 from memflow.chat.prompts import load
 from memflow.chat.requests import Chat
 from memflow.errors import RecallFailed

@@ -8,12 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.feedback import ANSWERS
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
-from memflow.benchmarks.memorybench.users.action_model import (
-    MAX_SATISFACTION,
-    MIN_SATISFACTION,
-    RoundActions,
-    round_actions,
-)
+from memflow.benchmarks.memorybench.users.action_model import MAX_SATISFACTION, MIN_SATISFACTION
+from memflow.benchmarks.memorybench.users.actions import RoundActions, round_actions
 from memflow.benchmarks.memorybench.users.reactions import METRIC_SCORED
 from memflow.checks.rules import Across, Between, Each, Expectation, PerDomain, Rule, Together, of_benchmark
 from memflow.records import FeedbackRound, Probe

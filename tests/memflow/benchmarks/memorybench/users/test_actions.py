@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.memorybench.users.action_model import add_actions, round_actions
+from memflow.benchmarks.memorybench.users.actions import add_actions, round_actions
 from memflow.records import FeedbackRound, Probe
 
 DEMO = find("memorybench_demo")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.memorybench.users.action_model import add_noise
+from memflow.benchmarks.memorybench.users.actions import add_noise
 
 # Of the paper's scores only their number and range are told; with every score equally frequent its figures come out.
 TABLE_21 = {0.2: 1.20, 0.3: 8.69, 0.4: 18.84, 0.5: 28.59, 0.8: 47.86, 1.0: 55.56, 1.2: 60.76}
