@@ -70,7 +70,7 @@ def test_all_domains_include_emotion(published) -> None:
 
 
 def test_raw_domains_select_everything(tmp_path: Path) -> None:
-    from telling import messages, sessions
+    from membench_files import messages, sessions
 
     for scene, agent, content in (
         ("participation", "First", [sessions(), sessions(1)]),
