@@ -4,6 +4,7 @@ A body runs the step, writes its rows and reports them. What a step does does no
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import dagster as dg
 from pydantic import Field
@@ -14,7 +15,7 @@ from assets.partitions import Partitions, parts
 from assets.report import described, report, usage_of
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key
 from memflow.run.context import Tables
-from memflow.run.recording import meta_of
+from memflow.run.recording import scripted_meta
 from resources.lake import RUN, Lake
 from resources.lance import LanceIndex
 from resources.leaderboard import leaderboard_rows
@@ -41,13 +42,15 @@ class SampleConfig(dg.Config):
     limit: int = Field(
         default=0,
         ge=0,
-        description="Users, test questions (MemoryBench), trajectories (MemBench) or contexts (CoMem); 0 is all.",
+        description="How many users, test questions, trajectories, contexts or episodes to take; 0 takes all.",
     )
 
 
-def build(partitions: Partitions, settings: Settings) -> Sequence[dg.AssetsDefinition]:
+def build(
+    partitions: Partitions, settings: Settings, fingerprints: Fingerprints
+) -> Sequence[dg.AssetsDefinition]:
     """Return the assets of every step, in the order of the pipeline."""
-    return [_assets(step, partitions, settings) for step in STEPS]
+    return [_assets(step, partitions, settings, fingerprints) for step in STEPS]
 
 
 def model_keys(step: Step) -> list[list[str]]:
@@ -63,7 +66,9 @@ def model_keys(step: Step) -> list[list[str]]:
     return [key for number, key in enumerate(found) if key not in found[:number]]
 
 
-def _assets(step: Step, partitions: Partitions, settings: Settings) -> dg.AssetsDefinition:
+def _assets(
+    step: Step, partitions: Partitions, settings: Settings, fingerprints: Fingerprints
+) -> dg.AssetsDefinition:
     limited = SampleConfig.to_fields_dict() if step.scope == "domain" else None
 
     @dg.multi_asset(
@@ -84,21 +89,18 @@ def _assets(step: Step, partitions: Partitions, settings: Settings) -> dg.Assets
     def assets(
         context: dg.AssetExecutionContext,
         lake: dg.ResourceParam[Lake],
-        library: dg.ResourceParam[Library],
+        data: dg.ResourceParam[Library],
         models: dg.ResourceParam[Models],
-        fingerprints: dg.ResourceParam[Fingerprints],
         index: dg.ResourceParam[LanceIndex],
         warehouse: dg.ResourceParam[Warehouse],
     ) -> Iterator[dg.MaterializeResult]:
         where, assistant = parts(context) if context.has_partition_key else (ALL, "")
-        runner = StepRunner(
-            settings, lake, library, models, lambda: leaderboard_rows(settings, lake, warehouse)
-        )
+        runner = StepRunner(settings, lake, data, models, lambda: leaderboard_rows(settings, lake, warehouse))
         run_id = context.run.run_id
         if step.scope in ("dataset", "all"):
             tables = runner.run(step, run_id, dataset=where if step.scope == "dataset" else "")
             fingerprint = fingerprints.step(step, where)
-            provenance = meta_of(tables["raw.records"]) if step.scope == "dataset" else {}
+            provenance = scripted_meta(tables["raw.records"]) if step.scope == "dataset" else {}
         else:
             domain = settings.domain(where)
             if step.scope == "domain":
@@ -119,7 +121,7 @@ def _assets(step: Step, partitions: Partitions, settings: Settings) -> dg.Assets
         }
         more = _publish(tables, where, assistant, index, warehouse)
         if step.scope == "dataset":
-            published = library.dataset(where)
+            published = data.dataset(where)
             more = {"licence": published.licence, "origin": published.origin}
         for table, written in facts.items():
             yield report(table, tables[table], written.digest, usage, **more)
@@ -129,7 +131,7 @@ def _assets(step: Step, partitions: Partitions, settings: Settings) -> dg.Assets
 
 def _publish(
     tables: Tables, domain: str, assistant: str, index: LanceIndex, warehouse: Warehouse
-) -> dict[str, dg.MetadataValue]:
+) -> dict[str, Any]:
     """Write what is made of tables besides the lake: the search index of entries, and memflow.duckdb."""
     if "memory.indexes" in tables:
         index.rebuild(domain, assistant, tables["memory.indexes"])

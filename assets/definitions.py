@@ -3,6 +3,7 @@
 The order of the pipeline is memflow/pipeline.py. Only here are resources built.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
@@ -12,9 +13,11 @@ from assets.fingerprints import Fingerprints
 from assets.partitions import Partitions
 from memflow.pipeline import STEPS
 from resources import settings as settings_file
+from resources.added_partitions import with_added_partitions
+from resources.configurable import configurable_resources
 from resources.lance import LanceIndex
 from resources.ledger import SqlLedger
-from resources.models import Models
+from resources.models import Models, VllmServers
 from resources.settings import Settings
 from resources.warehouse import Warehouse
 
@@ -22,40 +25,50 @@ from resources.warehouse import Warehouse
 def build_resources(
     settings: Settings, budget: Any = None, fingerprints: Fingerprints | None = None
 ) -> dict[str, Any]:
-    """The resources of the settings, by name; those of `fingerprints` where they are built already."""
+    """Return what the resources provide, by name, for one process; with the lake and the library of `fingerprints`."""
     fingerprints = fingerprints or Fingerprints.of(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
+    ledger, servers = SqlLedger(settings.ledger_url), VllmServers(settings.models)
     return {
         "lake": fingerprints.lake,
         "warehouse": Warehouse(fingerprints.lake, settings.warehouse_path),
         "index": LanceIndex(str(settings.home / "lance")),
-        "library": fingerprints.library,
-        "models": Models(settings, SqlLedger(settings.ledger_url), budget),
-        "fingerprints": fingerprints,
+        "data": fingerprints.library,
+        "ledger": ledger,
+        "vllm": servers,
+        "models": Models(settings, ledger, budget, servers),
     }
 
 
-def build_defs(settings: Settings, resources: dict[str, Any] | None = None) -> dg.Definitions:
-    """The definitions of the settings. `resources` are the resources, where they are not those of the settings."""
-    resources = resources or build_resources(settings)
+def build_defs(
+    settings: Settings,
+    resource_overrides: Mapping[str, Any] | None = None,
+    fingerprints: Fingerprints | None = None,
+) -> dg.Definitions:
+    """Return the definitions of the settings.
+
+    `resource_overrides` replace all resources, for a process that shares one ledger and one client between its runs.
+    """
+    settings.home.mkdir(parents=True, exist_ok=True)
+    fingerprints = fingerprints or Fingerprints.of(settings)
     partitions = Partitions.of(settings)
     return dg.Definitions(
         assets=[
-            *observed(partitions, settings, resources["fingerprints"]),
-            *assets.build(partitions, settings),
+            *observed(partitions, settings, fingerprints),
+            *assets.build(partitions, settings, fingerprints),
         ],
         asset_checks=checks.build(partitions, settings),
         jobs=jobs.build(),
         schedules=jobs.schedules(partitions),
         sensors=[automation.regeneration(settings.sensor_seconds)],
-        resources={name: _described(name, hand) for name, hand in resources.items()},
+        resources=dict(resource_overrides or configurable_resources(settings)),
         # A step costs seconds of start-up in a process of its own, so a run is one process.
         executor=dg.in_process_executor,
     )
 
 
 def observed(partitions: Partitions, settings: Settings, fingerprints: Fingerprints) -> list[dg.SourceAsset]:
-    """The models, as the graph sees them."""
+    """Return the models as observable source assets."""
 
     def simulator(stage: str) -> dg.SourceAsset:
         return models.simulator(
@@ -71,12 +84,7 @@ def observed(partitions: Partitions, settings: Settings, fingerprints: Fingerpri
     ]
 
 
-def _described(name: str, hand: Any) -> dg.ResourceDefinition:
-    description = (type(hand).__doc__ or name).strip().splitlines()[0]
-    return dg.ResourceDefinition(resource_fn=lambda _: hand, description=description)
-
-
 @dg.definitions
 def defs() -> dg.Definitions:
-    """The definitions of memflow.toml."""
-    return build_defs(settings_file.load())
+    """Return the definitions of memflow.toml, with the partitions that the command line added."""
+    return build_defs(with_added_partitions(settings_file.load()))

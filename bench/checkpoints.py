@@ -31,7 +31,7 @@ from typing import Any
 
 from bench.memories_bm25 import drawn
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import LedgeredChat, RequestContext
@@ -43,7 +43,7 @@ from memflow.memories.registry import memory_factory
 from memflow.records import Probe, Turn
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
 from resources.stub import stub_process
@@ -169,7 +169,7 @@ async def made(folder: Path, contexts: int, messages: int) -> tuple[list[Turn], 
     records = benchmark.records(source, {path.name: path})
     nobody: Any = None  # neither turns nor keys by rule ask anybody
     turns = await benchmark.turns(DOMAIN, records, States(), nobody)
-    keys = await benchmark.keys(DOMAIN, records, turns, None)
+    keys = await benchmark.gold_labels(DOMAIN, records, turns, None)
     return turns, await benchmark.probes(DOMAIN, records, States(), turns, nobody, keys)
 
 
@@ -206,8 +206,8 @@ async def walk(
     """Play, and ask. Raises SystemExit where anything was lost."""
     benchmark, remembered = CoMem(), memory_factory(memory, Tools(writing, HashingEmbedder()))
     played = await play_all(benchmark.episodes(DOMAIN, States(), turns, [], writing), remembered, None)
-    said, entries = said_of(DOMAIN.name, memory, played), entries_of(DOMAIN.name, memory, played)
-    pasts = pasts_of(entries, said, probes)
+    said, entries = transcript_rows(DOMAIN.name, memory, played), entry_rows(DOMAIN.name, memory, played)
+    pasts = episode_histories(entries, said, probes)
     replies = await answer_all(benchmark, DOMAIN, memory, probes, pasts, remembered, answering)
     lost = [row.reason for row in (*said, *replies) if row.reason]
     if lost or len(said) != len(turns) or len(replies) != len(probes):

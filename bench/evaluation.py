@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.player import users_file
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
 from memflow.chat.ledger import LedgeredChat, RequestContext
@@ -39,7 +39,7 @@ from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
 from resources.stub import stub_process
@@ -86,8 +86,8 @@ async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluated:
         remembered = memory_factory(MEMORY, Tools(playing, embedder))
         played = await play_all(episodes, remembered, benchmark.replier(domain, playing))
         between = time.perf_counter()
-        said, entries = said_of(domain.name, MEMORY, played), entries_of(domain.name, MEMORY, played)
-        pasts = pasts_of(entries, said, probes)
+        said, entries = transcript_rows(domain.name, MEMORY, played), entry_rows(domain.name, MEMORY, played)
+        pasts = episode_histories(entries, said, probes)
         remembered = memory_factory(MEMORY, Tools(asking, embedder))
         replies = await answer_all(benchmark, domain, MEMORY, probes, pasts, remembered, asking)
         ended, cpu = time.perf_counter(), time.process_time() - used

@@ -26,7 +26,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
 from memflow.chat.ledger import LedgeredChat, RequestContext
@@ -35,7 +35,7 @@ from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
-from memflow.run.play import Played, play_all
+from memflow.run.play import PlayedEpisode, play_all
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
 from resources.stub import stub_process
@@ -103,7 +103,7 @@ def users_file(folder: Path) -> tuple[Path, bool]:
     return drawn, False
 
 
-async def play_users(url: str, users: Path, ledger: SqlLedger) -> tuple[list[Played], float, float]:
+async def play_users(url: str, users: Path, ledger: SqlLedger) -> tuple[list[PlayedEpisode], float, float]:
     """The first 12 users as they were played, and the seconds it took: of the clock, and of this process."""
     benchmark, domain = AMemGym(), find("amemgym_base").limited(USERS)
     source = dataset("amemgym_v1_base")

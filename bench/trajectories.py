@@ -36,7 +36,7 @@ import numpy as np
 from bench.memories_bm25 import drawn
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import find_kind
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory, turn_rows
@@ -46,7 +46,7 @@ from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder
 from resources.ledger import SqlLedger
@@ -150,8 +150,8 @@ async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], le
         chat = LedgeredChat(served, ledger, account)
         remembered = memory_factory(memory, Tools(chat, embedder))
         played = await play_all(benchmark.episodes(domain, States([]), turns, [], chat), remembered, None)
-        said, entries = said_of(domain.name, memory, played), entries_of(domain.name, memory, played)
-        pasts = pasts_of(entries, said, probes)
+        said, entries = transcript_rows(domain.name, memory, played), entry_rows(domain.name, memory, played)
+        pasts = episode_histories(entries, said, probes)
         replies = await answer_all(benchmark, domain, memory, probes, pasts, remembered, chat)
     lost = [row.reason for row in (*said, *replies) if row.reason]
     if lost or len(said) != len(turns):

@@ -4,9 +4,9 @@ Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the 
 from STEPS. The functions of the steps are memflow/run/generation.py and evaluation.py.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -25,7 +25,7 @@ class Step:
     """A step of the pipeline: rows of its inputs in, rows of its tables out."""
 
     name: str
-    function: Callable[[StepContext], Awaitable[Tables]]
+    function: Callable[[StepContext], Coroutine[Any, Any, Tables]]
     scope: Scope
     writes: Mapping[str, str]
     """The tables, each with a remark for its description."""

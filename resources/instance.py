@@ -84,6 +84,21 @@ def dagster_home(home: Path) -> Path:
     return folder
 
 
+def workspace_file(folder: Path, working_directory: Path) -> Path:
+    """Write the workspace of the code location `memflow` to the instance's folder. Return its path.
+
+    Modules are looked up in `working_directory` first, so that it may contain a memory of the user's own.
+    """
+    location = {
+        "module_name": "assets.definitions",
+        "location_name": "memflow",
+        "working_directory": str(working_directory),
+    }
+    file = folder / "workspace.yaml"
+    file.write_text(yaml.safe_dump({"load_from": [{"python_module": location}]}), encoding="utf-8")
+    return file
+
+
 def _missing_event_log(found: bytes, example: str) -> str:
     """Return the entry that an edited dagster.yaml lacks; nothing where it names a storage of the user's choice."""
     try:

@@ -4,7 +4,7 @@ Which model plays which role the settings say; how one is asked is chat.py, how 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -87,13 +87,18 @@ class Chats:
 class Models:
     """Opens chats, runs asynchronous work with them, and keeps the ledger. Close it when the process is done."""
 
-    def __init__(self, settings: Settings, ledger: SqlLedger, budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: SqlLedger,
+        budget: Budget | None = None,
+        servers: "VllmServers | None" = None,
+    ) -> None:
         self.settings = settings
         self.ledger = ledger
         self.budget = budget
         self.watch: Watch = lambda account, done, total: None
-        self._servers = ExitStack()
-        self._urls: dict[str, str] = {}
+        self.servers = servers or VllmServers(settings.models)
         self._answers: dict[str, bool] = {}
 
     def run(self, account: RequestContext, work: Callable[[Chats], Awaitable[T]]) -> T:
@@ -115,7 +120,7 @@ class Models:
             return ScriptedChat(
                 handlers(self.settings.own_memories()), name=model.fingerprint(), sampling=model.sampling()
             )
-        url = self._url(name, model)
+        url = model.url if model.kind == "endpoint" else self.servers.url(name)
         chat = OpenAIChat(
             url=url,
             model=model.served_as,
@@ -144,21 +149,35 @@ class Models:
 
     def close(self) -> None:
         """End the servers that were started, and close the ledger."""
-        self._servers.close()
+        self.servers.close()
         self.ledger.close()
 
-    def _url(self, name: str, model: Model) -> str:
-        if model.kind == "endpoint":
-            return model.url
+
+class VllmServers:
+    """Starts the vLLM server of a model when it is first used. Close it to end the servers."""
+
+    def __init__(self, models: Mapping[str, Model]) -> None:
+        self._models = models
+        self._stack = ExitStack()
+        self._urls: dict[str, str] = {}
+
+    def url(self, name: str) -> str:
+        """Return the address of a model's server, started if necessary."""
         if name not in self._urls:
+            model = self._models[name]
             server = VllmServer(
                 model=model.model,
                 executable=model.executable,
                 arguments=model.arguments,
                 adapter=_adapter(model),
             )
-            self._urls[name] = self._servers.enter_context(server)
+            self._urls[name] = self._stack.enter_context(server)
         return self._urls[name]
+
+    def close(self) -> None:
+        """End the servers."""
+        self._stack.close()
+        self._urls.clear()
 
 
 def _adapter(model: Model) -> Adapter | None:

@@ -1,35 +1,91 @@
-"""`memflow dev`: the Dagster UI and its daemon, on the instance that `memflow run` writes to."""
+"""`memflow dev`: Dagster's webserver and daemon, on the instance that `memflow run` writes to."""
 
 import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
 
 from memflow.cli.selection import front_of
+from memflow.errors import MemflowError
+
+POLL_S = 0.2
+GRACE_S = 20.0
 
 
 def dev(
     ctx: typer.Context,
     port: Annotated[int, typer.Option(help="The port of the UI.")] = 3000,
     host: Annotated[
-        str, typer.Option(help="The address it listens on; loopback, unless you say otherwise.")
+        str, typer.Option(help="The address that the UI listens on; the loopback address by default.")
     ] = "127.0.0.1",
 ) -> None:
-    """Open the Dagster UI on this settings' instance. Ends with Ctrl-C."""
-    from resources.instance import EVENT_BATCHES, dagster_home
+    """Open the Dagster UI on the instance of these settings. End it with Ctrl-C.
+
+    The UI and the daemon load the code location `memflow`. They end together, and with this process.
+    """
+    from resources.instance import EVENT_BATCHES, dagster_home, workspace_file
 
     front = front_of(ctx)
     settings = front.load()
+    folder = dagster_home(settings.home)
     environment = {
         **EVENT_BATCHES,
         **os.environ,
-        "DAGSTER_HOME": str(dagster_home(settings.home)),
+        "DAGSTER_HOME": str(folder),
         "MEMFLOW_HOME": str(settings.home),
     }
     if front.settings is not None:
         environment["MEMFLOW_SETTINGS"] = str(front.settings.absolute())
-    where = ["-w", "workspace.yaml"] if Path("workspace.yaml").is_file() else ["-m", "assets.definitions"]
-    program = Path(sys.executable).with_name("dagster")
-    os.execve(program, [str(program), "dev", *where, "-h", host, "-p", str(port)], environment)
+    workspace = ["-w", str(workspace_file(folder, Path.cwd()))]
+    webserver = ["dagster_webserver", *workspace, "-h", host, "-p", str(port)]
+    daemon = ["dagster._daemon", "run", *workspace]
+    typer.echo(f"Dagster UI on http://{host}:{port} (Ctrl-C ends it)", err=True)
+    ended = _run_together([[sys.executable, "-m", *each] for each in (webserver, daemon)], environment)
+    if ended:
+        raise MemflowError(f"Dagster's {ended} ended; see its messages above, fix the cause, then rerun")
+
+
+def _run_together(commands: list[list[str]], environment: dict[str, str]) -> str:
+    """Run programs until one ends or this process is asked to end. Return the module that ended by itself."""
+    from resources.process import default_signals
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    # In the process group of this one, so that Ctrl-C and a kill of the group reach all of them.
+    children = [
+        subprocess.Popen(each, env=environment, preexec_fn=default_signals())  # noqa: PLW1509
+        for each in commands
+    ]
+    try:
+        while True:
+            for command, child in zip(commands, children, strict=True):
+                if child.poll() is not None:
+                    return command[2]
+            time.sleep(POLL_S)
+    except KeyboardInterrupt:
+        return ""
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        _end(children)
+
+
+def _end(children: list[subprocess.Popen[bytes]]) -> None:
+    """Ask processes to end, and kill those that have not after GRACE_S."""
+    for child in children:
+        child.terminate()
+    deadline = time.monotonic() + GRACE_S
+    for child in children:
+        try:
+            child.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()

@@ -14,7 +14,7 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
-    from memflow.run.recording import Made, Source
+    from memflow.run.recording import RecordedRun, Source
     from resources.lake import Lake
 
 PLAYED = "memory.transcripts"
@@ -34,13 +34,13 @@ def transcript(
 
     One message a line, after a header that says who spoke, with which models and from which data.
     """
-    from memflow.run.recording import file_of, read
+    from memflow.run.recording import read, recording_text
     from resources.lake import Lake
 
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
     made = _made(lake, settings.domain(domain), assistant)
-    text = file_of(made, lake.read(PLAYED, f"{domain}/{assistant}"))
+    text = recording_text(made, lake.read(PLAYED, f"{domain}/{assistant}"))
     write(file, text, force)
     header, _ = read(text)
     told: dict[str, Any] = {"file": str(file), **header.model_dump()}
@@ -59,9 +59,9 @@ def transcript(
     )
 
 
-def _made(lake: "Lake", domain: "Domain", assistant: str) -> "Made":
+def _made(lake: "Lake", domain: "Domain", assistant: str) -> "RecordedRun":
     """What the run was made with, as it was kept when it was played. Raises BadInput saying what there is."""
-    from memflow.run.recording import SCRIPTED, Made
+    from memflow.run.recording import SCRIPTED, RecordedRun
 
     partition = f"{domain.name}/{assistant}"
     facts = lake.facts(PLAYED, partition)
@@ -74,7 +74,7 @@ def _made(lake: "Lake", domain: "Domain", assistant: str) -> "Made":
             f"{partition} was played by an older memflow, which did not keep who spoke; "
             f"`memflow run --force --domain {domain.name} --assistant {assistant}` plays it from the ledger"
         )
-    return Made(
+    return RecordedRun(
         benchmark=domain.benchmark,
         domain=domain.name,
         assistant=assistant,

@@ -58,7 +58,7 @@ class PlannedRun:
 
     @property
     def name(self) -> str:
-        """The job and its partition: `evaluate_memory amemgym_demo · full`."""
+        """The job and its partition: `evaluate_memory DOMAIN · full`."""
         assistant, multiple, domain = (self.partition or "").partition("|")
         return f"{self.job} {f'{domain} · {assistant}' if multiple else self.partition or ''}".strip()
 
@@ -132,7 +132,7 @@ class Executor:
         self.settings = settings
         self.models = resources["models"]
         self.models.watch = lambda context, done, total: watcher.step(context.stage, done, total)
-        self._definitions = build_defs(settings, resources)
+        self._definitions = build_defs(settings, resources, fingerprints)
         self._stack = ExitStack()
 
     def __enter__(self) -> "Executor":

@@ -22,6 +22,7 @@ from memflow.cli.selection import (
     SimulatorOption,
     UrlOption,
     VerifierOption,
+    front_of,
     select,
 )
 
@@ -93,10 +94,12 @@ def run(
     from memflow.cli.pipeline import RunRequest, run_pipeline
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
+    from resources.added_partitions import add_partitions
     from resources.limits import Budget
 
     limits = Budget(calls=budget_calls or None, tokens=budget_tokens or None, cost=budget or None)
     request = RunRequest(selection.domains, selection.assistants, selection.limit, force or again)
+    add_partitions(front_of(ctx).load(), selection.settings, selection.domains, selection.assistants)
     with ProgressWatcher() as watcher:
         outcome = run_pipeline(selection.settings, request, watcher, limits)
     summary = Summary.of(selection, outcome)

@@ -1,1 +1,1 @@
-"""Play episodes, answer probes, and keep what was played: the parts of a run that every benchmark shares."""
+"""The steps of the pipeline, the player and the dry run: the code that every benchmark shares."""

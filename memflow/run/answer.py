@@ -1,6 +1,6 @@
-"""Putting probes to an assistant: restore its memory at the checkpoint, recall, ask, keep the reply.
+"""Answering probes: restore the memory as of the checkpoint, recall, ask the assistant, record the reply.
 
-Nothing is played and nothing is written here: a probe never changes a memory. What a reply is worth, scores say.
+A probe never changes a memory. Scoring replies does not belong here.
 """
 
 import asyncio
@@ -17,17 +17,17 @@ from memflow.memories.baselines import Oracle
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import Memory, Recall
 from memflow.records import Probe, Reply
-from memflow.run.timing import Clock, Watch, measured
+from memflow.run.timing import Clock, OperationTimer, timed
 
 READING = 256
-"""Probes that read their memories at once, and so how many restored memories there are at a time, about."""
+"""Probes that read concurrently: a bound on the restored memories in RAM."""
 
 RANKED = 10
-"""Entries of a ranking that a reply keeps: what recall@10 looks at."""
+"""Entries of the ranking that a reply stores, for recall@10."""
 
 
 @dataclass(frozen=True)
-class Past:
+class EpisodeHistory:
     """The entries of a played episode, and the sequence number of each checkpoint and of each message that a probe
     is asked after."""
 
@@ -36,7 +36,7 @@ class Past:
     messages: Mapping[str, int] = field(default_factory=dict)
 
     def at(self, checkpoint: int) -> EntryStore:
-        """The store as it was when `checkpoint` was reached."""
+        """Return the store as of a checkpoint."""
         return EntryStore.restored(self.items, self.checkpoints[checkpoint])
 
     def sequence(self, probe: Probe) -> int:
@@ -45,12 +45,12 @@ class Past:
         if probe.after is None:
             return self.checkpoints[probe.checkpoint]
         if probe.after not in self.messages:
-            raise unplayed(probe)
+            raise not_played(probe)
         return self.messages[probe.after]
 
 
-def unplayed(probe: Probe) -> BadInput:
-    """The error of a probe that is asked after a message which was not played."""
+def not_played(probe: Probe) -> BadInput:
+    """Return the error for a probe whose message was not played."""
     return BadInput(f"{probe.probe_id} is asked after {probe.after}, which was not played")
 
 
@@ -59,19 +59,18 @@ async def answer_all(
     domain: Domain,
     assistant: str,
     probes: Sequence[Probe],
-    pasts: Mapping[str, Past],
+    pasts: Mapping[str, EpisodeHistory],
     remember: Callable[[EntryStore], Memory],
     chat: Chat,
     *,
     answered: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
 ) -> list[Reply]:
-    """Every probe asked, in the order of `probes`; all at once, bounded by the chat's own limit.
+    """Answer probes concurrently, bounded by the chat; replies are in the order of `probes`.
 
-    Probes are begun one by one, so that answers are taken in while others are still prepared. `answered` is called
-    after every probe. Probes of one checkpoint share one restored memory, which goes when the last of them has read it;
-    READING probes read at once. A probe whose memory fails is a reply with its reason. With a `clock`, reading is
-    measured.
+    `answered` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after the
+    last of them has read it. A probe whose memory fails yields a reply with a reason. With a `clock`, reads are timed.
+    Raises BudgetSpent and EndpointDown.
     """
     turn, reading = asyncio.Lock(), asyncio.Semaphore(READING)
     memories: dict[_Place, Memory] = {}
@@ -84,7 +83,7 @@ async def answer_all(
             store = EntryStore() if past is None else EntryStore.restored(past.items, past.sequence(probe))
             memory = remember(store)
             if past is None and probe.after is not None and memory.needs_playing:
-                raise unplayed(probe)
+                raise not_played(probe)
             memories[place] = memory
         return memories[place]
 
@@ -96,7 +95,7 @@ async def answer_all(
 
     async def read(probe: Probe) -> _Read:
         async with turn:
-            await asyncio.sleep(0)  # the loop attends to what has come in meanwhile
+            await asyncio.sleep(0)  # let the loop process answers that have arrived
         async with reading:
             try:
                 return await _read(benchmark, domain, probe, memory_of(probe), clock)
@@ -125,7 +124,7 @@ async def answer_one(
     chat: Chat,
     clock: Clock | None = None,
 ) -> Reply:
-    """One probe asked of a memory, restored or alive: nothing of it changes."""
+    """Answer one probe with a restored or running memory, without changing it."""
     try:
         read = await _read(benchmark, domain, probe, memory, clock)
         return await _ask(benchmark, domain, assistant, probe, read, chat)
@@ -139,7 +138,7 @@ _Place = tuple[str, int, str | None]
 
 
 def _place(probe: Probe) -> _Place:
-    """Where probes share one restored memory."""
+    """The key of the restored memory that probes share."""
     return probe.episode_id, probe.checkpoint, probe.after
 
 
@@ -150,11 +149,11 @@ def _failed(domain: Domain, assistant: str, probe: Probe, wrong: Exception) -> R
 
 @dataclass(frozen=True)
 class _Read:
-    """What came of reading a memory for a probe: no memory is held while its model is asked."""
+    """The result of reading a memory for a probe, so that the memory can be freed before the model answers."""
 
     recall: Recall = field(default_factory=Recall)
     told: str | None = None
-    took: Watch | None = None
+    took: OperationTimer | None = None
     ranks: bool = False
 
 
@@ -165,7 +164,7 @@ async def _read(
         return _Read()
     told = probe.revealed if isinstance(memory, Oracle) else None
     query = benchmark.question(domain, probe, Recall(), told).query
-    recall, took = await measured(memory.read(query), clock)
+    recall, took = await timed(memory.read(query), clock)
     return _Read(recall, told, took, memory.ranks_entries)
 
 

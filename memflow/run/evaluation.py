@@ -8,9 +8,9 @@ from memflow.benchmarks.domains import Domain
 from memflow.memories.registry import MemoryConfig
 from memflow.run.answer import answer_all
 from memflow.run.context import StepContext, Tables
-from memflow.run.evolution import Environment, events, evolves, live
-from memflow.run.play import Played
-from memflow.run.transcripts import entries_of, held_at, pasts_of, policies_of, said_of
+from memflow.run.evolution import Environment, count_events, evolves, play_assistant
+from memflow.run.play import PlayedEpisode
+from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 from memflow.scoring.attribution import attribute
 
 
@@ -24,14 +24,14 @@ async def play_episodes(context: StepContext) -> Tables:
     domain, assistant, memory = context.domain, context.assistant, context.memory
     played = await _played(context) if memory.system.needs_playing else []
     return {
-        "memory.transcripts": said_of(domain.name, assistant, played),
-        "memory.indexes": entries_of(domain.name, assistant, played),
-        "memory.policies": policies_of(domain.name, assistant, memory.values, played),
+        "memory.transcripts": transcript_rows(domain.name, assistant, played),
+        "memory.indexes": entry_rows(domain.name, assistant, played),
+        "memory.policies": policy_rows(domain.name, assistant, memory.values, played),
         "memory.feedback": context.benchmark.rounds(domain, assistant, played),
     }
 
 
-async def _played(context: StepContext) -> list[Played]:
+async def _played(context: StepContext) -> list[PlayedEpisode]:
     domain, benchmark, memory, assistant = (
         context.domain,
         context.benchmark,
@@ -44,13 +44,13 @@ async def _played(context: StepContext) -> list[Played]:
         domain, context.states(), turns, context.rows("feedback.sessions"), simulator, probes
     )
     chat, tools = await context.models.answering(assistant), await context.models.tools(assistant)
-    return await live(
+    return await play_assistant(
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
         memory,
         episodes,
         memory.factory(tools),
         benchmark.replier(domain, chat),
-        lived=context.models.expect(events(memory, benchmark, episodes)),
+        lived=context.models.expect(count_events(memory, benchmark, episodes)),
         clock=context.clock,
     )
 
@@ -58,7 +58,7 @@ async def _played(context: StepContext) -> list[Played]:
 async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
     probes = context.test_probes()
-    pasts = pasts_of(context.rows("memory.indexes"), context.rows("memory.transcripts"), probes)
+    pasts = episode_histories(context.rows("memory.indexes"), context.rows("memory.transcripts"), probes)
     chat = await context.models.answering(context.assistant)
     tools = await context.models.tools(context.assistant)
     replies = await answer_all(
@@ -109,8 +109,8 @@ async def judge_claims(context: StepContext) -> Tables:
         claims = context.benchmark.claims(domain, context.assistant, context.states(), turns)
     if claims:
         entries = context.rows("memory.indexes", vectors=False)
-        pasts = pasts_of(entries, context.rows("memory.transcripts"), claims)
-        held = held_at(pasts, claims, system.memory.bookkeeping_kinds)
+        pasts = episode_histories(entries, context.rows("memory.transcripts"), claims)
+        held = memory_texts(pasts, claims, system.memory.bookkeeping_kinds)
         judge = await context.models.role("judge")
         claims = await context.benchmark.judge_claims(domain, claims, held, judge)
     return {"score.claims": claims}

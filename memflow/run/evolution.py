@@ -1,13 +1,9 @@
-"""Self-evolution: playing an assistant whose memory's policy is bettered by feedback (AMemGym, section 5, Algorithm 1).
+"""Self-evolution: feedback improves the memory's policy while episodes are played (AMemGym, section 5, Algorithm 1).
 
-At every checkpoint the living assistant is asked the questions of the benchmark, exactly as it will be afterwards
-(answer.py), so that the ledger answers those requests once. Of what came of it the benchmark draws up a feedback,
-an evolver answers with a policy, and the memory is given that policy: the feedback, gold among it, goes to the
-evolver alone. A step that fails leaves the policy as it was, and is kept with its reason.
-
-By `period`, this happens after every checkpoint but the last, and memories are kept. By `episode`, an episode is
-lived `cycles` times from an empty memory, each time by the policy so far, and then once more: that is what is
-measured. A cycle asks what an assistant of fewer cycles asks, so each can be measured on its own at no cost.
+At every checkpoint the assistant answers the benchmark's questions as in answer.py, the benchmark builds feedback (with
+gold, for the evolver alone), and an evolver returns the next policy. A failed step keeps the policy and its reason.
+By `period`, this happens after every checkpoint except the last; by `episode`, an episode is played `cycles` times from
+an empty memory and then once more, which is the evaluated one.
 """
 
 import asyncio
@@ -27,13 +23,13 @@ from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Turn
 from memflow.run.answer import answer_one
-from memflow.run.play import Episode, Event, Played, Reached, Replier, play, play_all
+from memflow.run.play import CheckpointHandler, Episode, Event, PlayedEpisode, Replier, play, play_all
 from memflow.run.timing import Clock
 
 
 @dataclass(frozen=True)
 class Environment:
-    """What gives feedback to an assistant while it is played: the benchmark with its gold, and who answers."""
+    """The source of feedback while an assistant is played: the benchmark with its gold, and the models."""
 
     benchmark: Benchmark
     domain: Domain
@@ -42,10 +38,10 @@ class Environment:
     evolver: Chat | None
     turns: Sequence[Turn]
     probes: Sequence[Probe]
-    """Empty where the assistant does not evolve: then nothing here is used."""
+    """Empty where the assistant does not evolve."""
 
     def asked(self) -> dict[tuple[str, int], list[Probe]]:
-        """Episode and checkpoint to the questions that feedback is given on: sound choices."""
+        """Return the questions for feedback by episode and checkpoint: multiple choice and not quarantined."""
         found: dict[tuple[str, int], list[Probe]] = {}
         for probe in self.probes:
             if probe.kind == "choice" and probe.split == "test" and probe.reason is None:
@@ -54,17 +50,17 @@ class Environment:
 
 
 def evolves(recipe: MemoryConfig, benchmark: Benchmark) -> bool:
-    """Whether a memory evolves on a benchmark: it can, and the benchmark gives feedback."""
+    """Return whether a memory evolves on a benchmark: it has a policy, and the benchmark provides feedback."""
     return benchmark.provides_feedback and issubclass(recipe.system.memory, EvolvingMemory)
 
 
-def events(recipe: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
-    """How many events are lived through, over all cycles."""
+def count_events(recipe: MemoryConfig, benchmark: Benchmark, episodes: Iterable[Episode]) -> int:
+    """Return the number of events over all cycles."""
     once = sum(len(episode.events) for episode in episodes)
     return once * (1 + _cycles(recipe)) if evolves(recipe, benchmark) else once
 
 
-async def live(
+async def play_assistant(
     environment: Environment,
     recipe: MemoryConfig,
     episodes: Sequence[Episode],
@@ -73,12 +69,15 @@ async def live(
     *,
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-) -> list[Played]:
-    """All episodes lived by one assistant, evolving where its memory does; as play.play_all in everything else."""
+) -> list[PlayedEpisode]:
+    """Play all episodes with one assistant, whose memory may evolve; otherwise as play.play_all.
+
+    Raises BadInput where a memory that evolves has an episode with a base.
+    """
     if not evolves(recipe, environment.benchmark):
         return await play_all(episodes, remember, replier, lived=lived, clock=clock)
     if based := [episode.episode_id for episode in episodes if episode.base is not None]:
-        raise BadInput(f"a memory cannot evolve in an episode that is built on another: {based[0]}")
+        raise BadInput(f"a memory cannot evolve in an episode with a base: {based[0]}")
     asked = environment.asked()
     given = (environment, recipe, asked, remember, replier, lived, clock)
     return list(await asyncio.gather(*(_Evolution(*given).run(one) for one in episodes)))
@@ -90,7 +89,7 @@ def _cycles(recipe: MemoryConfig) -> int:
 
 @dataclass
 class _Evolution:
-    """One episode, as often as it is lived."""
+    """One episode, over all its cycles."""
 
     environment: Environment
     recipe: MemoryConfig
@@ -101,38 +100,38 @@ class _Evolution:
     clock: Clock | None = None
     steps: list[PolicyStep] = field(default_factory=list)
 
-    async def run(self, episode: Episode) -> Played:
+    async def run(self, episode: Episode) -> PlayedEpisode:
         if self.recipe.values["cadence"] == "period":
             last = max((event.checkpoint for event in episode.events), default=0)
-            return await self._play(checked(episode, self._between, before=last))
+            return await self._play(add_checkpoints(episode, self._between, before=last))
         for cycle in range(1, 1 + _cycles(self.recipe)):
             heard: list[tuple[Probe, Reply]] = []
-            await self._play(checked(episode, self._listening(heard)))
+            await self._play(add_checkpoints(episode, self._listening(heard)))
             step = await self._step(self.steps[-1].kinds, heard)
             if step is not None:
                 self.steps.append(replace(step, cycle=cycle))
         return await self._play(episode)
 
-    async def _play(self, episode: Episode) -> Played:
+    async def _play(self, episode: Episode) -> PlayedEpisode:
         memory = _evolving(self.remember(EntryStore()))
         if not self.steps:
             self.steps.append(PolicyStep(memory.first))
         memory.follow(self.steps)
         return await play(episode, memory, self.replier, self.lived, self.clock)
 
-    def _between(self, episode: str, checkpoint: int) -> Reached:
+    def _between(self, episode: str, checkpoint: int) -> CheckpointHandler:
         async def reached(living: Memory) -> None:
             memory = _evolving(living)
             step = await self._step(memory.policy, await self._ask(memory, episode, checkpoint))
             if step is not None:
-                # The checkpoint keeps the policy that led to it; the next one begins after it.
+                # The checkpoint keeps its policy; the next policy begins after it.
                 memory.store.advance(1)
                 memory.follow([step])
 
         return reached
 
-    def _listening(self, heard: list[tuple[Probe, Reply]]) -> Callable[[str, int], Reached]:
-        def between(episode: str, checkpoint: int) -> Reached:
+    def _listening(self, heard: list[tuple[Probe, Reply]]) -> Callable[[str, int], CheckpointHandler]:
+        def between(episode: str, checkpoint: int) -> CheckpointHandler:
             async def reached(living: Memory) -> None:
                 heard.extend(await self._ask(living, episode, checkpoint))
 
@@ -151,7 +150,7 @@ class _Evolution:
         return list(zip(probes, replies, strict=True))
 
     async def _step(self, policy: tuple[str, ...], heard: Sequence[tuple[Probe, Reply]]) -> PolicyStep | None:
-        """The step after `policy`; None where nothing was asked, so that there is nothing to learn from."""
+        """Return the step after `policy`; None without questions."""
         if not heard:
             return None
         place, probes, replies = self.environment, [one for one, _ in heard], [reply for _, reply in heard]
@@ -179,8 +178,10 @@ class _Evolution:
         return replace(step, kinds=kinds, changes=tuple(answer.value.changes))
 
 
-def checked(episode: Episode, between: Callable[[str, int], Reached], before: int | None = None) -> Episode:
-    """The episode with an event after the last of every checkpoint (of those below `before`, where it is given)."""
+def add_checkpoints(
+    episode: Episode, between: Callable[[str, int], CheckpointHandler], before: int | None = None
+) -> Episode:
+    """Return the episode with a checkpoint event after each checkpoint's last event, for those below `before`."""
     found: list[Event] = []
     for checkpoint, lived in groupby(episode.events, key=lambda event: event.checkpoint):
         found += lived

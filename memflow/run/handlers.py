@@ -1,7 +1,4 @@
-"""The scripted chat's handlers, all of them: of the benchmarks, of the memories, of annotation.
-
-Each lies beside the prompts it answers; here they only come together.
-"""
+"""The scripted chat's handlers of benchmarks, memories and annotation, by prompt name."""
 
 from collections.abc import Mapping
 
@@ -13,5 +10,5 @@ from memflow.memories.user_memories import UserMemory
 
 
 def handlers(own: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
-    """By prompt name. `own` are the memories of a user's own."""
+    """Return all handlers by prompt name. `own` are the user's own memories."""
     return {**memories.handlers(own), **benchmarks.handlers(), **annotation.HANDLERS}

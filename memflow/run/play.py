@@ -1,9 +1,7 @@
-"""The player: one episode and one memory, lived through in order.
+"""The player: processes the events of one episode in order, with one memory, and records the transcript.
 
-It gives the memory what was said, asks the assistant where a reply is wanted, lets the simulator speak again, and
-keeps the transcript. It asks no probes: since entries carry `since` and `until`, any checkpoint can be restored and
-asked afterwards (answer.py). Which benchmark an episode comes from, the player does not know; nor what happens when
-the memory reaches an event of kind `checkpoint` (evolution.py).
+Probes are not asked here: entries have `since` and `until`, so answer.py restores any checkpoint afterwards. What
+happens at an event of kind `checkpoint` is evolution.py. The player knows no benchmark.
 """
 
 import asyncio
@@ -18,22 +16,22 @@ from memflow.chat.requests import Chat
 from memflow.errors import BadInput, RecallFailed
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory, Message, Recall
-from memflow.run.timing import Clock, measured
+from memflow.run.timing import Clock, timed
 
 Origin = Literal["given", "assistant", "simulator"]
 FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
-"""The simulator's next words after a dialogue: bound to its event, so that it may know what a memory may not."""
-Reached = Callable[[Memory], Awaitable[None]]
-"""What happens at a checkpoint, to the living memory: bound to its event, for the same reason."""
-Read = Callable[[str], Awaitable[Recall]]
+"""Returns the simulator's next message after a dialogue. Bound to its event, so it may use gold that no memory sees."""
+CheckpointHandler = Callable[[Memory], Awaitable[None]]
+"""Is called with the memory at a checkpoint. Bound to its event, so it may use gold."""
+ReadMemory = Callable[[str], Awaitable[Recall]]
 """A frozen read of the memory. Raises RecallFailed."""
-Lead = Callable[[Read, Chat], Awaitable["Led"]]
-"""Leads a dialogue with the assistant's model, who sees what is read: bound to its event, for the same reason."""
+DialogueRunner = Callable[[ReadMemory, Chat], Awaitable["Dialogue"]]
+"""Runs a dialogue with the assistant's model. Bound to its event, so it may use gold."""
 
 
 @dataclass(frozen=True)
-class Spoken:
-    """A message and who made it; with a reason, one that never came."""
+class SpokenMessage:
+    """A message and its origin; with a reason, a message whose request failed."""
 
     message: Message
     origin: Origin
@@ -42,10 +40,10 @@ class Spoken:
 
 
 @dataclass(frozen=True)
-class Led:
-    """A dialogue that was led: what was said in it, and what its benchmark keeps of it besides."""
+class Dialogue:
+    """The messages of a dialogue, and the benchmark's own record of it."""
 
-    spoken: Sequence[Spoken]
+    spoken: Sequence[SpokenMessage]
     kept: Any = None
 
 
@@ -53,10 +51,9 @@ class Led:
 class Event:
     """Messages that arrive together; for an exchange, the assistant replies to each of them in turn.
 
-    Given messages arrive `together` so many at a time, 0 for all at once: a recorded dialogue by rounds of two.
-    A checkpoint has no messages: `reached` is called with the memory. A dialogue has none yet: `lead` makes them.
-    Dialogues of one checkpoint that stand one after another are led all at once, each with the memory as it was
-    before the first of them, and are then written in their order, all that was said in one together.
+    Given messages are written in groups of `together`; 0 writes all at once. A checkpoint has no messages: `reached` is
+    called with the memory. A dialogue has none yet: `lead` produces them. Consecutive dialogues of one checkpoint run
+    concurrently on the memory as of the first, and are then written in order, each in one write.
     """
 
     number: int
@@ -66,13 +63,13 @@ class Event:
     follow_ups: int = 0
     follow_up: FollowUp | None = None
     together: int = 0
-    reached: Reached | None = None
-    lead: Lead | None = None
+    reached: CheckpointHandler | None = None
+    lead: DialogueRunner | None = None
 
 
 @dataclass(frozen=True)
 class Episode:
-    """A stream of events in order. `base` names the episode on whose final memory this one is built."""
+    """A stream of events in order. `base` names the episode whose final memory this one continues."""
 
     episode_id: str
     events: tuple[Event, ...]
@@ -80,8 +77,8 @@ class Episode:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One message as it was played; the last of a write has what the write took (timing.py)."""
+class PlayedMessage:
+    """A message of a played episode. The last message of a write has the duration of the write (timing.py)."""
 
     message: Message
     event: Event
@@ -96,27 +93,27 @@ class Line:
 
 
 @dataclass
-class Played:
-    """An episode as it was lived: its lines, its store at the end, and what was kept of its dialogues, in order."""
+class PlayedEpisode:
+    """A played episode: its messages, its final store, and the records of its dialogues, in order."""
 
     episode_id: str
-    lines: list[Line]
+    lines: list[PlayedMessage]
     store: EntryStore
     kept: list[Any] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Replier:
-    """How the assistant replies while an episode is played: the model, its prompt, and the fields of one reply."""
+    """Replies for the assistant while an episode is played: the model, its prompt, and the fields of one reply."""
 
     chat: Chat
     prompt: Prompt
     fields: Callable[[Recall, Message], Mapping[str, Any]]
     prompt_with_notes: Prompt | None = None
-    """Stands in for `prompt` where the memory gave notes: they need words around them that nothing else needs."""
+    """Replaces `prompt` where the memory recalled notes."""
 
     async def reply(self, recall: Recall, message: Message) -> Answer[str]:
-        """The assistant's reply to `message` with what was recalled."""
+        """Return the assistant's reply to a message."""
         prompt = (self.prompt_with_notes if recall.notes else None) or self.prompt
         return await ask(self.chat, prompt, self.fields(recall, message), recall.messages)
 
@@ -127,7 +124,7 @@ class _Stage:
     memory: Memory
     replier: Replier | None
     clock: Clock | None = None
-    lines: list[Line] = field(default_factory=list)
+    lines: list[PlayedMessage] = field(default_factory=list)
     kept: list[Any] = field(default_factory=list)
 
     async def live(self, event: Event) -> None:
@@ -135,14 +132,14 @@ class _Stage:
             await event.reached(self.memory)
             return
         if event.kind == "given":
-            given = [Spoken(message, "given") for message in event.messages]
+            given = [SpokenMessage(message, "given") for message in event.messages]
             size = event.together or len(given)
             for first in range(0, len(given), size):
                 await self._write(event, given[first : first + size], first=first)
             return
         said: list[Message] = []
         for message in event.messages:
-            answered = await self._exchange(event, Spoken(message, "given"), said)
+            answered = await self._exchange(event, SpokenMessage(message, "given"), said)
             for _ in range(event.follow_ups):
                 if not answered or event.follow_up is None:
                     break
@@ -154,13 +151,13 @@ class _Stage:
                 answered = await self._exchange(event, following, said)
 
     async def lead(self, events: Sequence[Event], lived: Callable[[], None]) -> None:
-        """Several dialogues at once on the memory as it is; nothing is written before the last of them has ended."""
+        """Run dialogues concurrently on the memory as it is, then write them."""
         replier = self._asked()
 
         async def read(query: str) -> Recall:
             return await self.memory.read(query)
 
-        async def one(event: Event) -> Led:
+        async def one(event: Event) -> Dialogue:
             if event.lead is None:
                 raise BadInput(
                     f"event {event.number} of {self.episode.episode_id} is a dialogue nobody leads"
@@ -177,8 +174,8 @@ class _Stage:
                 self._lose(event, lost, len(came) + place)
             self.kept.append(led.kept)
 
-    async def _exchange(self, event: Event, spoken: Spoken, said: list[Message]) -> bool:
-        """One round: recall, reply, write both. False when no reply was to be had; what was said is written still."""
+    async def _exchange(self, event: Event, spoken: SpokenMessage, said: list[Message]) -> bool:
+        """Recall, reply, and write both messages. Return False when the reply failed; the message is written anyway."""
         replier = self._asked()
         # What reading changes belongs to this message, not to the checkpoint that may lie before it.
         self.memory.store.advance(1)
@@ -207,31 +204,37 @@ class _Stage:
             return Answer(None, str(failed))
         return await replier.reply(recall, message)
 
-    async def _write(self, event: Event, round_: Sequence[Spoken], first: int = 0, counted: int = 0) -> None:
-        """Give messages to the memory; time has moved past the first `counted` of them already."""
+    async def _write(
+        self, event: Event, round_: Sequence[SpokenMessage], first: int = 0, counted: int = 0
+    ) -> None:
+        """Write messages to the memory. The sequence number already includes the first `counted` of them."""
         sequence = self.memory.store.sequence - counted
         for index, one in enumerate(round_):
-            line = Line(one.message, event, first + index, sequence + index, one.origin, one.completion)
+            line = PlayedMessage(
+                one.message, event, first + index, sequence + index, one.origin, one.completion
+            )
             self.lines.append(line)
         self.memory.store.advance(len(round_) - counted)
-        _, took = await measured(self.memory.write([one.message for one in round_]), self.clock)
+        _, took = await timed(self.memory.write([one.message for one in round_]), self.clock)
         if took is not None:
             self.lines[-1] = replace(
                 self.lines[-1], models_s=took.models, own_s=took.own, model_calls=took.calls
             )
 
-    def _lose(self, event: Event, lost: Spoken, position: int) -> None:
+    def _lose(self, event: Event, lost: SpokenMessage, position: int) -> None:
         sequence = self.memory.store.sequence
         reason = lost.reason or "no answer"
-        self.lines.append(Line(lost.message, event, position, sequence, lost.origin, lost.completion, reason))
+        self.lines.append(
+            PlayedMessage(lost.message, event, position, sequence, lost.origin, lost.completion, reason)
+        )
 
     def _spoken(
         self, event: Event, origin: Origin, answer: Answer[str], after: Message, said: Sequence[Message]
-    ) -> Spoken:
+    ) -> SpokenMessage:
         role: Literal["user", "assistant"] = "assistant" if origin == "assistant" else "user"
         message = Message(self._next_id(event, said), role, answer.value or "", sent_at=after.sent_at)
         digest = answer.completion.digest if answer.completion else None
-        return Spoken(message, origin, digest, answer.reason)
+        return SpokenMessage(message, origin, digest, answer.reason)
 
     def _next_id(self, event: Event, said: Sequence[Message]) -> str:
         return f"{event.messages[0].message_id}+{len(said)}"
@@ -243,9 +246,9 @@ async def play(
     replier: Replier | None,
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-) -> Played:
-    """Live through one episode, strictly in order. `lived` is called after every event but checkpoints. With a
-    `clock`, writing is measured."""
+) -> PlayedEpisode:
+    """Play one episode in order. `lived` is called after every event except checkpoints. With a `clock`, writes are
+    timed."""
     stage = _Stage(episode, memory, replier, clock)
     for (kind, _), events in groupby(episode.events, key=lambda event: (event.kind, event.checkpoint)):
         if kind == "dialogue":
@@ -255,7 +258,7 @@ async def play(
             await stage.live(event)
             if kind != "checkpoint":
                 lived()
-    return Played(episode.episode_id, stage.lines, memory.store, stage.kept)
+    return PlayedEpisode(episode.episode_id, stage.lines, memory.store, stage.kept)
 
 
 async def play_all(
@@ -265,20 +268,21 @@ async def play_all(
     *,
     lived: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-) -> list[Played]:
-    """All episodes at once in this event loop; what bounds the requests in flight is the chat's own limit.
+) -> list[PlayedEpisode]:
+    """Play episodes concurrently in this event loop; the chat bounds the requests in flight.
 
-    An episode with a base waits for it and goes on from a fork of its final store. `remember` makes the memory on a
-    store. Results come in the order of `episodes`. With a `clock`, writing is measured.
+    An episode with a base waits for it and continues from a fork of its final store. `remember` builds the memory on a
+    store. Results are in the order of `episodes`. With a `clock`, writes are timed. Raises BadInput for an unknown
+    base.
     """
     episodes = list(episodes)
-    running: dict[str, asyncio.Task[Played]] = {}
+    running: dict[str, asyncio.Task[PlayedEpisode]] = {}
 
-    async def run(episode: Episode) -> Played:
+    async def run(episode: Episode) -> PlayedEpisode:
         store = EntryStore()
         if episode.base is not None:
             if episode.base not in running:
-                raise BadInput(f"episode {episode.episode_id} is built on {episode.base}, which is not there")
+                raise BadInput(f"episode {episode.episode_id} has an unknown base: {episode.base}")
             store = (await running[episode.base]).store.fork()
         return await play(episode, remember(store), replier, lived, clock)
 

@@ -1,8 +1,7 @@
-"""A recorded run as a file: the transcript of one domain and assistant, and what it was made with.
+"""A recorded run as a file: the transcript of one domain and assistant, and its provenance.
 
-JSON Lines in UTF-8: a header, then one message a line, in the order in which they were said. Messages that never
-came (a request without an answer) are left out; the header names the sessions that they cut short. The same
-dialogue has the same lines whoever played it. What a benchmark makes of such a file is its own business.
+JSON Lines in UTF-8: a header, then one message per line in order. Messages whose request failed are omitted; the header
+lists the sessions that they cut. How a benchmark reads such a file does not belong here.
 """
 
 import json
@@ -17,9 +16,9 @@ from memflow.records import Record, TranscriptMessage
 
 FORMAT = "memflow transcript"
 HEADER = "run:header"
-"""The id of the record that holds the header of a recorded run."""
+"""The record id of the header of a recorded run."""
 SCRIPTED = "scripted"
-"""Under this name a data set's partition keeps whether a scripted chat had a hand in what it records."""
+"""The metadata key of a partition that states whether a scripted chat contributed to it."""
 
 T = TypeVar("T", bound=BaseModel)
 Name = Field(max_length=1000)
@@ -30,7 +29,7 @@ class _Shape(BaseModel):
 
 
 class Source(_Shape):
-    """A data set behind the run. `sha256` are the sums of its files."""
+    """A data set of the run. `sha256` are the checksums of its files."""
 
     dataset: str = Name
     sha256: list[str] = Field(max_length=10_000)
@@ -39,14 +38,14 @@ class Source(_Shape):
 
 
 class _Kind(_Shape):
-    """What the file is: before all else in it."""
+    """The format and version of the file."""
 
     format: Literal["memflow transcript"]
     version: Literal[1]
 
 
-class Made(_Shape):
-    """What a run was made with: who answered, who played the users, and from which data."""
+class RecordedRun(_Shape):
+    """The provenance of a run: the models and the data sets."""
 
     benchmark: str = Name
     domain: str = Name
@@ -59,8 +58,8 @@ class Made(_Shape):
     sources: list[Source] = Field(max_length=100)
 
 
-class Header(Made, _Kind):
-    """The first line. `digest` is of the messages; `cut` are the first messages of sessions cut short."""
+class Header(RecordedRun, _Kind):
+    """The first line. `digest` covers the messages; `cut` are the first messages of sessions that were cut."""
 
     episodes: int = Field(ge=0)
     messages: int = Field(ge=0)
@@ -68,7 +67,7 @@ class Header(Made, _Kind):
     cut: list[str] = Field(max_length=1_000_000)
 
 
-class Line(_Shape):
+class RecordedMessage(_Shape):
     """One message."""
 
     episode_id: str = Field(min_length=1, max_length=1000)
@@ -82,12 +81,14 @@ class Line(_Shape):
     sent_at: str | None = Field(None, max_length=100)
 
 
-def file_of(made: Made, said: Iterable[TranscriptMessage]) -> str:
-    """The file of a transcript. Raises BadInput where it holds no message."""
+def recording_text(made: RecordedRun, said: Iterable[TranscriptMessage]) -> str:
+    """Return the text of the file. Raises BadInput where the transcript has no message."""
     said = list(said)
     lines = [_line(row) for row in said if row.reason is None]
     if not lines:
-        raise BadInput(f"{made.assistant} lived through nothing in {made.domain}: there is nothing to record")
+        raise BadInput(
+            f"{made.assistant} has no messages in {made.domain}; run it with a memory that plays episodes"
+        )
     first = {(row.episode_id, row.event): row.message_id for row in said if row.position == 0}
     cut = [first[row.episode_id, row.event] for row in said if row.reason is not None]
     header = Header(
@@ -103,7 +104,7 @@ def file_of(made: Made, said: Iterable[TranscriptMessage]) -> str:
 
 
 def is_recording(text: str) -> bool:
-    """Whether a file is a recorded run, as its first line says; what follows is not looked at."""
+    """Return whether the first line of a file is the header of a recorded run."""
     try:
         first = json.loads(text.partition("\n")[0])
     except json.JSONDecodeError:
@@ -111,34 +112,36 @@ def is_recording(text: str) -> bool:
     return isinstance(first, dict) and first.get("format") == FORMAT
 
 
-def read(text: str) -> tuple[Header, list[Line]]:
-    """What `file_of` wrote. Raises BadInput saying which line is wrong, and how."""
+def read(text: str) -> tuple[Header, list[RecordedMessage]]:
+    """Parse the text of a recorded run. Raises BadInput with the line number and the reason."""
     rows = text.split("\n")
     header = _read(Header, rows[0], 1)
-    lines = [_read(Line, row, number) for number, row in enumerate(rows[1:], 2) if row.strip()]
+    lines = [_read(RecordedMessage, row, number) for number, row in enumerate(rows[1:], 2) if row.strip()]
     if len(lines) != header.messages:
-        raise BadInput(f"it has {len(lines)} messages where its header counts {header.messages}: it was cut")
+        raise BadInput(
+            f"it has {len(lines)} messages, but its header counts {header.messages}: the file was cut"
+        )
     if _digest(lines) != header.digest:
         raise BadInput("its messages are not those that were recorded: they were changed afterwards")
     return header, lines
 
 
 def header_of(records: Iterable[Record]) -> Header | None:
-    """The header among the records of a data set; None where it is no recorded run, or one of others' making."""
+    """Return the header among the records of a data set; None where it is no recorded run."""
     for record in records:
         if record.record_id == HEADER:
             return Header.model_validate_json(record.content)
     return None
 
 
-def meta_of(records: Iterable[Record]) -> dict[str, str]:
-    """What is kept beside the records of a data set: whether a scripted chat made the dialogues in it."""
+def scripted_meta(records: Iterable[Record]) -> dict[str, str]:
+    """Return the metadata of a data set's records: whether a scripted chat generated the dialogues."""
     header = header_of(records)
     return {SCRIPTED: "yes"} if header is not None and header.scripted else {}
 
 
-def _line(row: TranscriptMessage) -> Line:
-    return Line(
+def _line(row: TranscriptMessage) -> RecordedMessage:
+    return RecordedMessage(
         episode_id=row.episode_id,
         checkpoint=row.checkpoint,
         event=row.event,
@@ -151,7 +154,7 @@ def _line(row: TranscriptMessage) -> Line:
     )
 
 
-def _digest(lines: Sequence[Line]) -> str:
+def _digest(lines: Sequence[RecordedMessage]) -> str:
     return digest([line.model_dump() for line in lines])
 
 

@@ -1,9 +1,7 @@
-"""How long writing and reading take: seconds of the models, as recorded, and seconds of a memory's own computing.
+"""The duration of memory writes and reads: recorded seconds of models, and seconds of the memory's own computing.
 
-A model's seconds are those of when a request was first asked, wherever its answer comes from now. Own seconds are those
-in which this process really worked on it: what it waits, for models or for others who share the event loop, is no part
-of them. So both can be added up. Beside them stands how often a chat model was asked. The clock is an argument; without
-one, nothing is measured.
+A model's seconds are those of the first request, also for cache hits. Own seconds exclude waiting for models or other
+tasks in the event loop, so both can be summed. The clock is an argument; without one, nothing is timed.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -21,8 +19,8 @@ T = TypeVar("T")
 
 
 @dataclass
-class Watch:
-    """What one write or one read took so far, in seconds, and how many completions of a chat model it had."""
+class OperationTimer:
+    """The duration of one write or read so far in seconds, and its number of completions."""
 
     clock: Clock
     models: float = 0.0
@@ -31,14 +29,14 @@ class Watch:
     running: bool = False
 
 
-_WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+_WATCH: ContextVar[OperationTimer | None] = ContextVar("watch", default=None)
 
 
-async def measured(work: Awaitable[T], clock: Clock | None) -> tuple[T, Watch | None]:
-    """What comes of `work`, and what it took; nothing of that without a clock."""
+async def timed(work: Awaitable[T], clock: Clock | None) -> tuple[T, OperationTimer | None]:
+    """Return the result of `work` and its duration; no duration without a clock."""
     if clock is None:
         return await work, None
-    watch = Watch(clock)
+    watch = OperationTimer(clock)
     outer = _WATCH.set(watch)
     try:
         return await _Stepped(work, watch, _own), watch
@@ -47,8 +45,7 @@ async def measured(work: Awaitable[T], clock: Clock | None) -> tuple[T, Watch | 
 
 
 async def asked(work: Awaitable[Completion]) -> Completion:
-    """A completion, counted with its recorded seconds. What asking for it computes is in them already, or is no more
-    than looking it up: it is not counted again."""
+    """Return a completion, and count its recorded seconds. Own computing of the request is not counted again."""
     watch = _WATCH.get()
     if watch is None:
         return await work
@@ -59,7 +56,7 @@ async def asked(work: Awaitable[Completion]) -> Completion:
 
 
 def took(seconds: float) -> None:
-    """Count the seconds of another model, such as an embedder, for the write or read at hand."""
+    """Add the seconds of another model, such as an embedder, to the current write or read."""
     watch = _WATCH.get()
     if watch is not None:
         watch.models += seconds
@@ -67,11 +64,11 @@ def took(seconds: float) -> None:
 
 @dataclass
 class _Stepped(Generic[T]):
-    """Awaits `work`, and hands on how long each of its steps took, without the waiting between them."""
+    """Awaits `work`, and times each of its steps without the waiting between them."""
 
     work: Awaitable[T]
-    watch: Watch
-    stepped: Callable[[Watch, Callable[[], Any]], Any]
+    watch: OperationTimer
+    stepped: Callable[[OperationTimer, Callable[[], Any]], Any]
 
     def __await__(self) -> Generator[Any, Any, T]:
         steps = self.work.__await__()
@@ -92,7 +89,7 @@ class _Stepped(Generic[T]):
                 step = partial(steps.throw, thrown)
 
 
-def _own(watch: Watch, step: Callable[[], Any]) -> Any:
+def _own(watch: OperationTimer, step: Callable[[], Any]) -> Any:
     began, watch.running = watch.clock(), True
     try:
         return step()
@@ -101,8 +98,8 @@ def _own(watch: Watch, step: Callable[[], Any]) -> Any:
         watch.running = False
 
 
-def _not_own(watch: Watch, step: Callable[[], Any]) -> Any:
-    """Steps of a task of its own, which nobody counted, are not taken off either."""
+def _not_own(watch: OperationTimer, step: Callable[[], Any]) -> Any:
+    """Subtract a step of a request from the own seconds, unless it runs in a task that is not timed."""
     if not watch.running:
         return step()
     began = watch.clock()

@@ -1,7 +1,4 @@
-"""What was played, as rows, and back: transcripts and entries of the memory tables.
-
-Only the shape changes here; how an episode is played is play.py, how it is asked afterwards answer.py.
-"""
+"""Conversion between played episodes and the rows of the memory tables, in both directions."""
 
 import json
 from collections import defaultdict
@@ -13,12 +10,12 @@ import numpy as np
 from memflow.memories.entries import Item
 from memflow.memories.evolving import policy_step
 from memflow.records import Claim, Entry, Policy, Probe, TranscriptMessage
-from memflow.run.answer import Past
-from memflow.run.play import Played
+from memflow.run.answer import EpisodeHistory
+from memflow.run.play import PlayedEpisode
 
 
-def said_of(domain: str, assistant: str, played: Iterable[Played]) -> list[TranscriptMessage]:
-    """The transcript rows of played episodes."""
+def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[TranscriptMessage]:
+    """Return the transcript rows of played episodes."""
     return [
         TranscriptMessage(
             domain=domain,
@@ -45,8 +42,8 @@ def said_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Trans
     ]
 
 
-def entries_of(domain: str, assistant: str, played: Iterable[Played]) -> list[Entry]:
-    """The entry rows of played episodes, in the order in which entries were added."""
+def entry_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[Entry]:
+    """Return the entry rows of played episodes, in the order in which entries were added."""
     return [
         Entry(
             domain=domain,
@@ -68,10 +65,10 @@ def entries_of(domain: str, assistant: str, played: Iterable[Played]) -> list[En
     ]
 
 
-def policies_of(
-    domain: str, assistant: str, values: Mapping[str, Any], played: Iterable[Played]
+def policy_rows(
+    domain: str, assistant: str, values: Mapping[str, Any], played: Iterable[PlayedEpisode]
 ) -> list[Policy]:
-    """The steps by which the policies of played memories evolved; `values` are the memory's parameters."""
+    """Return the policy rows of played episodes; `values` are the memory's parameters."""
     found = []
     for episode in played:
         kept = [(item, policy_step(item)) for item in sorted(episode.store, key=lambda item: item.order)]
@@ -100,11 +97,10 @@ def policies_of(
     return found
 
 
-def pasts_of(
+def episode_histories(
     entries: Sequence[Entry], said: Sequence[TranscriptMessage], probes: Iterable[Probe | Claim]
-) -> dict[str, Past]:
-    """The past of every episode that was played, at every checkpoint that `probes` (or claims) are of, and after every
-    message that one of them names.
+) -> dict[str, EpisodeHistory]:
+    """Return the history of every played episode, with the checkpoints and messages that `probes` or claims refer to.
 
     A checkpoint at which nothing happened has the sequence number of the one before it.
     """
@@ -131,14 +127,14 @@ def pasts_of(
         for checkpoint in range(max(asked[episode], *sequences) + 1):
             last = max(last, sequences.get(checkpoint, last))
             filled[checkpoint] = last
-        pasts[episode] = Past(items[episode], filled, messages[episode])
+        pasts[episode] = EpisodeHistory(items[episode], filled, messages[episode])
     return pasts
 
 
-def held_at(
-    pasts: Mapping[str, Past], claims: Iterable[Claim], passed_over: Collection[str]
+def memory_texts(
+    pasts: Mapping[str, EpisodeHistory], claims: Iterable[Claim], passed_over: Collection[str]
 ) -> dict[tuple[str, int], str]:
-    """All that a memory held where claims are made of it, entries in order, but for kinds that hold nothing."""
+    """Return the text of all entries at each checkpoint with claims, without the kinds in `passed_over`."""
     places = dict.fromkeys((claim.episode_id, claim.checkpoint) for claim in claims)
     return {
         (episode, checkpoint): "\n".join(

@@ -163,7 +163,7 @@ def edited(folder: Path, monkeypatch, path: str, old: str, new: str) -> set[str]
         ("benchmarks/amemgym/load.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("amemgym", "comem")),
         ("memories/mem0/memory.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0",)),
         ("memories/mem0/facts.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0", "/awe")),
-        ("memories/full.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/full",)),
+        ("memories/baselines.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/full",)),
         ("run/answer.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/",)),
     ],
 )

@@ -4,8 +4,11 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from typer.testing import CliRunner
 
-from assets.definitions import build_defs
+from assets.definitions import build_defs, defs
+from memflow.cli import app
+from resources.instance import open_instance
 from resources.settings import load
 
 ASSISTANTS = ["full", "mine", "broken"]
@@ -40,3 +43,55 @@ def test_own_memories_are_partitions_and_a_broken_one_hides_no_other(
         if event.event_type_value == "ASSET_OBSERVATION"
     }
     assert seen == {"full", "mine"}
+
+
+MEMORY = """
+from dataclasses import dataclass
+
+from memflow.memories.full import Full
+
+
+@dataclass
+class Mine(Full):
+    \"\"\"Remembers as `full` does.\"\"\"
+"""
+
+
+def test_assistants_of_the_command_line_are_partitions_that_the_code_location_reruns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("MEMFLOW_HOME", str(tmp_path / "home"))
+    Path("my_module_of_memory.py").write_text(MEMORY, encoding="utf-8")
+    Path("memflow.toml").write_text(
+        'domains = ["memorybench_demo"]\nassistants = ["full"]\n', encoding="utf-8"
+    )
+    options = [
+        "--domain",
+        "amemgym_demo",
+        "--limit",
+        "1",
+        "--no-bounds",
+        "--memory",
+        "my_module_of_memory:Mine",
+    ]
+    ran = CliRunner().invoke(app, ["run", *options])
+    assert ran.exit_code == 0, ran.output
+
+    definitions = defs()
+    node = definitions.resolve_asset_graph().get(dg.AssetKey(["answer", "replies"]))
+    assert set(node.partitions_def.get_partition_keys()) == {
+        f"{assistant}|{domain}"
+        for assistant in ("full", "mine")
+        for domain in ("memorybench_demo", "amemgym_demo")
+    }
+    with open_instance(tmp_path / "home") as opened:
+        [materialized] = opened.instance.get_materialized_partitions(dg.AssetKey(["answer", "replies"]))
+        assert materialized == "mine|amemgym_demo"
+        again = definitions.resolve_job_def("evaluate_memory").execute_in_process(
+            instance=opened.instance,
+            partition_key=dg.MultiPartitionKey({"domain": "amemgym_demo", "assistant": "mine"}),
+        )
+        assert again.success
+    assert load().assistants == ("full",), "a run without options still defaults to memflow.toml"

@@ -25,8 +25,8 @@ from memflow.memories.systems import SYSTEMS
 from memflow.records import Probe
 from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
-from memflow.run.play import Episode, Played, play
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.play import Episode, PlayedEpisode, play
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
 DEMOS = ("amemgym_demo", "memorybench_demo")
 CHAT = ScriptedChat(handlers())
@@ -37,7 +37,7 @@ TOOLS = Tools(CHAT, HashingEmbedder())
 class Lived:
     """What a memory played, and what it recalled while it lived: probe to Recall."""
 
-    played: list[Played]
+    played: list[PlayedEpisode]
     recalls: dict[str, Recall]
 
 
@@ -67,7 +67,7 @@ async def live(bench: Benchmark, made: Generated, probes: Sequence[Probe], name:
             for probe in probes:
                 if (probe.episode_id, probe.checkpoint) == (episode.episode_id, checkpoint):
                     lived.recalls[probe.probe_id] = await memory.read(query(bench, made.domain, probe))
-        lived.played.append(Played(episode.episode_id, lines, memory.store))
+        lived.played.append(PlayedEpisode(episode.episode_id, lines, memory.store))
     return lived
 
 
@@ -82,12 +82,12 @@ def test_what_is_restored_from_the_tables_answers_as_what_lived(name: str, demo:
 async def _restored(name: str, demo: str, bench: Benchmark, made: Generated) -> None:
     probes = [probe for probe in made.probes if probe.split == "test"]
     lived = await live(bench, made, probes, name)
-    entries, said = entries_of(demo, name, lived.played), said_of(demo, name, lived.played)
+    entries, said = entry_rows(demo, name, lived.played), transcript_rows(demo, name, lived.played)
     assert not [line for line in said if line.reason is not None]
     assert not [entry for entry in entries if entry.kind == FAILURE]
     assert len(lived.recalls) == len(probes)
 
-    pasts, new = pasts_of(entries, said, probes), memory_factory(name, TOOLS)
+    pasts, new = episode_histories(entries, said, probes), memory_factory(name, TOOLS)
     for probe in probes:
         memory = new(pasts[probe.episode_id].at(probe.checkpoint))
         assert await memory.read(query(bench, made.domain, probe)) == lived.recalls[probe.probe_id]

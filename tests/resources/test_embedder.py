@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memflow.errors import BadInput, BadSettings, MissingData
-from memflow.run.timing import measured
+from memflow.run.timing import timed
 from resources.embedder import BATCH, EndpointEmbedder, FolderEmbedder
 from resources.ledger import SqlLedger
 from resources.stub import Behaviour, Stub
@@ -62,7 +62,7 @@ async def test_a_text_counts_as_its_share_of_its_request_and_a_replay_counts_the
     async with Stub(Behaviour(latency=0.05)) as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
 
         async def seconds(*texts: str) -> float:
-            _, watch = await measured(embedder.embed(texts), time.perf_counter)
+            _, watch = await timed(embedder.embed(texts), time.perf_counter)
             assert watch is not None and watch.calls == 0
             return watch.models
 

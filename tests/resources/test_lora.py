@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memflow.benchmarks.memorybench.training import LoraConfig
+from memflow.benchmarks.training import Lora
 from memflow.errors import TrainingFailed
 from resources.adapter import manifest_of
 from resources.trainer import Job, Trainer
@@ -100,8 +100,8 @@ def example(case: str, asked: str = ASKED, wanted: str = WANTED) -> dict[str, ob
     }
 
 
-def job(base: str, examples: list[dict[str, object]], how: LoraConfig) -> Job:
-    parameters = {name: getattr(how, name) for name in LoraConfig.__dataclass_fields__}
+def job(base: str, examples: list[dict[str, object]], how: Lora) -> Job:
+    parameters = {name: getattr(how, name) for name in Lora.__dataclass_fields__}
     made_of = {"domain": "d", "action": "like", "backbone": "b", "scripted": False, "data": "digest"}
     return Job(
         examples, base, "", parameters, {**made_of, "cases": [str(each["case_id"]) for each in examples]}
@@ -118,7 +118,7 @@ def test_a_model_that_was_trained_answers_otherwise_and_nearer_to_what_was_liked
     ]
     steps: list[tuple[int, int, float]] = []
     manifest = Trainer(python).train(
-        job(tiny, examples, LoraConfig(learning_rate=2e-2, epochs=4, batch=4, length=128)),
+        job(tiny, examples, Lora(learning_rate=2e-2, epochs=4, batch=4, length=128)),
         tmp_path / "liked",
         lambda *step: steps.append(step),
     )
@@ -140,7 +140,7 @@ def test_a_model_that_was_trained_answers_otherwise_and_nearer_to_what_was_liked
 
 def test_the_same_training_makes_the_same_adapter(python: str, tiny: str, tmp_path: Path) -> None:
     examples = [example(f"case {number}", wanted=f"{number} thanks") for number in range(3)]
-    how = LoraConfig(epochs=1, batch=1, length=64)
+    how = Lora(epochs=1, batch=1, length=64)
     first, second = (
         Trainer(python).train(job(tiny, examples, how), tmp_path / name).revision for name in ("one", "two")
     )
@@ -149,11 +149,11 @@ def test_the_same_training_makes_the_same_adapter(python: str, tiny: str, tmp_pa
 
 def test_a_model_that_is_not_here_is_not_fetched(python: str, tmp_path: Path) -> None:
     with pytest.raises(TrainingFailed, match="nobody/nothing is no folder and is not in the local cache"):
-        Trainer(python).train(job("nobody/nothing", [example("a")], LoraConfig()), tmp_path / "liked")
+        Trainer(python).train(job("nobody/nothing", [example("a")], Lora()), tmp_path / "liked")
 
 
 def test_where_no_request_leaves_room_for_an_answer_nothing_is_trained(
     python: str, tiny: str, tmp_path: Path
 ) -> None:
     with pytest.raises(TrainingFailed, match="no request is shorter than 16 tokens"):
-        Trainer(python).train(job(tiny, [example("a")], LoraConfig(length=16)), tmp_path / "liked")
+        Trainer(python).train(job(tiny, [example("a")], Lora(length=16)), tmp_path / "liked")

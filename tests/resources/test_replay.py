@@ -11,7 +11,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Message, Tools
 from memflow.memories.registry import memory_factory
 from memflow.run.play import Episode, Event, play_all
-from memflow.run.timing import measured
+from memflow.run.timing import timed
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder
 from resources.ledger import SqlLedger
@@ -38,7 +38,7 @@ async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[
         new = memory_factory(name, Tools(LedgeredChat(served, ledger, ACCOUNT), embedder))
         played = await play_all(EPISODES, new, None, clock=time.perf_counter)
         memory = new(EntryStore.restored(list(played[0].store), played[0].store.sequence))
-        _, watch = await measured(memory.read("which message?"), time.perf_counter)
+        _, watch = await timed(memory.read("which message?"), time.perf_counter)
     assert watch is not None
     lines = [line for episode in played for line in episode.lines]
     took: Took = [(line.models_s, line.model_calls) for line in lines]

@@ -9,14 +9,14 @@ from typing import Literal
 from memflow.benchmarks.memorybench.probes import feedback_id
 from memflow.memories.memory import Message
 from memflow.records import FeedbackRound
-from memflow.run.play import Origin, Spoken
+from memflow.run.play import Origin, SpokenMessage
 
 
-def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) -> list[Spoken]:
+def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) -> list[SpokenMessage]:
     """Return the messages of a dialogue in order, failed ones last. `step` is part of the ids of repeated
     dialogues.
     """
-    found: list[Spoken] = []
+    found: list[SpokenMessage] = []
 
     def say(
         role: Literal["user", "assistant"],
@@ -26,7 +26,7 @@ def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) ->
         reason: str | None = None,
     ) -> None:
         message = Message(feedback_id(rows[0].case_id, len(found), step), role, text)
-        found.append(Spoken(message, origin, completion, reason))
+        found.append(SpokenMessage(message, origin, completion, reason))
 
     kept = [row for row in rows if row.reason is None]
     for row in kept:

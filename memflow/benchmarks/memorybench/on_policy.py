@@ -18,7 +18,7 @@ from memflow.chat.prompts import load
 from memflow.chat.requests import Chat
 from memflow.errors import RecallFailed
 from memflow.records import FeedbackRound, PlayedRound, Probe
-from memflow.run.play import Event, Lead, Led, Played, Read, Replier
+from memflow.run.play import Dialogue, DialogueRunner, Event, PlayedEpisode, ReadMemory, Replier
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def replier(chat: Chat) -> Replier:
     return Replier(chat, prompt, lambda recall, said: {"notes": recall.notes, "question": said.text})
 
 
-def rounds(domain: Domain, assistant: str, played: Iterable[Played]) -> list[PlayedRound]:
+def rounds(domain: Domain, assistant: str, played: Iterable[PlayedEpisode]) -> list[PlayedRound]:
     """Return the rows of all dialogues, with user actions calibrated on all of them."""
     kept = [kept for episode in played for kept in episode.kept]
     rows = [_row(row, assistant, each.step) for each in kept for row in each.rows]
@@ -61,17 +61,17 @@ def _row(row: FeedbackRound, assistant: str, step: int) -> PlayedRound:
     return PlayedRound(**values, assistant=assistant, checkpoint=step)
 
 
-def _lead(domain: Domain, probe: Probe, step: int, again: bool, simulator: Chat) -> Lead:
+def _lead(domain: Domain, probe: Probe, step: int, again: bool, simulator: Chat) -> DialogueRunner:
     query = question.search_query(probe, parameters_of(domain).query == "prompt")
 
-    async def lead(read: Read, chat: Chat) -> Led:
+    async def lead(read: ReadMemory, chat: Chat) -> Dialogue:
         try:
             recall = await read(query)
         except RecallFailed as failed:
             rows = [_unanswered(domain, probe, str(failed))]
         else:
             rows = await feedback.converse(domain, probe, recall, chat, simulator)
-        return Led(
+        return Dialogue(
             dialogues.dialogue_messages(rows, step if again else None), DialogueRecord(step, probe, rows)
         )
 

@@ -6,15 +6,15 @@ import weakref
 from dataclasses import replace
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.chat.requests import Completion, Sampling
 from memflow.errors import RecallFailed
 from memflow.memories.baselines import Nothing
 from memflow.memories.entries import Item
 from memflow.memories.memory import Recall
 from memflow.records import Entry, Probe, TranscriptMessage
-from memflow.run.answer import Past, answer_all
-from memflow.run.transcripts import pasts_of
+from memflow.run.answer import EpisodeHistory, answer_all
+from memflow.run.transcripts import episode_histories
 
 DOMAIN = find("membench_memdaily")
 
@@ -53,7 +53,7 @@ async def test_memories_are_let_go_once_they_are_read():
 
     chat = Waiting(800)
     probes = [probe(2 * at + twice, at) for at in range(400) for twice in (0, 1)]
-    pasts = {"e": Past([], dict.fromkeys(range(400), 0))}
+    pasts = {"e": EpisodeHistory([], dict.fromkeys(range(400), 0))}
     answering = asyncio.ensure_future(answer_all(MemBench(), DOMAIN, "a", probes, pasts, remember, chat))
     await asyncio.wait_for(chat.full.wait(), 30)
     gc.collect()
@@ -72,7 +72,7 @@ async def test_a_memory_that_cannot_be_read_is_a_reason_and_holds_nobody_up():
 
     chat = Waiting()
     chat.go.set()
-    pasts = {"e": Past([], {0: 1, 1: 2})}
+    pasts = {"e": EpisodeHistory([], {0: 1, 1: 2})}
     asked = [probe(0, 0), probe(1, 1), probe(2, 7)]
     replies = await answer_all(MemBench(), DOMAIN, "a", asked, pasts, Broken, chat)
     assert replies[0].reason == "recall for p0: RecallFailed: it is broken"
@@ -133,7 +133,7 @@ async def test_a_probe_that_names_a_message_is_asked_of_the_memory_as_it_was_aft
         made.append(store.sequence)
         return Parrot(store)
 
-    chat, pasts = Told(), pasts_of(ENTRIES, SAID, asked)
+    chat, pasts = Told(), episode_histories(ENTRIES, SAID, asked)
     assert [pasts["e"].sequence(one) for one in asked] == [6, 3, 4, 3, 1]
     await answer_all(MemBench(), DOMAIN, "a", asked, pasts, remember, chat)
     # m2 is retired after the fifth message: it was held when the questions after m2 and m3 were asked.
@@ -144,7 +144,7 @@ async def test_a_probe_that_names_a_message_is_asked_of_the_memory_as_it_was_aft
 async def test_a_probe_after_a_message_that_was_not_played_is_a_reply_with_its_reason():
     asked = [replace(probe(at, 1), after=after) for at, after in enumerate(["m4", "m9", "m3"])]
     elsewhere = [replace(probe(at, 1), after="m3", episode_id="f") for at in (3, 4)]
-    chat, pasts = Told(), pasts_of(ENTRIES, SAID, [*asked, *elsewhere])
+    chat, pasts = Told(), episode_histories(ENTRIES, SAID, [*asked, *elsewhere])
     replies = await answer_all(MemBench(), DOMAIN, "a", [*asked, *elsewhere], pasts, Parrot, chat)
     assert [reply.reason and reply.reason.rpartition("BadInput: ")[2] for reply in replies] == [
         "p0 is asked after m4, which was not played",  # it was lost

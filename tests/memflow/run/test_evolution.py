@@ -13,10 +13,10 @@ from itertools import count, pairwise
 import pytest
 from generated import Generated, generate
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.api import AssistantResults, Benchmark
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.chat.requests import ChatRequest, Completion, Sampling
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import BadInput
@@ -29,10 +29,10 @@ from memflow.memories.user_memories import UserMemory
 from memflow.metrics.choice import accuracy
 from memflow.records import Claim, Policy, Reply, Score
 from memflow.run.answer import answer_all
-from memflow.run.evolution import Environment, checked, events, evolves, live
+from memflow.run.evolution import Environment, add_checkpoints, count_events, evolves, play_assistant
 from memflow.run.handlers import handlers
-from memflow.run.play import Episode, Event, Played
-from memflow.run.transcripts import entries_of, held_at, pasts_of, policies_of, said_of
+from memflow.run.play import Episode, Event, PlayedEpisode
+from memflow.run.transcripts import entry_rows, episode_histories, memory_texts, policy_rows, transcript_rows
 
 NARROW = {"kinds": ("profession: job, career",), "ns": 0}
 OWN = {
@@ -74,7 +74,7 @@ class Asked:
 class Lived:
     """An assistant measured on the demo."""
 
-    played: list[Played]
+    played: list[PlayedEpisode]
     policies: list[Policy]
     replies: list[Reply]
     claims: list[Claim]
@@ -108,20 +108,23 @@ async def _measured(made: Generated, name: str, over: dict[str, Handler] | None)
     recipe, tools = registry.find(name, OWN), Tools(chat, HashingEmbedder())
     episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
     replier = BENCH.replier(made.domain, chat)
-    played = await live(environment(name, chat), recipe, episodes, recipe.factory(tools), replier)
+    played = await play_assistant(environment(name, chat), recipe, episodes, recipe.factory(tools), replier)
     while_played = Counter(request.prompt for request in chat.seen)
     chat.seen.clear()
 
-    said, entries = said_of(made.domain.name, name, played), entries_of(made.domain.name, name, played)
-    pasts = pasts_of(entries, said, made.probes)
+    said, entries = (
+        transcript_rows(made.domain.name, name, played),
+        entry_rows(made.domain.name, name, played),
+    )
+    pasts = episode_histories(entries, said, made.probes)
     replies = await answer_all(BENCH, made.domain, name, made.probes, pasts, recipe.factory(tools), chat)
     afterwards = Counter(request.prompt for request in chat.seen)
     claims = BENCH.claims(made.domain, name, made.states, made.turns)
     claims = await BENCH.judge_claims(
-        made.domain, claims, held_at(pasts, claims, {POLICY, FAILURE, "date"}), chat
+        made.domain, claims, memory_texts(pasts, claims, {POLICY, FAILURE, "date"}), chat
     )
     values = {"cadence": "", "feedback": "", **recipe.values}
-    policies = policies_of(made.domain.name, name, values, played)
+    policies = policy_rows(made.domain.name, name, values, played)
     measured = AssistantResults(
         domain=made.domain.name,
         assistant=name,
@@ -193,8 +196,8 @@ def test_what_a_step_says_was_right_is_what_the_period_scored() -> None:
 
 def test_a_policy_is_in_force_from_the_period_after() -> None:
     found = lived("complete")
-    said = said_of("d", "a", found.played)
-    pasts = pasts_of(entries_of("d", "a", found.played), said, users().probes)
+    said = transcript_rows("d", "a", found.played)
+    pasts = episode_histories(entry_rows("d", "a", found.played), said, users().probes)
     for played in found.played:
         steps = [step for step in found.policies if step.episode_id == played.episode_id]
         for period, step in enumerate(steps):
@@ -237,13 +240,13 @@ def test_no_memory_is_told_what_the_evolver_is_told() -> None:
             told = super().build_evolution_feedback(*given)  # type: ignore[arg-type]
             return told[:-1] + f', "mark": "{mark}"}}'
 
-    async def played(made: Generated) -> tuple[list[Played], Asked]:
+    async def played(made: Generated) -> tuple[list[PlayedEpisode], Asked]:
         chat = Asked(ScriptedChat(handlers()), {}, [])
         recipe = registry.find("complete", OWN)
         episodes = BENCH.episodes(made.domain, made.states, made.turns, [], chat)
         remember, replier = recipe.factory(Tools(chat)), BENCH.replier(made.domain, chat)
         world = environment("complete", chat, Marking())
-        return await live(world, recipe, episodes, remember, replier), chat
+        return await play_assistant(world, recipe, episodes, remember, replier), chat
 
     found, chat = asyncio.run(played(users()))
     told = {request.prompt for request in chat.seen if any(mark in one.content for one in request.messages)}
@@ -283,10 +286,10 @@ def test_events_are_counted_over_all_cycles() -> None:
     once = sum(len(episode.events) for episode in episodes)
     for name, times in (("flat", 1), ("complete", 1), ("cycles_2", 3)):
         recipe, ticks = registry.find(name, OWN), count()
-        assert events(recipe, BENCH, episodes) == times * once
+        assert count_events(recipe, BENCH, episodes) == times * once
         world, remember = environment(name, chat), recipe.factory(Tools(chat))
         replier = BENCH.replier(made.domain, chat)
-        asyncio.run(live(world, recipe, episodes, remember, replier, lived=partial(next, ticks)))
+        asyncio.run(play_assistant(world, recipe, episodes, remember, replier, lived=partial(next, ticks)))
         assert next(ticks) == times * once
 
 
@@ -294,13 +297,13 @@ def test_checkpoints_stand_after_the_last_event_of_each() -> None:
     async def nothing(memory: Memory) -> None: ...
 
     given = tuple(Event(number, at, "given", ()) for number, at in enumerate((0, 0, 2, 3)))
-    found = checked(Episode("e", given), lambda episode, checkpoint: nothing)
+    found = add_checkpoints(Episode("e", given), lambda episode, checkpoint: nothing)
     assert [(one.checkpoint, one.kind) for one in found.events] == [
         *[(0, "given"), (0, "given"), (0, "checkpoint")],
         *[(2, "given"), (2, "checkpoint")],
         *[(3, "given"), (3, "checkpoint")],
     ]
-    some = checked(Episode("e", given), lambda episode, checkpoint: nothing, before=3)
+    some = add_checkpoints(Episode("e", given), lambda episode, checkpoint: nothing, before=3)
     assert [one.checkpoint for one in some.events if one.kind == "checkpoint"] == [0, 2]
 
 
@@ -318,7 +321,7 @@ def test_an_episode_built_on_another_is_refused() -> None:
     recipe = registry.find("complete", OWN)
     with pytest.raises(BadInput, match="built on another: b"):
         asyncio.run(
-            live(
+            play_assistant(
                 environment("complete", chat),
                 recipe,
                 [Episode("b", (), "a")],

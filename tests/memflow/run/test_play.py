@@ -11,7 +11,7 @@ from memflow.chat.prompts import parse
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput, RequestRefused
 from memflow.memories.memory import Memory, Message, Recall
-from memflow.run.play import Episode, Event, Led, Read, Replier, Spoken, play, play_all
+from memflow.run.play import Dialogue, Episode, Event, ReadMemory, Replier, SpokenMessage, play, play_all
 from memflow.run.timing import asked
 
 PROMPT = parse("---\nname: test/reply\nfields: [text]\n---\n# user\n$text\n", "memflow.chat", "here")
@@ -116,14 +116,16 @@ async def test_a_base_that_is_not_there_is_named() -> None:
 def dialogue(number: int, text: str, *, checkpoint: int = 0, wait: int = 0) -> Event:
     """A dialogue of a question and an answer, which says how many entries were recalled for it."""
 
-    async def lead(read: Read, chat: Chat) -> Led:
+    async def lead(read: ReadMemory, chat: Chat) -> Dialogue:
         recall = await read(text)
         for _ in range(wait):
             await asyncio.sleep(0)
         answer = await ask(chat, PROMPT, {"text": text})
-        said = Spoken(Message(f"d/{number}", "user", text), "given")
+        said = SpokenMessage(Message(f"d/{number}", "user", text), "given")
         reply = Message(f"d/{number}+1", "assistant", answer.value or "")
-        return Led((said, Spoken(reply, "assistant", None, answer.reason)), (number, len(recall.entries)))
+        return Dialogue(
+            (said, SpokenMessage(reply, "assistant", None, answer.reason)), (number, len(recall.entries))
+        )
 
     return Event(number, checkpoint, "dialogue", (), lead=lead)
 

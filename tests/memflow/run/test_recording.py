@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 
 from memflow.errors import BadInput
 from memflow.records import Record, TranscriptMessage
-from memflow.run.recording import Made, Source, file_of, header_of, is_recording, meta_of, read
+from memflow.run.recording import (
+    RecordedRun,
+    Source,
+    header_of,
+    is_recording,
+    read,
+    recording_text,
+    scripted_meta,
+)
 
-MADE = Made(
+MADE = RecordedRun(
     benchmark="amemgym",
     domain="amemgym_base",
     assistant="full@large",
@@ -49,8 +57,8 @@ texts = st.text(st.characters(exclude_categories=["Cs"]))
 def test_what_is_written_is_read_back(spoken):
     """Whatever is said, line breaks of every kind among it."""
     rows = [said(number, text, sent_at=sent) for number, (text, sent) in enumerate(spoken)]
-    header, lines = read(file_of(MADE, rows))
-    assert header.model_dump(include=set(Made.model_fields)) == MADE.model_dump()
+    header, lines = read(recording_text(MADE, rows))
+    assert header.model_dump(include=set(RecordedRun.model_fields)) == MADE.model_dump()
     assert (header.episodes, header.messages, header.cut) == (1, len(rows), [])
     assert [(line.message_id, line.text, line.sent_at) for line in lines] == [
         (row.message_id, row.text, row.sent_at) for row in rows
@@ -58,9 +66,9 @@ def test_what_is_written_is_read_back(spoken):
 
 
 def test_the_lines_are_of_the_dialogue_alone_whoever_played_it():
-    first = file_of(MADE, [said(0), said(1)])
+    first = recording_text(MADE, [said(0), said(1)])
     other = MADE.model_copy(update={"assistant": "rag_2_4_30", "domain": "elsewhere", "run": "r2"})
-    second = file_of(
+    second = recording_text(
         other, [said(number, origin="given", completion="digest", sequence=number + 7) for number in range(2)]
     )
     assert first.split("\n")[1:] == second.split("\n")[1:] and first != second
@@ -69,17 +77,17 @@ def test_the_lines_are_of_the_dialogue_alone_whoever_played_it():
 
 def test_what_was_lost_is_left_out_and_said():
     rows = [said(0), said(1, reason="no answer"), said(2), said(3)]
-    header, lines = read(file_of(MADE, rows))
+    header, lines = read(recording_text(MADE, rows))
     assert [line.message_id for line in lines] == ["u/0", "u/1", "u/1+1"]
     assert (header.messages, header.cut) == (3, ["u/0"])
 
 
 def test_nothing_cannot_be_recorded():
-    with pytest.raises(BadInput, match="full@large lived through nothing in amemgym_base"):
-        file_of(MADE, [said(0, reason="no answer")])
+    with pytest.raises(BadInput, match="full@large has no messages in amemgym_base"):
+        recording_text(MADE, [said(0, reason="no answer")])
 
 
-WHOLE = file_of(MADE, [said(number, f"Words {number}.") for number in range(4)])
+WHOLE = recording_text(MADE, [said(number, f"Words {number}.") for number in range(4)])
 
 
 def spoilt(line: int, **fields) -> str:
@@ -135,7 +143,7 @@ def test_a_recorded_run_is_known_by_its_first_line(text, found):
 
 @pytest.mark.parametrize("scripted", [True, False])
 def test_a_scripted_chat_in_a_run_is_kept_beside_its_records(scripted):
-    header, _ = read(file_of(MADE.model_copy(update={"scripted": scripted}), [said(0)]))
+    header, _ = read(recording_text(MADE.model_copy(update={"scripted": scripted}), [said(0)]))
     plain = Record(
         dataset="d",
         record_id="u",
@@ -148,4 +156,4 @@ def test_a_scripted_chat_in_a_run_is_kept_beside_its_records(scripted):
     )
     record = replace(plain, record_id="run:header", content=header.model_dump_json())
     assert header_of([plain, record]) == header and header_of([plain]) is None
-    assert meta_of([plain, record]) == ({"scripted": "yes"} if scripted else {})
+    assert scripted_meta([plain, record]) == ({"scripted": "yes"} if scripted else {})

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from memflow.chat.requests import Completion
-from memflow.run.timing import asked, measured, took
+from memflow.run.timing import asked, timed, took
 
 
 @dataclass
@@ -49,7 +49,7 @@ async def test_own_seconds_are_those_of_its_own_steps() -> None:
     async def other() -> None:
         clock.work(100.0)
 
-    (value, watch), _ = await asyncio.gather(measured(work(), clock), other())
+    (value, watch), _ = await asyncio.gather(timed(work(), clock), other())
     assert value == "done" and watch is not None
     assert (watch.own, watch.models) == (5.0, 0.0)
 
@@ -63,7 +63,7 @@ async def test_a_models_seconds_are_the_recorded_ones_and_asking_it_is_not_count
         await asked(model.complete("one"))
         clock.work(3.0)
 
-    _, watch = await measured(work(), clock)
+    _, watch = await timed(work(), clock)
     assert watch is not None and (watch.own, watch.models, watch.calls) == (5.0, 10.0, 1)
 
 
@@ -75,13 +75,13 @@ async def test_questions_asked_at_once_count_each() -> None:
         clock.work(2.0)
         await asyncio.gather(*(asked(model.complete(str(n))) for n in range(3)))
 
-    _, watch = await measured(work(), clock)
+    _, watch = await timed(work(), clock)
     assert watch is not None and (watch.own, watch.models, watch.calls) == (2.0, 30.0, 3)
 
 
 async def test_an_embedder_in_a_thread_says_what_it_took() -> None:
     clock = Clock()
-    _, watch = await measured(asyncio.to_thread(took, 4.0), clock)
+    _, watch = await timed(asyncio.to_thread(took, 4.0), clock)
     assert watch is not None and (watch.own, watch.models, watch.calls) == (0.0, 4.0, 0)
 
 
@@ -94,7 +94,7 @@ async def test_two_at_once_are_told_apart() -> None:
             took(seconds)
             await asyncio.sleep(0)
 
-    found = await asyncio.gather(*(measured(work(each), clock) for each in (1.0, 2.0)))
+    found = await asyncio.gather(*(timed(work(each), clock) for each in (1.0, 2.0)))
     assert [(watch.own, watch.models) for _, watch in found if watch] == [(3.0, 3.0), (6.0, 6.0)]
 
 
@@ -114,8 +114,8 @@ async def test_what_fails_fails_and_what_is_stopped_stops() -> None:
             raise
 
     with pytest.raises(ValueError, match="no"):
-        await measured(fails(), clock)
-    task = asyncio.ensure_future(measured(waits(), clock))
+        await timed(fails(), clock)
+    task = asyncio.ensure_future(timed(waits(), clock))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     task.cancel()
@@ -125,6 +125,6 @@ async def test_what_fails_fails_and_what_is_stopped_stops() -> None:
 
 
 async def test_without_a_clock_nothing_is_measured() -> None:
-    assert await measured(asyncio.sleep(0, "done"), None) == ("done", None)
+    assert await timed(asyncio.sleep(0, "done"), None) == ("done", None)
     assert await asked(Model(Clock()).complete("one")) == Completion("one", latency_s=10.0)
     took(1.0)

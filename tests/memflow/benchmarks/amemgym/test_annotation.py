@@ -10,8 +10,8 @@ import pytest
 from memflow.annotation.kind import Tables
 from memflow.annotation.kinds import kind_of
 from memflow.annotation.sheet import Sheet
-from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.annotation import KINDS
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, BadSettings
@@ -19,7 +19,7 @@ from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
 from memflow.run.play import play_all
-from memflow.run.transcripts import said_of
+from memflow.run.transcripts import transcript_rows
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def tables(demo) -> Tables:
     played = asyncio.run(
         play_all(episodes, memory_factory("full", tools), benchmark.replier(demo.domain, chat))
     )
-    return Tables(demo.states, demo.turns, demo.probes, said_of("amemgym_demo", "full", played))
+    return Tables(demo.states, demo.turns, demo.probes, transcript_rows("amemgym_demo", "full", played))
 
 
 def sheet(tables: Tables, kind: str, **options) -> tuple[Sheet, dict[str, str]]:

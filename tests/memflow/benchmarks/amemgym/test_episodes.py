@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.api import AssistantResults
 from memflow.chat.asking import ask
@@ -16,7 +16,7 @@ from memflow.memories.baselines import Oracle
 from memflow.memories.memory import Memory, Message, Recall
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
 
 @dataclass
@@ -54,9 +54,9 @@ async def accuracy(made, remember) -> float:
     benchmark, chat = AMemGym(), ScriptedChat(AMemGym().handlers())
     episodes = benchmark.episodes(made.domain, made.states, made.turns, [], chat)
     played = await play_all(episodes, remember, benchmark.replier(made.domain, chat))
-    rows = entries_of(made.domain.name, "m", played), said_of(made.domain.name, "m", played)
+    rows = entry_rows(made.domain.name, "m", played), transcript_rows(made.domain.name, "m", played)
     replies = await answer_all(
-        benchmark, made.domain, "m", made.probes, pasts_of(*rows, made.probes), remember, chat
+        benchmark, made.domain, "m", made.probes, episode_histories(*rows, made.probes), remember, chat
     )
     verdicts = make_verdicts(made.domain, made.probes, replies)
     measured = AssistantResults(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.load import read_records
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.datasets import Dataset
@@ -24,9 +24,9 @@ from memflow.memories.registry import memory_factory
 from memflow.records import Entry, Probe, Record, Reply, TranscriptMessage, Turn
 from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
-from memflow.run.play import Played, play_all
-from memflow.run.recording import Made, Source, file_of
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.play import PlayedEpisode, play_all
+from memflow.run.recording import RecordedRun, Source, recording_text
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
 RUN = Dataset("my_run", "A run", "amemgym", ("run.jsonl",), "ours", "memflow", "Record it.")
 MEMORIES = ("bm25_message", "bm25_session", "rag_2_4_30", "embed_message", "full", "recent")
@@ -52,15 +52,15 @@ class Lived:
 def live(made, domain: Domain, turns: Sequence[Turn], memory: str, chat: Chat = CHAT) -> Lived:
     factory = memory_factory(memory, TOOLS)
 
-    async def walk() -> tuple[list[Played], list[Reply]]:
+    async def walk() -> tuple[list[PlayedEpisode], list[Reply]]:
         episodes = BENCHMARK.episodes(domain, made.states, turns, [], chat)
         played = await play_all(episodes, factory, BENCHMARK.replier(domain, chat))
-        rows = entries_of("d", memory, played), said_of("d", memory, played)
-        pasts = pasts_of(*rows, made.probes)
+        rows = entry_rows("d", memory, played), transcript_rows("d", memory, played)
+        pasts = episode_histories(*rows, made.probes)
         return played, await answer_all(BENCHMARK, domain, memory, made.probes, pasts, factory, CHAT)
 
     played, replies = asyncio.run(walk())
-    return Lived(said_of("d", memory, played), entries_of("d", memory, played), replies)
+    return Lived(transcript_rows("d", memory, played), entry_rows("d", memory, played), replies)
 
 
 def recorded(said: Sequence[TranscriptMessage], **made: Any) -> str:
@@ -75,7 +75,7 @@ def recorded(said: Sequence[TranscriptMessage], **made: Any) -> str:
         "run": "r",
         "sources": [Source(dataset="personas_sample", sha256=["0"], licence="ours", origin="memflow")],
     }
-    return file_of(Made(**{**about, **made}), said)
+    return recording_text(RecordedRun(**{**about, **made}), said)
 
 
 def off(made) -> Domain:

@@ -24,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -32,7 +32,7 @@ from memflow.memories.memory import Tools
 from memflow.memories.registry import find
 from memflow.metrics.diagnosis import last_change, memory_score
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of
+from memflow.run.transcripts import entry_rows
 
 PERIODS = range(11)
 RANDOM = {12: 0.2286905, 20: 0.2307619}
@@ -216,7 +216,7 @@ def played(made, memory: str):
 
 def buffers(made, memory: str) -> tuple[int, int]:
     """How many messages were written, and how many were left in the buffers."""
-    entries = entries_of(made.domain.name, memory, played(made, memory))
+    entries = entry_rows(made.domain.name, memory, played(made, memory))
     left = [entry for entry in entries if entry.kind == "buffer" and entry.until is None]
     return sum(entry.kind == "message" for entry in entries), len(left)
 

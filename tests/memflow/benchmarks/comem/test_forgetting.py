@@ -11,7 +11,7 @@ import pytest
 from memory_helpers import Ignoring, Overwriting, Perfect
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
@@ -23,7 +23,7 @@ from memflow.metrics.continual import summary
 from memflow.records import Probe, Reply
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
 Z = dict[str, str]
 """Which answers are right, a question at a time: a digit for each checkpoint, 0 first."""
@@ -167,12 +167,12 @@ def asked(
 
     async def walk() -> tuple[list[Probe], list[Reply], Z]:
         turns = await bench.turns(domain, records, States(), chat)
-        keys = await bench.keys(domain, records, turns, None)
+        keys = await bench.gold_labels(domain, records, turns, None)
         probes = await bench.probes(domain, records, States(), turns, chat, keys)
         episodes = bench.episodes(domain, States(), turns, [], chat)
         played = await play_all(episodes if remember.needs_playing else [], remember, None)  # type: ignore[attr-defined]
-        rows = said_of(domain.name, memory, played), entries_of(domain.name, memory, played)
-        pasts = pasts_of(rows[1], rows[0], probes)
+        rows = transcript_rows(domain.name, memory, played), entry_rows(domain.name, memory, played)
+        pasts = episode_histories(rows[1], rows[0], probes)
         replies = await answer_all(bench, domain, memory, probes, pasts, remember, chat)
         verdicts = await bench.verdicts(domain, probes, replies, MetricBackends())
         right = {row.probe_id: row.value for row in verdicts if row.metric == "accuracy"}

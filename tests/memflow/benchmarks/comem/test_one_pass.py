@@ -9,14 +9,14 @@ from time import perf_counter
 import pytest
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.memories.registry import find
 from memflow.records import Entry, GoldLabel, Probe, Record, Reply, TranscriptMessage, Turn
 from memflow.run.answer import answer_all
 from memflow.run.play import Episode, play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from resources.ledger import SqlLedger
 from resources.models import Chats, Models
 from resources.settings import load
@@ -46,15 +46,15 @@ class Lab:
             return await play_all(episodes, remember, None, clock=perf_counter)
 
         played = self.models.run(self.account("memory"), work)
-        self.said = said_of(self.domain.name, self.memory, played)
-        self.entries = entries_of(self.domain.name, self.memory, played)
+        self.said = transcript_rows(self.domain.name, self.memory, played)
+        self.entries = entry_rows(self.domain.name, self.memory, played)
 
     def episodes(self, as_one: bool) -> list[Episode]:
         turns = [replace(turn, checkpoint=1) for turn in self.turns] if as_one else self.turns
         return self.bench.episodes(self.domain, States(), turns, [], None)  # type: ignore[arg-type]
 
     def answer(self) -> list[Reply]:
-        pasts = pasts_of(self.entries, self.said, self.probes)
+        pasts = episode_histories(self.entries, self.said, self.probes)
 
         async def work(chats: Chats):
             remember = find(self.memory).factory(await chats.tools(self.memory))
@@ -89,7 +89,7 @@ def lab(home: Path, bench: CoMem, demo: Domain, records: list[Record], memory: s
 
     async def users(_: Chats) -> tuple[list[Turn], list[GoldLabel], list[Probe]]:
         turns = await bench.turns(domain, records, States(), None)  # type: ignore[arg-type]
-        keys = await bench.keys(domain, records, turns, None)
+        keys = await bench.gold_labels(domain, records, turns, None)
         return turns, keys, await bench.probes(domain, records, States(), turns, None, keys)  # type: ignore[arg-type]
 
     try:

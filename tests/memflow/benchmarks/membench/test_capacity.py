@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.capacity import (
     BEFORE,
     BEYOND,
@@ -33,7 +33,7 @@ from memflow.memories.registry import find
 from memflow.metrics.backends import MetricBackends
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from memflow.tokens import estimate
 
 BENCH = MemBench()
@@ -105,7 +105,7 @@ async def figures(name, remember, trajectories):
     """The figures of a memory, played and asked along the trajectories."""
     turns, probes = rows(trajectories)
     played = await play_all(BENCH.episodes(DOMAIN, States([]), turns, [], CHAT), remember, None)
-    pasts = pasts_of(entries_of("d", name, played), said_of("d", name, played), probes)
+    pasts = episode_histories(entry_rows("d", name, played), transcript_rows("d", name, played), probes)
     replies = await answer_all(BENCH, DOMAIN, name, probes, pasts, remember, CHAT)
     assert not [reply.reason for reply in replies if reply.reason]
     verdicts = await BENCH.verdicts(DOMAIN, probes, replies, MetricBackends())

@@ -5,7 +5,7 @@ import json
 import pytest
 from factories import row
 
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.question import build_question
 from memflow.benchmarks.membench.wording import add_stamp, format_time
 from memflow.benchmarks.multiple_choice import choice_of, number_of

@@ -11,7 +11,7 @@ import memflow
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
@@ -20,7 +20,7 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, Probe, Record, Reply, Score, Turn
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from memflow.scoring.groups import groups_of
 
 
@@ -58,7 +58,9 @@ async def score(walked: Walked, memory: str) -> tuple[list[Reply], list[Score]]:
     episodes = bench.episodes(domain, States([], [], []), walked.turns, walked.feedback, chat)
     played = await play_all(episodes, make, None)
     test = [probe for probe in walked.probes if probe.split == "test"]
-    pasts = pasts_of(entries_of(domain.name, memory, played), said_of(domain.name, memory, played), test)
+    pasts = episode_histories(
+        entry_rows(domain.name, memory, played), transcript_rows(domain.name, memory, played), test
+    )
     replies = await answer_all(bench, domain, memory, test, pasts, make, chat)
     verdicts = await bench.verdicts(domain, walked.probes, replies, MetricBackends(chat))
     measured = AssistantResults(domain.name, memory, memory, "scripted", test, [], [], [], "scripted", True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import RecallFailed
@@ -17,8 +17,8 @@ from memflow.memories.registry import memory_factory
 from memflow.memories.retrieval import Lexical
 from memflow.records import Record
 from memflow.run.answer import answer_all
-from memflow.run.play import Played, play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.play import PlayedEpisode, play_all
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
 ONPOLICY = find("memorybench_demo_onpolicy")
 BENCH = MemoryBench()
@@ -31,7 +31,7 @@ def chat(**instead: Handler) -> ScriptedChat:
 
 async def live(
     walk: Any, memory: Any = "bm25_session", answering: Any = None, simulator: Any = None
-) -> Played:
+) -> PlayedEpisode:
     make = memory_factory(memory, Tools(embedder=HashingEmbedder())) if isinstance(memory, str) else memory
     episodes = BENCH.episodes(
         walk.domain,
@@ -123,12 +123,12 @@ async def test_follow_ups_reuse_recall(onpolicy: Any) -> None:
 async def test_on_policy_run_is_reproducible(onpolicy: Any) -> None:
     first, second = await live(onpolicy), await live(onpolicy)
     assert list(first.store) == list(second.store)
-    assert said_of("d", "a", [first]) == said_of("d", "a", [second])
+    assert transcript_rows("d", "a", [first]) == transcript_rows("d", "a", [second])
 
 
 async def test_scores_rise_over_checkpoints(onpolicy: Any) -> None:
     played, probes = await live(onpolicy), [probe for probe in onpolicy.probes if probe.split == "test"]
-    pasts = pasts_of(entries_of("d", "a", [played]), said_of("d", "a", [played]), probes)
+    pasts = episode_histories(entry_rows("d", "a", [played]), transcript_rows("d", "a", [played]), probes)
     make = memory_factory("bm25_session", Tools())
     replies = await answer_all(BENCH, ONPOLICY, "a", probes, pasts, make, chat())
     right: dict[int, int] = {}

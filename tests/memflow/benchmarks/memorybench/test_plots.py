@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+import factories
 import pytest
-from factories import row
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.benchmarks.memorybench.domains import DOMAINS
@@ -12,21 +12,11 @@ from memflow.benchmarks.memorybench.plots import noise_charts, partition_columns
 from memflow.benchmarks.memorybench.times import Times
 from memflow.chat.scripted import LABEL
 from memflow.plots.shapes import Point
-from memflow.records import Score
 
-FIGURE = row(
-    Score,
-    domain="memorybench_legal",
-    assistant="rag",
-    memory="rag",
-    metric="min_max",
-    value=0.5,
-    low=0.4,
-    high=0.6,
-    deviation=0.2,
-    n=50,
-    simulator="s",
-)
+FIGURE = factories.score(
+    domain="memorybench_legal", assistant="rag", memory="rag", metric="min_max", value=0.5, low=0.4, high=0.6,
+    deviation=0.2, n=50,
+)  # fmt: skip
 LEGAL, OPEN = find("memorybench_legal"), find("memorybench_open")
 LOST = {
     "value": None,

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.memorybench.question import full_question
-from memflow.benchmarks.memorybench.training import LoraConfig, build_training_data
+from memflow.benchmarks.memorybench.training import training
+from memflow.benchmarks.training import Lora
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Probe
 
@@ -46,7 +47,7 @@ def row(case: str, **over: Any) -> FeedbackRound:
     return FeedbackRound(domain="d", case_id=case, episode_id="dialogues", **told)
 
 
-def test_liked_first_answers_become_examples() -> None:
+def test_first_answers_that_were_pressed_on_are_learned_as_the_memory_none_is_asked() -> None:
     rows = [
         row("b", liked=True),
         row("a", copied=True, disliked=True),
@@ -54,15 +55,15 @@ def test_liked_first_answers_become_examples() -> None:
         row("c", round=1, liked=True, copied=True),
     ]
     probes = [probe(case) for case in "abc"]
-    [liked] = build_training_data(rows, probes, "like").examples
+    [liked] = training(rows, probes, "like").examples
     assert (liked.case_id, liked.answer) == ("b", "Thus, b.")
     assert [said.role for said in liked.request] == ["system", "user"]
     assert liked.request[-1].content == full_question(probes[1]) == QUESTION
     assert liked.written()["completion"] == [{"role": "assistant", "content": "Thus, b."}]
-    assert [example.case_id for example in build_training_data(rows, probes, "copy").examples] == ["a"]
+    assert [example.case_id for example in training(rows, probes, "copy").examples] == ["a"]
 
 
-def test_skipped_cases_have_reasons() -> None:
+def test_what_cannot_be_learned_says_why_and_is_counted() -> None:
     rows = [
         row("a", liked=True),
         row("b", liked=True, reason="no feedback on b: no answer"),
@@ -72,8 +73,8 @@ def test_skipped_cases_have_reasons() -> None:
         row("f", reason="no answer", answer=""),
     ]
     probes = [*(probe(case) for case in "abcf"), probe("e", reason="no variant was accepted")]
-    learned = build_training_data(rows, probes, "like")
-    assert {each.case_id: each.reason for each in learned.skipped} == {
+    learned = training(rows, probes, "like")
+    assert {each.case_id: each.reason for each in learned.left_out} == {
         "b": "its row is quarantined: no feedback on b: no answer",
         "c": "its answer is empty",
         "d": "question.probes has no such case",
@@ -82,18 +83,18 @@ def test_skipped_cases_have_reasons() -> None:
     assert learned.counts() == [("sample_legal", 1, 0, 1), ("sample_open", 5, 1, 3)]
 
 
-def test_training_data_rejects_test_case() -> None:
-    with pytest.raises(BadInput, match="the test case a, which must not be trained on"):
-        build_training_data([row("a")], [probe("a", split="test")], "like")
+def test_nobody_is_trained_on_a_test_case() -> None:
+    with pytest.raises(BadInput, match="the test case a, on which nobody may be trained"):
+        training([row("a")], [probe("a", split="test")], "like")
 
 
-def test_training_data_rejects_duplicate_case() -> None:
+def test_a_case_that_is_asked_twice_is_no_feedback() -> None:
     with pytest.raises(BadInput, match="several first rounds of a"):
-        build_training_data([row("a"), row("a", liked=True)], [probe("a")], "like")
+        training([row("a"), row("a", liked=True)], [probe("a")], "like")
 
 
-def test_training_data_has_no_gold() -> None:
-    learned = build_training_data([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
+def test_the_gold_stays_outside() -> None:
+    learned = training([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
     assert "never shown" not in str(learned.examples[0].written())
 
 
@@ -101,40 +102,39 @@ presses = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_s
 
 
 @given(presses, st.randoms(use_true_random=False))
-def test_every_liked_answer_is_example_or_skipped(pressed: Any, chance: Any) -> None:
+def test_every_pressed_first_answer_is_learned_or_left_out_whatever_the_order(
+    pressed: Any, chance: Any
+) -> None:
     rows = [
         row(f"case {place}", liked=like, copied=copy, reason="lost" if lost else None)
         for place, (like, copy, lost) in enumerate(pressed)
     ]
     probes = [probe(each.case_id) for each in rows]
-    learned = build_training_data(rows, probes, "like")
+    learned = training(rows, probes, "like")
     shuffled = [*rows]
     chance.shuffle(shuffled)
-    assert build_training_data(shuffled, probes[::-1], "like") == learned
-    found = {each.case_id for each in (*learned.examples, *learned.skipped)}
+    assert training(shuffled, probes[::-1], "like") == learned
+    found = {each.case_id for each in (*learned.examples, *learned.left_out)}
     assert found == {each.case_id for each in rows if each.liked}
-    assert len(found) == len(learned.examples) + len(learned.skipped)
+    assert len(found) == len(learned.examples) + len(learned.left_out)
     assert sum(learned.first_answers.values()) == len(rows)
 
 
-def test_digest_depends_on_requests_and_answers() -> None:
+def test_the_digest_is_of_requests_and_answers() -> None:
     probes = [probe("a")]
-    first = build_training_data([row("a", liked=True)], probes, "like").digest
-    assert build_training_data([row("a", liked=True, satisfaction=9)], probes, "like").digest == first
-    assert build_training_data([row("a", liked=True, answer="Otherwise.")], probes, "like").digest != first
-    assert (
-        build_training_data([row("a", liked=True)], [replace(probes[0], question="And now?")], "like").digest
-        != first
-    )
+    first = training([row("a", liked=True)], probes, "like").digest
+    assert training([row("a", liked=True, satisfaction=9)], probes, "like").digest == first
+    assert training([row("a", liked=True, answer="Otherwise.")], probes, "like").digest != first
+    assert training([row("a", liked=True)], [replace(probes[0], question="And now?")], "like").digest != first
 
 
-def test_lora_defaults_match_paper() -> None:
-    how = LoraConfig()
+def test_the_paper_settles_how_it_is_trained() -> None:
+    how = Lora()
     assert (how.rank, how.alpha, how.dropout) == (8, 32, 0.05)
     assert (how.learning_rate, how.epochs, how.batch, how.length) == (1e-4, 5, 4, 8192)
 
 
-async def test_demo_has_training_examples(demo: Any) -> None:
-    learned = [build_training_data(demo.feedback, demo.probes, action) for action in ("like", "copy")]
-    assert all(not each.skipped for each in learned)
+async def test_the_demo_has_something_to_learn_from(demo: Any) -> None:
+    learned = [training(demo.feedback, demo.probes, action) for action in ("like", "copy")]
+    assert all(not each.left_out for each in learned)
     assert sum(len(each.examples) for each in learned) > 0

@@ -16,16 +16,16 @@ from personamem_files import read, row, shared, table
 from profiles import examples
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain, find
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
 from memflow.records import Probe, Record
-from memflow.run.answer import Past
+from memflow.run.answer import EpisodeHistory
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, pasts_of, said_of
+from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
 DOMAIN = replace(find("comem_personamem_32k"), parameters={"keys": "published"})
 SHARES = (0, 0.25, 0.5, 0.75, 1.0)
@@ -119,15 +119,17 @@ async def _seen(domain: Domain, records: list[Record]) -> list[tuple[Probe, Sequ
     """Every probe, and what a memory that keeps everything holds when it is asked."""
     bench = CoMem()
     turns = await bench.turns(domain, records, States(), None)  # type: ignore[arg-type]
-    keys = await bench.keys(domain, records, turns, None)
+    keys = await bench.gold_labels(domain, records, turns, None)
     probes = await bench.probes(domain, records, States(), turns, None, keys)  # type: ignore[arg-type]
     episodes = bench.episodes(domain, States(), turns, [], None, probes)  # type: ignore[arg-type]
     make = memory_factory("full", Tools())
     played = await play_all(episodes, make, None)
-    pasts = pasts_of(entries_of(domain.name, "full", played), said_of(domain.name, "full", played), probes)
+    pasts = episode_histories(
+        entry_rows(domain.name, "full", played), transcript_rows(domain.name, "full", played), probes
+    )
     found = []
     for probe in probes:
-        past = pasts.get(probe.episode_id, Past((), {probe.checkpoint: 0}))
+        past = pasts.get(probe.episode_id, EpisodeHistory((), {probe.checkpoint: 0}))
         held = EntryStore.restored(past.items, past.sequence(probe)).live("message")
         found.append((probe, [item.text.partition(": ")[2] for item in held]))
     return found

@@ -12,7 +12,7 @@ from memflow.benchmarks.membench.checks.noise import EXPECTED
 from memflow.benchmarks.membench.noise.insertion import insert_noise
 from memflow.benchmarks.membench.turns import is_noise
 from memflow.checks.evaluation import RuleResult, check_rows
-from memflow.checks.expectations import EXPECTATIONS
+from memflow.checks.expectations import all_expectations
 from memflow.checks.rules import of_benchmark
 from memflow.records import Entity, Probe, Turn
 
@@ -62,7 +62,7 @@ def failed(turns: Sequence[Turn], of: Domain = LONG) -> list[str]:
 
 
 def test_noise_checks_are_registered() -> None:
-    named = {(each.table, each.name) for each in EXPECTATIONS}
+    named = {(each.table, each.name) for each in all_expectations()}
     assert {(each.table, each.name) for each in EXPECTED} <= named
 
 

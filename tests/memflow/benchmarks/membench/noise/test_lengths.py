@@ -9,7 +9,7 @@ from factories import row
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.checks.noise import EXPECTED
 from memflow.benchmarks.membench.noise.insertion import noise_units
 from memflow.benchmarks.membench.turns import is_noise

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.checks.memory import EXPECTED
 from memflow.benchmarks.memorybench.probes import case_of, feedback_id
 from memflow.chat.scripted import ScriptedChat
@@ -17,7 +17,7 @@ from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
 from memflow.records import Record
 from memflow.run.play import play_all
-from memflow.run.transcripts import entries_of, said_of
+from memflow.run.transcripts import entry_rows, transcript_rows
 
 Rows = dict[str, list[Any]]
 ENDS = ("", "_stepwise", "_onpolicy", "_training", "_same")
@@ -48,8 +48,8 @@ def played(
         return domain, {
             "utterance.turns": walk.turns,
             "question.probes": walk.probes,
-            "memory.transcripts": said_of(domain.name, "a", lived),
-            "memory.indexes": entries_of(domain.name, "a", lived),
+            "memory.transcripts": transcript_rows(domain.name, "a", lived),
+            "memory.indexes": entry_rows(domain.name, "a", lived),
             "memory.feedback": bench.rounds(domain, "a", lived),
         }
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.tasks.catalog import ACCURACY, LOCOMO_F1, TASKS
 from memflow.benchmarks.memorybench.users.known_gold import scoring_standards, user_knowledge
 from memflow.benchmarks.memorybench.users.personas import persona

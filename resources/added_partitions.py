@@ -1,0 +1,75 @@
+"""Partitions that the command line ran besides those of memflow.toml, so that the UI shows them and can rerun them.
+
+A file in the home folder, one JSON object per line. Only the code location reads it, when it is loaded or reloaded:
+other commands default to memflow.toml.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from resources.settings import OwnMemory, Settings
+
+FILE = "added_partitions.jsonl"
+
+
+def add_partitions(
+    base: Settings, settings: Settings, domains: Sequence[str], assistants: Sequence[str]
+) -> None:
+    """Store the domains and assistants that the settings of the file (`base`) lack.
+
+    `settings` are those of the run: their memories by import path are stored with their assistants.
+    """
+    known = with_added_partitions(base)
+    new = [name for name in assistants if name not in known.assistants]
+    names = {name.partition("@")[0] for name in new}
+    line = {
+        "domains": [name for name in domains if name not in known.domains],
+        "assistants": new,
+        "memories": {
+            name: each.path for name, each in settings.memories.items() if name in names and each.path
+        },
+    }
+    if not line["domains"] and not new:
+        return
+    settings.home.mkdir(parents=True, exist_ok=True)
+    # One write at the end of the file: processes that add at once do not overwrite one another.
+    file = os.open(settings.home / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(file, f"{json.dumps(line)}\n".encode())
+    finally:
+        os.close(file)
+
+
+def with_added_partitions(settings: Settings) -> Settings:
+    """Return the settings with the stored partitions. Those whose domain or model is unknown by now are left out."""
+    domains, assistants, memories = list(settings.domains), list(settings.assistants), dict(settings.memories)
+    known = {*settings.own_domains, *registry.domains()}
+    for line in _lines(settings.home / FILE):
+        domains += [name for name in line["domains"] if name in known]
+        assistants += [
+            name for name in line["assistants"] if (name.partition("@")[2] or "scripted") in settings.models
+        ]
+        for name, path in line["memories"].items():
+            memories.setdefault(name, OwnMemory(path=path))
+    added = {
+        "domains": tuple(dict.fromkeys(domains)),
+        "assistants": tuple(dict.fromkeys(assistants)),
+        "memories": memories,
+    }
+    return settings.model_copy(update=added)
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    """The stored objects; a damaged line is ignored."""
+    if not file.exists():
+        return
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(found, dict) and {"domains", "assistants", "memories"} <= set(found):
+            yield found

@@ -1,0 +1,169 @@
+"""The resources as Dagster shows them: described fields with the values of the settings, and the objects they provide.
+
+No field holds a secret: a key is the name of an environment variable, and a password in the ledger's URL is masked. The
+classes that do the work know no Dagster and are modules of their own.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+from sqlalchemy.engine import make_url
+
+from memflow.benchmarks.registry import datasets
+from resources import settings as settings_file
+from resources.lake import Lake
+from resources.lance import LanceIndex
+from resources.ledger import SqlLedger
+from resources.library import CHECKSUMS, Library
+from resources.models import Models, VllmServers
+from resources.settings import Embedder, Model, OwnDataset, OwnMemory, Roles, Settings
+from resources.warehouse import Warehouse
+
+LEDGER_VARIABLE = "MEMFLOW_LEDGER"
+MASK = ":***@"
+
+
+class LakeResource(dg.ConfigurableResource[Lake]):
+    """The lake: one Parquet file per table and partition."""
+
+    root: str = Field(description="A folder, or an address such as s3://bucket/path.")
+
+    def create_resource(self, context: dg.InitResourceContext) -> Lake:
+        """Return the lake."""
+        return Lake(self.root)
+
+
+class WarehouseResource(dg.ConfigurableResource[Warehouse]):
+    """DuckDB over the tables of the lake."""
+
+    path: str = Field(description="Where memflow.duckdb is published.")
+    lake: dg.ResourceDependency[Lake]
+
+    def create_resource(self, context: dg.InitResourceContext) -> Warehouse:
+        """Return the warehouse over the lake."""
+        return Warehouse(self.lake, self.path)
+
+
+class IndexResource(dg.ConfigurableResource[LanceIndex]):
+    """LanceDB tables to search the entries of memories."""
+
+    root: str = Field(description="A folder, or an address such as s3://bucket/path.")
+
+    def create_resource(self, context: dg.InitResourceContext) -> LanceIndex:
+        """Return the index."""
+        return LanceIndex(self.root)
+
+
+class DataResource(dg.ConfigurableResource[Library]):
+    """The files of the published data sets."""
+
+    folder: str = Field(description="The folder with the data sets; empty where none is set (MEMFLOW_DATA).")
+    own_datasets: dict[str, Any] = Field(
+        default={}, description="Data sets of [own_datasets] in memflow.toml."
+    )
+    checksums: str = Field(description="The file that caches the checksums.")
+
+    def create_resource(self, context: dg.InitResourceContext) -> Library:
+        """Return the library of data sets."""
+        own = {name: OwnDataset(**value).dataset(name) for name, value in self.own_datasets.items()}
+        return Library(self.folder or None, {**datasets(), **own}, self.checksums)
+
+
+class LedgerResource(dg.ConfigurableResource[SqlLedger]):
+    """The ledger: every answered request, and who used it."""
+
+    url: str = Field(description="The SQLAlchemy URL. A password is masked, and read from the settings.")
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[SqlLedger]:
+        """Yield the ledger, and close it after the run."""
+        url = settings_file.load().ledger_url if MASK in self.url else self.url
+        with SqlLedger(url) as ledger:
+            yield ledger
+
+
+class VllmResource(dg.ConfigurableResource[VllmServers]):
+    """vLLM servers: started when a model of kind vllm is first used, ended after the run."""
+
+    models: dict[str, Any] = Field(
+        default={}, description="The models of kind vllm in memflow.toml, by name."
+    )
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[VllmServers]:
+        """Yield the servers, and end them after the run."""
+        with closing(VllmServers(_models(self.models))) as servers:
+            yield servers
+
+
+class ModelsResource(dg.ConfigurableResource[Models]):
+    """The chat models in their roles, and the embedder."""
+
+    roles: dict[str, str] = Field(description="The model of each role: simulator, judge, backbone, ...")
+    models: dict[str, Any] = Field(
+        description="The models by name. `key_variable` is the environment variable that holds a key."
+    )
+    embedder: dict[str, Any] = Field(default={}, description="The embedder; by default the hashing embedder.")
+    memories: dict[str, Any] = Field(default={}, description="Memories of [memories] in memflow.toml.")
+    ledger: dg.ResourceDependency[SqlLedger]
+    vllm: dg.ResourceDependency[VllmServers]
+
+    def create_resource(self, context: dg.InitResourceContext) -> Models:
+        """Return the models, with the ledger and the servers."""
+        settings = Settings.model_construct(
+            roles=Roles(**self.roles),
+            models=_models(self.models),
+            embedder=Embedder(**self.embedder),
+            memories={name: OwnMemory(**value) for name, value in self.memories.items()},
+        )
+        return Models(settings, self.ledger, servers=self.vllm)
+
+
+def configurable_resources(settings: Settings) -> dict[str, dg.ConfigurableResource[Any]]:
+    """Return the resources of the settings, by name."""
+    lake = LakeResource(root=settings.lake_root)
+    ledger = LedgerResource(url=_ledger_url(settings))
+    models = {name: _plain(model) for name, model in settings.models.items()}
+    vllm = VllmResource(models={name: each for name, each in models.items() if each["kind"] == "vllm"})
+    return {
+        "lake": lake,
+        "warehouse": WarehouseResource(path=str(settings.warehouse_path), lake=lake),
+        "index": IndexResource(root=str(settings.home / "lance")),
+        "data": DataResource(
+            folder=str(settings.data or ""),
+            own_datasets={name: _plain(each) for name, each in settings.own_datasets.items()},
+            checksums=str(settings.home / CHECKSUMS),
+        ),
+        "ledger": ledger,
+        "vllm": vllm,
+        "models": ModelsResource(
+            roles=settings.roles.model_dump(),
+            models=models,
+            embedder=_plain(settings.embedder),
+            memories={name: _plain(each) for name, each in settings.memories.items()},
+            ledger=ledger,
+            vllm=vllm,
+        ),
+    }
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """The fields of a part of the settings that differ from their defaults; always the kind."""
+    kind = {"kind": value.kind} if hasattr(value, "kind") else {}
+    return {**value.model_dump(mode="json", exclude_defaults=True), **kind}
+
+
+def _models(fields: Mapping[str, Any]) -> dict[str, Model]:
+    return {name: Model(**each) for name, each in fields.items()}
+
+
+def _ledger_url(settings: Settings) -> Any:
+    """The URL as a field: the name of the environment variable where that sets it, otherwise without its password."""
+    if os.environ.get(LEDGER_VARIABLE) == settings.ledger_url:
+        return dg.EnvVar(LEDGER_VARIABLE)
+    url = make_url(settings.ledger_url)
+    return url.render_as_string(hide_password=True) if url.password else settings.ledger_url

@@ -1,0 +1,80 @@
+"""Resources as the UI shows them: described fields from the settings, no secrets, and runs that use them."""
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster._core.remote_representation.external_data import RepositorySnap
+
+from assets.definitions import build_defs
+from resources.configurable import configurable_resources
+from resources.lake import Lake
+from resources.settings import Settings, load
+
+FILE = """
+ledger = "postgresql+psycopg2://me:topsecret@host/name"
+[models.large]
+url = "http://127.0.0.1:9/v1"
+model = "a/b"
+key_variable = "LARGE_KEY"
+[models.served]
+kind = "vllm"
+model = "c/d"
+[roles]
+judge = "large"
+[own_datasets.mine]
+benchmark = "amemgym"
+files = ["mine.json"]
+"""
+NAMES = {"data", "index", "lake", "ledger", "models", "vllm", "warehouse"}
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("LARGE_KEY", "sk-topsecret")
+    file = tmp_path / "memflow.toml"
+    file.write_text(FILE, encoding="utf-8")
+    return load(file, {"home": tmp_path / "home"})
+
+
+def test_every_resource_has_described_fields_and_no_secret(settings: Settings) -> None:
+    repository = build_defs(settings).get_repository_def()
+    shown = {each.name: each for each in RepositorySnap.from_def(repository).resources or []}
+    assert set(shown) == NAMES
+    for each in shown.values():
+        assert each.resource_snapshot.description, each.name
+        assert [field.name for field in each.config_field_snaps if not field.description] == []
+    values = json.dumps([repr(each.configured_values) for each in shown.values()])
+    assert "topsecret" not in values and "***" in values
+    assert "LARGE_KEY" in values and "a/b" in values and "c/d" in values and "mine.json" in values
+
+
+def test_ledger_of_the_environment_is_shown_by_its_variable(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("MEMFLOW_LEDGER", f"sqlite:///{tmp_path}/other.sqlite")
+    resource = configurable_resources(Settings(home=tmp_path))["ledger"]
+    assert resource._get_non_default_public_field_values()["url"] == dg.EnvVar("MEMFLOW_LEDGER")
+
+
+def test_jobs_run_with_the_resources_of_the_settings(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = load(over={"home": tmp_path / "home"})
+    definitions = build_defs(settings)
+    config = {
+        "ops": {step: {"config": {"limit": 1}} for step in ("states", "turns", "keys", "probes", "sessions")}
+    }
+    with dg.DagsterInstance.ephemeral() as instance:
+        for job, partition, run_config in (
+            ("ingest_datasets", "personas_sample", {}),
+            ("generate_domain", "amemgym_demo", config),
+            ("evaluate_memory", dg.MultiPartitionKey({"domain": "amemgym_demo", "assistant": "full"}), {}),
+            ("publish_leaderboard", None, {}),
+        ):
+            result = definitions.resolve_job_def(job).execute_in_process(
+                instance=instance, partition_key=partition, run_config=run_config
+            )
+            assert result.success, job
+    lake = Lake(settings.lake_root)
+    assert lake.read("score.leaderboard", "all")
+    assert lake.facts("answer.replies", "amemgym_demo/full").fingerprint != ""
+    assert settings.warehouse_path.exists() and (settings.home / "ledger.sqlite").exists()
