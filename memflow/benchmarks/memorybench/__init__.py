@@ -16,10 +16,7 @@ SPEC = BenchmarkSpec(
     domains=DOMAINS,
     datasets=DATASETS,
     implementation=f"{__name__}.benchmark:MemoryBench",
-    checks=(
-        f"{__name__}.checks:EXPECTED",
-        f"{__name__}.played:EXPECTED",
-    ),
+    checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",
     plots=f"{__name__}.plots:PLOTS",
     unit="test questions",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from memflow.benchmarks import registry
-from memflow.benchmarks.memorybench.scorers.registry import metric_of
+from memflow.benchmarks.memorybench.scorers.registry import scorer_of
 from memflow.benchmarks.memorybench.scorers.scorer import ScoringContext
 from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY, TASKS
 from memflow.cli import app
@@ -178,7 +178,7 @@ def test_every_memorybench_measure_is_declared() -> None:
     named = {
         name.partition("[")[0]
         for task in TASKS.values()
-        for name, _ in metric_of(task).rows(
+        for name, _ in scorer_of(task).metric_keys(
             probe(dataset=task.name, metric=task.metric), ScoringContext(published=True)
         )
     }
