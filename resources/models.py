@@ -1,6 +1,6 @@
-"""The chat models of the settings, in their roles, every request booked in the ledger.
+"""The chat models of the settings by role; every request is recorded in the ledger.
 
-Which model plays which role the settings say; how one is asked is chat.py, how a server is started vllm.py.
+Requests are in chat.py, servers in vllm.py.
 """
 
 import asyncio
@@ -16,23 +16,24 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from memflow.run.handlers import handlers
-from resources.adapter import served
+from resources.adapter import load_adapter
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder, FolderEmbedder
 from resources.endpoint import Endpoint
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
-from resources.settings import Model, Settings
+from resources.settings import Settings
+from resources.settings_sections import Model
 from resources.vllm import Adapter, VllmServer
 
 T = TypeVar("T")
 Watch = Callable[[RequestContext, int, int], None]
-"""Told how many of how many items of a step are done: the account says which step."""
+"""Called with the step's context, the number of finished items and the total."""
 
 
 @dataclass
 class Chats:
-    """The chats of one event loop. A role's chat is opened when it is first asked for."""
+    """The chats of one event loop, each opened on first use."""
 
     models: "Models"
     account: RequestContext
@@ -44,21 +45,21 @@ class Chats:
     total: int = 0
 
     async def role(self, role: str) -> LedgeredChat:
-        """The chat that plays `role`, one of the settings' roles."""
+        """Return the chat of `role`, one of the settings' roles."""
         return await self._ledgered(getattr(self.models.settings.roles, role), role)
 
     async def answering(self, assistant: str) -> LedgeredChat:
-        """The chat that answers for `assistant`."""
+        """Return the chat that answers for `assistant`."""
         return await self._ledgered(self.models.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
-        """What the memory of `assistant` may use."""
+        """Return the chat and the embedder for the memory of `assistant`."""
         return Tools(
             await self._ledgered(self.models.settings.model_of(assistant), "memory"), await self.embedder()
         )
 
     async def embedder(self) -> Embedder:
-        """The embedder of the settings."""
+        """Return the embedder of the settings, opened."""
         if self.embedding is None:
             self.embedding = self.models.embedder()
             if isinstance(self.embedding, EndpointEmbedder):
@@ -66,7 +67,7 @@ class Chats:
         return self.embedding
 
     def expect(self, total: int) -> Callable[[], None]:
-        """Say how many items this step has; call what is returned after each of them."""
+        """Announce the number of items of this step; return a function to call after each item."""
         self.done, self.total = 0, total
 
         def tick() -> None:
@@ -85,7 +86,7 @@ class Chats:
 
 
 class Models:
-    """Opens chats, runs asynchronous work with them, and keeps the ledger. Close it when the process is done."""
+    """Opens chats, runs asynchronous work with them, and owns the ledger and started servers. Call close()."""
 
     def __init__(
         self,
@@ -102,7 +103,7 @@ class Models:
         self._answers: dict[str, bool] = {}
 
     def run(self, account: RequestContext, work: Callable[[Chats], Awaitable[T]]) -> T:
-        """The result of `work`, run in an event loop of its own; its clients are closed and the accounts written."""
+        """Run `work` in a new event loop, close its clients, flush the ledger, and return the result."""
 
         async def session() -> T:
             async with AsyncExitStack() as stack:
@@ -114,7 +115,7 @@ class Models:
             self.ledger.flush()
 
     async def open(self, name: str, stack: AsyncExitStack) -> Chat:
-        """The chat of the model `name`, without the ledger."""
+        """Open the chat of the model `name`, without the ledger."""
         model = self.settings.model(name)
         if model.kind == "scripted":
             return ScriptedChat(
@@ -134,12 +135,13 @@ class Models:
                 concurrency=model.concurrency,
                 patience=model.patience,
                 answers=self._answers,
+                setting=f"`url` of model {name}",
             ),
         )
         return await stack.enter_async_context(chat)
 
     def embedder(self) -> Embedder:
-        """The embedder of the settings, not yet opened."""
+        """Build the embedder of the settings, not opened."""
         chosen = self.settings.embedder
         if chosen.kind == "endpoint":
             return EndpointEmbedder(chosen.url, chosen.model, self.ledger, key_variable=chosen.key_variable)
@@ -148,7 +150,7 @@ class Models:
         return HashingEmbedder(chosen.dimensions)
 
     def close(self) -> None:
-        """End the servers that were started, and close the ledger."""
+        """Stop the started servers and close the ledger."""
         self.servers.close()
         self.ledger.close()
 
@@ -182,4 +184,4 @@ class VllmServers:
 
 def _adapter(model: Model) -> Adapter | None:
     folder = Path(model.adapter).expanduser()
-    return Adapter.of(folder, served(folder, model.revision)) if model.adapter else None
+    return Adapter.of(folder, load_adapter(folder, model.revision)) if model.adapter else None

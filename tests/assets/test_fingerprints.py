@@ -10,7 +10,8 @@ from memflow.pipeline import STEPS, WRITERS, tables_of
 from resources import source_code
 from resources.lake import Lake
 from resources.library import Library
-from resources.settings import Model, Settings, load
+from resources.settings import Settings, load
+from resources.settings_sections import Model
 
 RUN = "amemgym_v1_base_run"
 FILE = """

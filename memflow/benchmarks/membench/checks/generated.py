@@ -11,7 +11,15 @@ from memflow.benchmarks.membench.generation.planning import planned_kinds
 from memflow.benchmarks.membench.generation.timeline import parse_time
 from memflow.benchmarks.membench.kinds import find_kind
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
-from memflow.checks.rules import Across, Each, Expectation, PerDomain, Rule, Together, sound
+from memflow.checks.rules import (
+    AcrossTables,
+    EachRow,
+    Expectation,
+    PerDomain,
+    Rule,
+    WholeTable,
+    each_valid_row,
+)
 from memflow.records import Entity, Probe, Turn
 
 EVIDENCE_COUNT = {
@@ -132,13 +140,13 @@ def _every_kind_per_user(domain: Domain) -> Rule:
     parameters = parameters_of(domain)
     due = {(each.name, scenario): parameters.each for each, scenario in planned_kinds(parameters)}
 
-    def at_fault(probes: Sequence[Probe]) -> list[int]:
+    def find_violations(probes: Sequence[Probe]) -> list[int]:
         asked: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         for episode, name in {probe.episode_id: probe.category or "" for probe in probes}.items():
             asked[_user(episode)][name, scenario_of(episode)] += 1
         return [at for at, probe in enumerate(probes) if asked[_user(probe.episode_id)] != due]
 
-    return Together(at_fault)
+    return WholeTable(find_violations)
 
 
 def _user(episode: str) -> str:
@@ -148,29 +156,31 @@ def _user(episode: str) -> str:
 def _probes_after_history(domain: Domain) -> Rule | None:
     """Check the time of probes, unless the protocol `capacity` asks them earlier too."""
     at_end = parameters_of(domain).protocol == "end"
-    return Across((_PROBES, _TURNS), find_probes_before_end) if at_end else None
+    return AcrossTables((_PROBES, _TURNS), find_probes_before_end) if at_end else None
 
 
 _PROBES, _TURNS = "question.probes", "utterance.turns"
 
 EXPECTED: tuple[Expectation, ...] = (
-    Expectation(_TURNS, "generated_times_increasing", if_generated(Together(find_decreasing_times))),
-    Expectation(_TURNS, "generated_evidence_contains_value", if_generated(sound(contains_gold_value))),
+    Expectation(_TURNS, "generated_times_increasing", if_generated(WholeTable(find_decreasing_times))),
+    Expectation(
+        _TURNS, "generated_evidence_contains_value", if_generated(each_valid_row(contains_gold_value))
+    ),
     Expectation(
         _TURNS,
         "generated_evidence_in_user_graph",
-        if_generated(Across((_TURNS, "state.entities"), find_values_not_in_graph)),
+        if_generated(AcrossTables((_TURNS, "state.entities"), find_values_not_in_graph)),
     ),
     Expectation(_PROBES, "every_kind_per_user", if_generated(_every_kind_per_user)),
     Expectation(
         _PROBES,
         "generated_evidence_complete",
-        if_generated(Across((_PROBES, _TURNS), find_incomplete_evidence)),
+        if_generated(AcrossTables((_PROBES, _TURNS), find_incomplete_evidence)),
     ),
     Expectation(
         _PROBES,
         "generated_evidence_count_by_kind",
-        if_generated(Each(_has_expected_evidence_count)),
+        if_generated(EachRow(_has_expected_evidence_count)),
     ),
     Expectation(
         _PROBES,
@@ -180,7 +190,7 @@ EXPECTED: tuple[Expectation, ...] = (
     Expectation(
         _PROBES,
         "corrected_value_stated_before",
-        if_generated(Across((_PROBES, _TURNS), find_missing_wrong_statements)),
+        if_generated(AcrossTables((_PROBES, _TURNS), find_missing_wrong_statements)),
     ),
 )
 """Checks of generated turns and probes."""

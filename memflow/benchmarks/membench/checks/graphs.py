@@ -20,7 +20,7 @@ from memflow.benchmarks.membench.generation.graphs import (
 )
 from memflow.benchmarks.membench.generation.preferences import TOPICS
 from memflow.benchmarks.membench.generation.vocabulary import THING_COUNT, Relation, bundled_vocabulary
-from memflow.checks.rules import Expectation, PerDomain, Rule, Together, sound
+from memflow.checks.rules import Expectation, PerDomain, Rule, WholeTable, each_valid_row
 from memflow.errors import BadInput
 from memflow.records import Entity
 
@@ -148,7 +148,7 @@ def _find_wrong_ages(parameters: Parameters) -> Callable[[Sequence[Entity]], Col
     words = bundled_vocabulary(parameters.language)
     known: dict[str, Relation] = {each.name: each for each in (*words.relatives, *words.colleagues)}
 
-    def at_fault(entities: Sequence[Entity]) -> list[int]:
+    def find_violations(entities: Sequence[Entity]) -> list[int]:
         found = []
         for held in _by_user(entities):
             ages = {at: _age(row) for at, row in held if row.kind in PEOPLE}
@@ -163,7 +163,7 @@ def _find_wrong_ages(parameters: Parameters) -> Callable[[Sequence[Entity]], Col
                     found.append(at)
         return found
 
-    return at_fault
+    return find_violations
 
 
 def _age(row: Entity) -> int | None:
@@ -185,7 +185,7 @@ def _find_wrong_counts(parameters: Parameters) -> Callable[[Sequence[Entity]], C
         "place": THING_COUNT,
     }
 
-    def at_fault(entities: Sequence[Entity]) -> list[int]:
+    def find_violations(entities: Sequence[Entity]) -> list[int]:
         return [
             at
             for held in _by_user(entities)
@@ -193,17 +193,17 @@ def _find_wrong_counts(parameters: Parameters) -> Callable[[Sequence[Entity]], C
             for at, _ in held
         ]
 
-    return at_fault
+    return find_violations
 
 
 _MUST: dict[str, Rule] = {
-    "one_self_per_graph": Together(_find_graphs_without_self),
-    "attributes_match_entity_kind": sound(_has_all_attributes),
-    "personal_data_marked_synthetic": sound(_marks_personal_data),
-    "personal_data_in_reserved_ranges": sound(_has_reserved_personal_data),
-    "identifying_values_unique_per_graph": Together(_find_shared_identifiers),
-    "parseable_attribute_values": sound(_has_parseable_values),
-    "relatives_share_hometown_colleagues_share_job": Together(_find_unshared_attributes),
+    "one_self_per_graph": WholeTable(_find_graphs_without_self),
+    "attributes_match_entity_kind": each_valid_row(_has_all_attributes),
+    "personal_data_marked_synthetic": each_valid_row(_marks_personal_data),
+    "personal_data_in_reserved_ranges": each_valid_row(_has_reserved_personal_data),
+    "identifying_values_unique_per_graph": WholeTable(_find_shared_identifiers),
+    "parseable_attribute_values": each_valid_row(_has_parseable_values),
+    "relatives_share_hometown_colleagues_share_job": WholeTable(_find_unshared_attributes),
 }
 
 EXPECTED: tuple[Expectation, ...] = (
@@ -211,13 +211,13 @@ EXPECTED: tuple[Expectation, ...] = (
     Expectation(
         "state.entities",
         "ages_match_relationships",
-        _if_generated(lambda parameters: Together(_find_wrong_ages(parameters))),
+        _if_generated(lambda parameters: WholeTable(_find_wrong_ages(parameters))),
         "warn",
     ),
     Expectation(
         "state.entities",
         "entity_counts_match_settings",
-        _if_generated(lambda parameters: Together(_find_wrong_counts(parameters))),
+        _if_generated(lambda parameters: WholeTable(_find_wrong_counts(parameters))),
         "warn",
     ),
 )

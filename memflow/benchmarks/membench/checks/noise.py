@@ -14,7 +14,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
 from memflow.benchmarks.membench.turns import is_noise, session_of
-from memflow.checks.rules import Across, Each, Expectation, PerDomain, Rule, Together
+from memflow.checks.rules import AcrossTables, EachRow, Expectation, PerDomain, Rule, WholeTable
 from memflow.records import Entity, Probe, Turn
 from memflow.tokens import estimate
 
@@ -102,15 +102,15 @@ def _if_noise_published(rule: Rule) -> PerDomain:
     return PerDomain(lambda domain: rule if parameters_of(domain).noise_tokens == 0 else None)
 
 
-def _turns(at_fault: Callable[[Domain, Sequence[Turn]], Collection[int]]) -> PerDomain:
-    return _if_noise_added(lambda domain: Together(lambda turns: at_fault(domain, turns)))
+def _turns(find_violations: Callable[[Domain, Sequence[Turn]], Collection[int]]) -> PerDomain:
+    return _if_noise_added(lambda domain: WholeTable(lambda turns: find_violations(domain, turns)))
 
 
-_CONTRADICTION = Across(("utterance.turns", "question.probes", "state.entities"), _find_conflicts)
+_CONTRADICTION = AcrossTables(("utterance.turns", "question.probes", "state.entities"), _find_conflicts)
 
 EXPECTED: tuple[Expectation, ...] = (
     Expectation(
-        "utterance.turns", "noise_without_stamp", _if_noise_added(lambda domain: Each(_has_no_stamp))
+        "utterance.turns", "noise_without_stamp", _if_noise_added(lambda domain: EachRow(_has_no_stamp))
     ),
     Expectation("utterance.turns", "noise_units_and_sessions_contiguous", _turns(_find_split_units)),
     Expectation(

@@ -14,7 +14,7 @@ from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import EMOTION, KINDS
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.benchmarks.membench.wording import contains_word, strip_stamp
-from memflow.checks.rules import Across, Expectation, Rule
+from memflow.checks.rules import AcrossTables, Expectation, Rule
 from memflow.records import Entity, Probe, Turn
 
 PREFERENCES = ("highlevel", "highlevel_rec")
@@ -111,11 +111,11 @@ def _select(probes: Sequence[Probe], kinds: Collection[str]) -> list[tuple[int, 
 
 _TOLD, _GRAPHS = ("question.probes", "utterance.turns"), ("question.probes", "state.entities")
 _MUST: dict[str, Rule] = {
-    "evidence_does_not_name_answer": Across(_TOLD, find_named_answers),
-    "evidence_matches_gold_category_or_mood": Across(_TOLD, find_mismatched_evidence),
-    "preference_evidence_contains_item": Across(_TOLD, find_evidence_without_item),
-    "preference_gold_in_user_graph": Across(_GRAPHS, find_gold_not_in_graph),
-    "recommendation_gold_complete": Across(_TOLD, find_incomplete_recommendations),
+    "evidence_does_not_name_answer": AcrossTables(_TOLD, find_named_answers),
+    "evidence_matches_gold_category_or_mood": AcrossTables(_TOLD, find_mismatched_evidence),
+    "preference_evidence_contains_item": AcrossTables(_TOLD, find_evidence_without_item),
+    "preference_gold_in_user_graph": AcrossTables(_GRAPHS, find_gold_not_in_graph),
+    "recommendation_gold_complete": AcrossTables(_TOLD, find_incomplete_recommendations),
 }
 
 EXPECTED: tuple[Expectation, ...] = tuple(

@@ -12,7 +12,7 @@ from memflow.benchmarks.membench.kinds import KINDS, SCENES
 from memflow.benchmarks.membench.published.questions import OPTIONS
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.benchmarks.membench.wording import parse_time
-from memflow.checks.rules import Across, Each, Expectation, Rule, Together, sound
+from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable, each_valid_row
 from memflow.records import Probe, Turn
 
 
@@ -65,22 +65,22 @@ def find_decreasing_times(turns: Sequence[Turn]) -> Collection[int]:
 
 _TURNS, _PROBES = "utterance.turns", "question.probes"
 _MUST: dict[str, dict[str, Rule]] = {
-    _TURNS: {"noise_without_time_and_gold": Each(_is_noise_without_gold)},
+    _TURNS: {"noise_without_time_and_gold": EachRow(_is_noise_without_gold)},
     _PROBES: {
-        "four_distinct_options": sound(_four_options),
-        "gold_option_equals_answer": sound(_gold_is_the_answer),
-        "non_empty_evidence": sound(lambda probe: bool(probe.evidence)),
-        "evidence_not_in_noise": sound(lambda probe: not any(map(is_noise, probe.evidence))),
-        "evidence_in_history": Across((_PROBES, _TURNS), _find_missing_evidence),
-        "valid_kind_and_scenario": Each(_has_valid_kind),
+        "four_distinct_options": each_valid_row(_four_options),
+        "gold_option_equals_answer": each_valid_row(_gold_is_the_answer),
+        "non_empty_evidence": each_valid_row(lambda probe: bool(probe.evidence)),
+        "evidence_not_in_noise": each_valid_row(lambda probe: not any(map(is_noise, probe.evidence))),
+        "evidence_in_history": AcrossTables((_PROBES, _TURNS), _find_missing_evidence),
+        "valid_kind_and_scenario": EachRow(_has_valid_kind),
     },
 }
 """Blocking rules by table and name."""
 
 _SHOULD: dict[str, dict[str, Rule]] = {
     _TURNS: {
-        "parseable_times": Each(lambda turn: turn.sent_at is None or parse_time(turn.sent_at) is not None),
-        "non_decreasing_times": Together(find_decreasing_times),
+        "parseable_times": EachRow(lambda turn: turn.sent_at is None or parse_time(turn.sent_at) is not None),
+        "non_decreasing_times": WholeTable(find_decreasing_times),
     },
 }
 """Warning rules by table and name."""

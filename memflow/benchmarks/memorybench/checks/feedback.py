@@ -11,7 +11,16 @@ from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.benchmarks.memorybench.users.action_model import MAX_SATISFACTION, MIN_SATISFACTION
 from memflow.benchmarks.memorybench.users.actions import RoundActions, round_actions
 from memflow.benchmarks.memorybench.users.reactions import METRIC_SCORED
-from memflow.checks.rules import Across, Between, Each, Expectation, PerDomain, Rule, Together, of_benchmark
+from memflow.checks.rules import (
+    AcrossTables,
+    Between,
+    EachRow,
+    Expectation,
+    PerDomain,
+    Rule,
+    WholeTable,
+    of_benchmark,
+)
 from memflow.records import FeedbackRound, Probe
 
 SIGMAS = 4
@@ -20,10 +29,11 @@ SIGMAS = 4
 Rounds = Sequence[FeedbackRound]
 
 
-def _feedback(at_fault: Callable[[Domain, Rounds, Sequence[Probe]], Collection[int]]) -> PerDomain:
+def _feedback(find_violations: Callable[[Domain, Rounds, Sequence[Probe]], Collection[int]]) -> PerDomain:
     def rule(domain: Domain) -> Rule:
-        return Across(
-            ("feedback.sessions", "question.probes"), lambda rows, probes: at_fault(domain, rows, probes)
+        return AcrossTables(
+            ("feedback.sessions", "question.probes"),
+            lambda rows, probes: find_violations(domain, rows, probes),
         )
 
     return PerDomain(rule)
@@ -105,12 +115,12 @@ def _find_extra_answers(rows: Rounds) -> list[int]:
 
 
 _MUST: dict[str, Rule] = {
-    "failed_rounds_without_feedback": Each(_has_no_feedback_if_failed),
-    "continuing_users_have_critique": Each(_has_critique_or_end),
-    "copied_answers_are_long": Each(_is_long_if_copied),
-    "at_most_three_answers": Together(_find_extra_answers),
-    "no_feedback_on_third_answer": Each(lambda row: row.round < ANSWERS - 1 or row.satisfaction is None),
-    "no_rounds_after_end": Together(_find_rounds_after_end),
+    "failed_rounds_without_feedback": EachRow(_has_no_feedback_if_failed),
+    "continuing_users_have_critique": EachRow(_has_critique_or_end),
+    "copied_answers_are_long": EachRow(_is_long_if_copied),
+    "at_most_three_answers": WholeTable(_find_extra_answers),
+    "no_feedback_on_third_answer": EachRow(lambda row: row.round < ANSWERS - 1 or row.satisfaction is None),
+    "no_rounds_after_end": WholeTable(_find_rounds_after_end),
     "feedback_on_training_cases_only": _feedback(lambda domain, rows, probes: _find_test_cases(rows, probes)),
     "score_only_for_metric_cases": _feedback(_find_wrong_score_fields),
 }

@@ -13,7 +13,7 @@ from memflow.benchmarks.memorybench.config import Parameters, parameters_of
 from memflow.benchmarks.memorybench.feedback import ANSWERS
 from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.protocols import REPEATED
-from memflow.checks.rules import Across, Expectation, PerDomain, Rule, Together, of_benchmark
+from memflow.checks.rules import AcrossTables, Expectation, PerDomain, Rule, WholeTable, of_benchmark
 from memflow.records import Entry, PlayedRound, Probe, TranscriptMessage, Turn
 
 _PROBES = "question.probes"
@@ -29,7 +29,7 @@ def _held_out(parameters: Parameters) -> bool:
 
 
 def _leak_rule(table: str) -> PerDomain:
-    return _if(Across((table, _PROBES, "utterance.turns"), find_leaked_golds), _held_out)
+    return _if(AcrossTables((table, _PROBES, "utterance.turns"), find_leaked_golds), _held_out)
 
 
 def find_missing_answers(rounds: Sequence[PlayedRound]) -> list[int]:
@@ -131,24 +131,24 @@ EXPECTED = of_benchmark(
         Expectation(
             "memory.transcripts",
             "dialogues_of_training_cases_only",
-            Across(("memory.transcripts", _PROBES), find_test_dialogues),
+            AcrossTables(("memory.transcripts", _PROBES), find_test_dialogues),
         ),
         Expectation("memory.transcripts", "test_gold_not_in_transcripts", _leak_rule("memory.transcripts")),
         Expectation(
             "memory.indexes",
             "entries_from_training_cases_only",
-            Across(("memory.indexes", _PROBES), find_test_sources),
+            AcrossTables(("memory.indexes", _PROBES), find_test_sources),
         ),
         Expectation("memory.indexes", "test_gold_not_in_entries", _leak_rule("memory.indexes")),
         Expectation(
             "memory.feedback",
             "continued_dialogues_have_next_answer",
-            _if(Together(find_missing_answers), lambda parameters: parameters.follow_ups == "standard"),
+            _if(WholeTable(find_missing_answers), lambda parameters: parameters.follow_ups == "standard"),
         ),
         Expectation(
             "memory.feedback",
             "answers_in_transcript",
-            Across(("memory.feedback", "memory.transcripts"), find_unwritten_answers),
+            AcrossTables(("memory.feedback", "memory.transcripts"), find_unwritten_answers),
         ),
     ),
 )
