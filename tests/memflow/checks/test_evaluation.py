@@ -10,9 +10,10 @@ from memflow.benchmarks.comem import checks as comem
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench import checks as membench
 from memflow.benchmarks.memorybench import checks as memorybench
+from memflow.checks import continual
 from memflow.checks.evaluation import check_rows, combine
 from memflow.checks.expectations import all_expectations, expectations_of
-from memflow.checks.rules import AcceptedValues, EachRow, Expectation, RowForEvery, WholeTable, continual
+from memflow.checks.rules import AcceptedValues, EachRow, Expectation, RowForEvery, WholeTable
 from memflow.errors import BadInput
 from memflow.records import TABLES
 
