@@ -165,10 +165,10 @@ NUMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (pickle.dumps(OrderedDict(EPISODES)), "asks for collections.OrderedDict"),
-        (pickle.dumps({"S01E01": Path}), "asks for pathlib"),
-        (pickle.dumps(EPISODES)[:300], "cut off or no pickle"),
-        (b"", "cut off or no pickle"),
+        (pickle.dumps(OrderedDict(EPISODES)), "contains the class collections.OrderedDict"),
+        (pickle.dumps({"S01E01": Path}), "contains the class pathlib"),
+        (pickle.dumps(EPISODES)[:300], "truncated or not a pickle"),
+        (b"", "truncated or not a pickle"),
         (pickle.dumps({}), "it contains no scene"),
         (pickle.dumps([EPISODES]), "the whole is not a dict"),
         (pickle.dumps({"S01E01": [scene("May 1, 1995", "Ann: Hi.")]}), "episode S01E01 is not a dict"),
@@ -203,7 +203,7 @@ def test_damaged_pickle_is_refused(read: Read, content: bytes, said: str):
 
 
 def test_damaged_script_is_refused(read: Read):
-    with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: it does not begin with a line like"):
+    with pytest.raises(BadInput, match=r"dialsim_corpus_friends\.txt: the first line is not like"):
         read({SCRIPT: b"Ann: Hello."})
 
 
