@@ -42,7 +42,7 @@ class SampleConfig(dg.Config):
     limit: int = Field(
         default=0,
         ge=0,
-        description="Users, test questions (MemoryBench), trajectories (MemBench) or contexts (CoMem); 0 is all.",
+        description="How many users, test questions, trajectories, contexts or episodes to take; 0 takes all.",
     )
 
 

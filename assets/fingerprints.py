@@ -20,6 +20,7 @@ from memflow.memories.registry import MemoryConfig
 from memflow.memories.systems import SYSTEMS
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.run.recording import SCRIPTED
+from memflow.scoring.catalog import outside_metrics
 from resources.lake import RUN, Lake
 from resources.library import CHECKSUMS, Library
 from resources.metric_backends import fingerprints
@@ -210,7 +211,14 @@ class Fingerprints:
         used = {self.settings.domain(name).benchmark for name in self.settings.domains if name in stored}
         roots = {step.function.__module__, "memflow.scoring"}
         roots |= {_package(registry.benchmark(name)) for name in used}
-        return digest(step.name, contents, list(self.settings.domains), self.code.digest(roots), queries())
+        return digest(
+            step.name,
+            contents,
+            list(self.settings.domains),
+            self.code.digest(roots),
+            queries(),
+            outside_metrics(),
+        )
 
     def _code(self, step: Step, benchmark: Benchmark, memory: MemoryConfig | None = None) -> str:
         roots = {step.function.__module__, _package(benchmark)}

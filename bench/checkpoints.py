@@ -31,7 +31,7 @@ from typing import Any
 
 from bench.memories_bm25 import drawn
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import LedgeredChat, RequestContext
@@ -169,7 +169,7 @@ async def made(folder: Path, contexts: int, messages: int) -> tuple[list[Turn], 
     records = benchmark.records(source, {path.name: path})
     nobody: Any = None  # neither turns nor keys by rule ask anybody
     turns = await benchmark.turns(DOMAIN, records, States(), nobody)
-    keys = await benchmark.keys(DOMAIN, records, turns, None)
+    keys = await benchmark.gold_labels(DOMAIN, records, turns, None)
     return turns, await benchmark.probes(DOMAIN, records, States(), turns, nobody, keys)
 
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.player import users_file
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
 from memflow.chat.ledger import LedgeredChat, RequestContext

@@ -30,7 +30,7 @@ from bench.player import users_file
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
 from memflow.cli.run import COLLECT_AFTER
-from memflow.cli.selection import DEMO, DEMO_MEMORIES
+from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import Scope, partition_key, steps_of
 from resources.checks import Scope as CheckScope
 from resources.checks import check_partition
@@ -130,7 +130,7 @@ def work(size: str, home: Path, stored: bool) -> None:
     gc.set_threshold(COLLECT_AFTER, 20, 20)
     settings = load(over={"home": home})
     home.mkdir(parents=True, exist_ok=True)
-    domains, assistants = (DEMO, DEMO_MEMORIES) if size == "demo" else ((USERS,), PARTITIONS)
+    domains, assistants = (demo_domains(), DEMO_MEMORIES) if size == "demo" else ((USERS,), PARTITIONS)
     with closing(Models(settings, SqlLedger(settings.ledger_url))) as models:
         of_size = Work(settings, models, stored)
         for name in domains:

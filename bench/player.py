@@ -26,7 +26,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
 from memflow.chat.ledger import LedgeredChat, RequestContext

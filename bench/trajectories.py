@@ -36,7 +36,7 @@ import numpy as np
 from bench.memories_bm25 import drawn
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import kind
 from memflow.benchmarks.membench.turns import Asked, Step, Trajectory, probes_of, turns_of
 from memflow.chat.ledger import LedgeredChat, RequestContext

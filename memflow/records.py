@@ -399,15 +399,17 @@ class Score:
     assistant: Assistant
     memory: Annotated[str, "The memory system with its parameters."]
     model: Annotated[str, "The chat model that answered."]
-    metric: Annotated[str, "The metric."]
+    metric: Annotated[str, "The metric; score.metrics describes it."]
     variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
     slice: Annotated[str, "`all`, `period 3`, `category 2`, `dataset locomo`, ..."] = "all"
-    value: Annotated[float | None, "The figure; null where it may not be shown."] = None
+    value: Annotated[float | None, "The score; null where it may not be shown."] = None
     low: Annotated[float | None, "Lower end of the 95 % interval, over what is independent."] = None
     high: Annotated[float | None, "Upper end of the 95 % interval."] = None
-    deviation: Annotated[float | None, "Population deviation of the probes' values, where it is told."] = None
-    n: Annotated[int, "Probes the figure rests on."]
-    n_episodes: Annotated[int, "Episodes the figure rests on."]
+    deviation: Annotated[float | None, "Population deviation of the probes' values, where it is known."] = (
+        None
+    )
+    n: Annotated[int, "Probes (or claims, questions, operations) that have a value."]
+    n_episodes: Annotated[int, "Episodes of these probes."]
     coverage: Annotated[float, "Share of the probes asked that have a verdict."]
     simulator: Annotated[str, "Fingerprint of the simulator behind the row; null model: the data set."]
     scripted: Annotated[bool, "A scripted chat, not a language model, answered, simulated or judged."]
@@ -423,7 +425,7 @@ class Score:
         None
     )
     differing_settings: Annotated[
-        str | None, "In what its terms differ from most others' that it stands beside."
+        str | None, "Settings that differ from those of the assistants it is compared with."
     ] = None
     reason: Reason = None
 
@@ -475,9 +477,6 @@ MEASURED = frozenset(
     {"latency_s", "models_s", "own_s", "model_calls", "completion", "prompt_tokens", "completion_tokens"}
 )
 """Columns that measure a run; they are no part of a table's content digest."""
-
-EFFICIENCY = ("write_time", "read_time", "write_calls", "read_calls")
-"""Metrics of figures that measure a run; these rows are no part of the leaderboard's content digest."""
 
 BY_EVIDENCE = "by_evidence"
 """The variant of failure rates attributed by evidence, beside AMemGym's own."""

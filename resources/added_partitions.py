@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from memflow.benchmarks.domains import built_in
 from resources.settings import OwnMemory, Settings
 
 FILE = "added_partitions.jsonl"
@@ -47,7 +46,7 @@ def add_partitions(
 def with_added_partitions(settings: Settings) -> Settings:
     """Return the settings with the stored partitions. Those whose domain or model is unknown by now are left out."""
     domains, assistants, memories = list(settings.domains), list(settings.assistants), dict(settings.memories)
-    known = {*settings.own_domains, *built_in()}
+    known = {*settings.own_domains, *registry.domains()}
     for line in _lines(settings.home / FILE):
         domains += [name for name in line["domains"] if name in known]
         assistants += [

@@ -13,7 +13,7 @@ import dagster as dg
 from pydantic import Field
 from sqlalchemy.engine import make_url
 
-from memflow.benchmarks.datasets import DATASETS
+from memflow.benchmarks.registry import datasets
 from resources import settings as settings_file
 from resources.lake import Lake
 from resources.lance import LanceIndex
@@ -70,7 +70,7 @@ class DataResource(dg.ConfigurableResource[Library]):
     def create_resource(self, context: dg.InitResourceContext) -> Library:
         """Return the library of data sets."""
         own = {name: OwnDataset(**value).dataset(name) for name, value in self.own_datasets.items()}
-        return Library(self.folder or None, {**DATASETS, **own}, self.checksums)
+        return Library(self.folder or None, {**datasets(), **own}, self.checksums)
 
 
 class LedgerResource(dg.ConfigurableResource[SqlLedger]):

@@ -26,7 +26,8 @@ from pyarrow import fs
 
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest_rows
-from memflow.records import EFFICIENCY, KEYS, MEASURED, TABLES, Column, columns
+from memflow.records import KEYS, MEASURED, TABLES, Column, columns
+from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.file_cache import FileCache, FileState
 from resources.row_cache import RowCache
 
@@ -113,8 +114,8 @@ class Lake:
     ) -> Facts:
         """Replace a partition by `rows`, which may be none. Raises BadInput naming the column and the row."""
         rows = _of_type(table, rows)
-        # What a run took is no part of its outcome: neither columns nor figures of it.
-        outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY]
+        # Measurements of a run are no part of the content hash: neither columns nor rows.
+        outcome = [row for row in rows if getattr(row, "metric", None) not in EFFICIENCY_NAMES]
         facts = Facts(digest_rows(outcome, ignore=MEASURED), fingerprint, len(rows), dict(meta or {}))
         described = {
             "memflow.digest": facts.digest,
@@ -260,7 +261,7 @@ class Lake:
         return f"{self.root}/{table.replace('.', '/')}"
 
     def path(self, table: str, partition: str) -> str:
-        """Where a partition's file lies: `amemgym_demo/full` is `amemgym_demo,full.parquet`."""
+        """Where a partition's file lies: `DOMAIN/full` is `DOMAIN,full.parquet`."""
         if not partition:
             raise BadInput(f"a partition of {table} needs a name")
         return f"{self.folder(table)}/{_file_name(partition)}"

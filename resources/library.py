@@ -10,7 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from memflow.benchmarks.datasets import DATASETS, Dataset
+from memflow.benchmarks import registry
+from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.datasets import dataset as named
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput, MissingData
@@ -43,10 +44,10 @@ class Library:
     def __init__(
         self,
         folder: str | Path | None,
-        known: Mapping[str, Dataset] = DATASETS,
+        known: Mapping[str, Dataset] | None = None,
         cache: str | Path | None = None,
     ) -> None:
-        self.known = known
+        self.known = registry.datasets() if known is None else known
         self.folder = None if folder is None else Path(folder).expanduser().absolute()
         self._sums: dict[tuple[str, FileState | None], str] = {}
         self._cache = None if cache is None else FileCache(cache)
@@ -144,7 +145,7 @@ class Library:
 
     def _there(self, dataset: Dataset) -> dict[str, Path]:
         """The files of a data set that are there, by their names in it."""
-        root = Path(str(files("memflow"))) if dataset.ships else self.folder
+        root = Path(str(files(dataset.package))) if dataset.ships else self.folder
         places = {name: Path(name).expanduser() for name in dataset.files}
         if root is not None:
             places = {name: root / path for name, path in places.items()}

@@ -20,8 +20,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from memflow.benchmarks.datasets import DATASETS, Dataset
-from memflow.benchmarks.domains import Domain, built_in
+from memflow.benchmarks import registry
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Sampling
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
@@ -103,7 +104,7 @@ class Roles(_Strict):
     judge: str = Field("scripted", description="Scores where a metric asks a model.")
     backbone: str = Field("scripted", description="Answers the training cases of off-policy feedback.")
     assistant: str = Field("scripted", description="Answers for an assistant that names no model of its own.")
-    annotator: str = Field("scripted", description="Says first what is right at a checkpoint (CoMem).")
+    annotator: str = Field("scripted", description="Annotates the gold label of each checkpoint first.")
     verifier: str = Field(
         "scripted", description="Says so again, told what the annotator said; another model."
     )
@@ -212,7 +213,7 @@ class Settings(BaseSettings):
     )
     ledger: str = Field("", description="The ledger's SQLAlchemy URL when it is not SQLite in <home>.")
     domains: tuple[str, ...] = Field(
-        tuple(name for name, domain in built_in().items() if domain.listed),
+        registry.default_domains(),
         description="The domains: the partitions of everything but raw data and the board.",
     )
     assistants: tuple[str, ...] = Field(
@@ -266,10 +267,10 @@ class Settings(BaseSettings):
             if model and model not in self.models:
                 raise ValueError(f"the assistant {assistant} names a model that has no [models.{model}]")
         for name in self.domains:
-            if name not in built_in() and name not in self.own_domains:
+            if name not in registry.domains() and name not in self.own_domains:
                 raise ValueError(f"the domain {name} is neither built in nor in [own_domains.{name}]")
         for name in self.own_datasets:
-            if not KEY.fullmatch(name) or name in DATASETS:
+            if not KEY.fullmatch(name) or name in registry.datasets():
                 raise ValueError(f"own_datasets.{name}: take another name in [a-z0-9_], that is not taken")
         return self
 
@@ -290,15 +291,12 @@ class Settings(BaseSettings):
         if name in self.own_domains:
             own = self.own_domains[name]
             return Domain(name, own.benchmark, own.datasets, own.title or name, own.parameters, own.seed)
-        if name not in built_in():
-            known = ", ".join(sorted({*built_in(), *self.own_domains}))
-            raise BadSettings(f"there is no domain {name!r}; there are {known}")
-        return built_in()[name]
+        return registry.find_domain(name, {each: Domain(each, "", (), "") for each in self.own_domains})
 
     @property
     def datasets(self) -> dict[str, Dataset]:
         """Every known data set, the user's own among them."""
-        return {**DATASETS, **{name: own.dataset(name) for name, own in self.own_datasets.items()}}
+        return {**registry.datasets(), **{name: own.dataset(name) for name, own in self.own_datasets.items()}}
 
     def own_memories(self) -> dict[str, UserMemory]:
         """The user's own memories, as the registry takes them: what installed packages offer, and over it the

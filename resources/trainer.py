@@ -1,7 +1,7 @@
 """Training an adapter: the program lora.py, run by the Python of an environment of its own, and waited for.
 
 That environment holds torch, TRL and PEFT, which are no part of ours. What is trained on comes from
-memflow.benchmarks.memorybench.training; what an adapter's folder holds is adapter.py.
+memflow.benchmarks.training; what an adapter's folder holds is adapter.py.
 """
 
 import json

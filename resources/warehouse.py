@@ -18,13 +18,16 @@ import duckdb
 
 from memflow.errors import BadInput, StoreBusy
 from memflow.records import TABLES
+from memflow.scoring.catalog import catalog_rows
 from resources.lake import Lake, schema
 
 ATTEMPTS = 5
 PAUSE_S = 0.05
 PUBLISHED = "score."
 """The stage that memflow.duckdb holds itself and not as views: what a person wants of a file sent on."""
-VIEWS = ("score.ranges", "score.histories", "score.continual")
+METRICS = "score.metrics"
+"""The table of the catalog of metrics: it is in no lake."""
+VIEWS = ("score.histories", "score.continual")
 """What follows from tables by SQL alone, those first that others are made from: sql/views/<stage>/<name>.sql. In
 memflow.duckdb they need the lake, for the probes."""
 
@@ -95,8 +98,9 @@ class Warehouse:
         # To make a view DuckDB looks at the files of its tables; so they are made for a question that names one.
         named = any(view.rpartition(".")[2] in text.lower() for view in VIEWS)
         views, tables = (VIEWS, (*TABLES,)) if named else ((), tables)
+        metrics = named or METRICS in text.lower()
         try:
-            with self.lake.snapshot(tables) as lake, _opened(lake, tables, views) as connection:
+            with self.lake.snapshot(tables) as lake, _opened(lake, tables, views, metrics) as connection:
                 answer = connection.execute(text, parameters)
                 return Rows([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
@@ -114,6 +118,7 @@ class Warehouse:
                             _view(connection, self.lake, table)
                         else:
                             _copy(connection, self.lake, table)
+                    _insert_metrics(connection)
                     for view in VIEWS:
                         connection.execute(_text_of("views", view))
                 return
@@ -126,7 +131,9 @@ class Warehouse:
 
 
 @contextmanager
-def _opened(lake: Lake, tables: Sequence[str], views: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+def _opened(
+    lake: Lake, tables: Sequence[str], views: Sequence[str], metrics: bool
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database in memory with these tables of the lake and these views, and which can reach nothing else."""
     with duckdb.connect(":memory:") as connection:
         # DuckDB calls its first database `memory`, which is a stage of ours; so it gets another one.
@@ -136,6 +143,8 @@ def _opened(lake: Lake, tables: Sequence[str], views: Sequence[str]) -> Iterator
         connection.execute("SET python_enable_replacements = false")
         for table in tables:
             _view(connection, lake, table)
+        if metrics:
+            _insert_metrics(connection)
         for view in views:
             connection.execute(_text_of("views", view))
         if lake.local:
@@ -176,6 +185,15 @@ def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
             connection.from_arrow(lake.arrow(table, partition)).insert_into(table)
         except duckdb.ConstraintException as wrong:
             raise BadInput(f"{table} of {partition} cannot be published: {wrong}") from wrong
+
+
+def _insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create score.metrics with the rows of the catalog."""
+    import pyarrow as pa  # noqa: PLC0415  (for the questions that name it)
+
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {METRICS.partition('.')[0]}")
+    connection.execute(_text_of("tables", METRICS))
+    connection.from_arrow(pa.Table.from_pylist(catalog_rows())).insert_into(METRICS)
 
 
 def _text_of(folder: str, table: str) -> str:

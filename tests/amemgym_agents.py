@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import History, histories
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.api import AssistantResults

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from factories import score, verdict
+from factories import metric_context, score, verdict
 
 from memflow.metrics.continual import summary
 from memflow.records import Probe, Score, Verdict
@@ -70,14 +70,13 @@ def followed(
         CheckpointSums(**row)
         for row in Warehouse(lake, folder / "memflow.duckdb").query("continual", domain=domain)
     ]
-    like = replace(
-        SCORE, domain=domain, assistant="", memory="", metric="", value=None, n=0, n_episodes=0, scripted=True
-    )
     return {
         assistant: {
-            (figure.metric, figure.slice): figure
-            for figure in continual_scores(
-                [row for row in added if row.assistant == assistant], like, 0, none="none" in answers
+            (each.metric, each.slice): each
+            for each in continual_scores(
+                [row for row in added if row.assistant == assistant],
+                metric_context(domain=domain),
+                none="none" in answers,
             )
         }
         for assistant in answers

@@ -29,6 +29,7 @@ from memflow.records import (
     Variable,
     Verdict,
 )
+from memflow.scoring.estimate import MetricContext
 
 T = TypeVar("T")
 
@@ -90,6 +91,7 @@ probe = partial(row, Probe)
 profile = partial(row, Profile)
 record = partial(row, Record)
 reply = partial(row, Reply)
+metric_context = partial(row, MetricContext)
 score = partial(row, Score)
 transcript_message = partial(row, TranscriptMessage)
 turn = partial(row, Turn)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
 from memflow.benchmarks.membench.wording import written
 from memflow.records import Record

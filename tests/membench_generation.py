@@ -11,7 +11,7 @@ import memflow
 from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import preferences, vocabulary
 from memflow.benchmarks.membench.generation.graph_sampling import sample

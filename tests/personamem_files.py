@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.datasets import dataset
 from memflow.records import Record
 

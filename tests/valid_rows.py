@@ -156,7 +156,7 @@ def valid_rows():
             for each in asked
         ],
         "score.verdicts": [
-            Verdict(**PLAYED, probe_id=each.probe_id, dataset="set", metric="f1", value=1.0) for each in asked
+            Verdict(**PLAYED, probe_id=each.probe_id, dataset="set", metric="locomo_f1", value=1.0) for each in asked
         ],
         "score.attributions": [
             FailureAttribution(

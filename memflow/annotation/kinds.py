@@ -1,19 +1,17 @@
-"""Which kinds of items each benchmark has. What they are is the benchmark's own; a new one is a line here."""
-
-from collections.abc import Mapping
+"""Finding the kinds of items that a benchmark declares for annotation (`spec.annotation`)."""
 
 from memflow.annotation.kind import Kind
-from memflow.benchmarks.amemgym import annotation as amemgym
+from memflow.benchmarks import registry
 from memflow.errors import BadSettings
-
-KINDS: dict[str, Mapping[str, Kind]] = {"amemgym": amemgym.KINDS}
+from memflow.suggestions import unknown_name
 
 
 def kind_of(benchmark: str, name: str) -> Kind:
-    """A kind of items by name. Raises BadSettings naming those that the benchmark has."""
-    if benchmark not in KINDS:
-        raise BadSettings(f"{benchmark} has no items to annotate; {', '.join(KINDS)} has")
-    kinds = KINDS[benchmark]
+    """Return a kind of items by name. Raises BadSettings if the benchmark has none of that name."""
+    kinds = registry.annotation_kinds(benchmark)
+    if not kinds:
+        others = [spec.name for spec in registry.specs() if spec.annotation]
+        raise BadSettings(f"{benchmark} has no items to annotate; {', '.join(others)} has")
     if name not in kinds:
-        raise BadSettings(f"{benchmark} has no items of kind {name!r}; it has {', '.join(kinds)}")
+        raise BadSettings(unknown_name(f"{benchmark} kind of items", name, kinds))
     return kinds[name]

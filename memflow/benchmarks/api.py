@@ -1,8 +1,7 @@
-"""What a benchmark is: seven steps of the walk, each from rows to rows.
+"""What the code of a benchmark implements: the steps of the pipeline, each from rows to rows.
 
-A step either reads what the data set publishes or has the simulator make it; which, the benchmark decides by its
-domain. Steps ask models at once and rely on the chat to bound the requests in flight. A failed item is a row with its
-reason. Nothing here knows where rows are kept.
+A step reads what the data set publishes or lets the simulator generate it, as the domain states. Steps send requests
+concurrently; the chat bounds them. A failed item is a row with its reason. What is known without the code: spec.py.
 """
 
 from abc import ABC, abstractmethod
@@ -13,6 +12,7 @@ from typing import Any, ClassVar
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -37,11 +37,12 @@ from memflow.records import (
 )
 from memflow.run.play import Episode, PlayedEpisode, Replier
 from memflow.scoring.groups import Group
+from memflow.scoring.metric import Metric
 
 
 @dataclass(frozen=True)
 class States:
-    """The state tables of a domain: users have states that change, or people and things in their lives."""
+    """The state tables of a domain: users with states that change, or the people and things in their lives."""
 
     profiles: list[Profile] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
@@ -51,9 +52,9 @@ class States:
 
 @dataclass(frozen=True)
 class Annotators:
-    """The two models that say what is right, one after the other; the second is told what the first said.
+    """The two models that annotate gold labels: `second` verifies what `first` answered.
 
-    `expect` is told how many answers there are to be, of both together, and gives what to call after each.
+    `expect(total)` announces the number of answers of both and returns a function to call after each.
     """
 
     first: Chat
@@ -63,23 +64,23 @@ class Annotators:
 
 @dataclass(frozen=True)
 class Question:
-    """How a probe is put to an assistant: its prompt and fields, and what the memory is read with."""
+    """How a probe is put to an assistant: its prompt with the fields, and the query that the memory is read with."""
 
     prompt: Prompt
     fields: Mapping[str, Any]
     query: str
 
 
-Held = Mapping[tuple[str, int], str]
-"""Episode and checkpoint to all that a memory held then, as text."""
+MemorySnapshots = Mapping[tuple[str, int], str]
+"""The memory state by episode and checkpoint, as text."""
 
 
 @dataclass(frozen=True)
 class AssistantResults:
-    """What a leaderboard is made from: one assistant's verdicts in one domain, beside its bounds on the same model.
+    """What scores are computed from: one assistant's verdicts in one domain, beside its bounds on the same model.
 
-    `oracle` and `none` hold the verdicts of these two memories under the same chat model, empty where not run.
-    `asked` is every probe that should have a verdict.
+    `probes` are all that need a verdict. `oracle` and `none` hold the verdicts of these two memories under the same
+    chat model; empty where not run.
     """
 
     domain: str
@@ -93,38 +94,41 @@ class AssistantResults:
     simulator: str
     scripted: bool
     claims: Sequence[Claim] = ()
-    """What the judge said of the assistant's memory; none where nothing is claimed of it."""
+    """The judged claims about the assistant's memory; empty where there are none."""
     scripted_judge: bool = False
     policies: Sequence[Policy] = ()
     """The steps of its evolution, where it evolves."""
     groups: Sequence[Group] = ()
-    """Its verdicts in groups, for a benchmark that counts no rows; `verdicts`, `oracle` and `none` are empty then."""
+    """Its verdicts in groups, for a benchmark that aggregates in SQL; the rows are then empty."""
     pool: Sequence[Group] = ()
-    """The groups of all assistants in the domain with the same chat model, its own among them."""
+    """The groups of all assistants in the domain with the same chat model, including its own."""
 
 
 class Benchmark(ABC):
-    """One benchmark. Every method takes the domain, cut to its limit.
+    """One benchmark. Every method takes the domain, with its limit.
 
-    What is abstract, every benchmark has to say itself. The rest is as most have it: no states, no feedback,
-    nobody replies or reacts while an assistant is played, and every metric is computed.
+    Abstract methods are those that every benchmark has. The defaults of the others fit most: no states, no feedback,
+    given replies, and computed metrics.
     """
 
     name: ClassVar[str]
+    """The name of its spec."""
     provides_feedback: ClassVar[bool] = False
-    """Whether it draws up feedback for memories that evolve (`lesson`)."""
+    """Whether `build_evolution_feedback` returns feedback for memories that evolve."""
+    training_actions: ClassVar[tuple[Action, ...]] = ()
+    """The actions of users whose answers `memflow finetune` can train on; empty if its feedback has none."""
     aggregates_in_sql: ClassVar[bool] = False
-    """Whether its figures are made of verdicts as rows; else of groups of them, which may stand for very many."""
+    """Whether its scores are computed from groups of verdicts (`AssistantResults.groups`) instead of rows."""
 
     @abstractmethod
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        """Read a published data set. Raises BadInput saying which file, which record and what is wrong."""
+        """Return the records of a data set's files. Raises BadInput naming the file, the record and the problem."""
 
     @abstractmethod
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
-        """What the episodes' streams hold before they are played."""
+        """Return the messages of all episodes, in order, before anything is played."""
 
     @abstractmethod
     async def probes(
@@ -134,12 +138,9 @@ class Benchmark(ABC):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
-        """What is asked, with its gold: test probes, and training cases where the benchmark gathers feedback.
-
-        `keys` are the domain's, where it has any.
-        """
+        """Return the questions with their gold: test probes, and training cases where the benchmark has feedback."""
 
     @abstractmethod
     def episodes(
@@ -151,50 +152,53 @@ class Benchmark(ABC):
         simulator: Chat,
         probes: Sequence[Probe] = (),
     ) -> list[Episode]:
-        """The episodes to play; a base stands before those built on it. `probes` are the domain's where `asking`."""
+        """Return the episodes to play; a base precedes those built on it. `probes` are given if `plays_probes`."""
 
     @abstractmethod
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        """How `probe` is asked with what was recalled. `told` is the gold, for the oracle alone.
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        """Return how `probe` is put to an assistant with what was recalled.
 
-        `Question.query` must not depend on `recall`: the memory is read with the query of an empty one.
+        `gold_context` is given for the memory `oracle` only. `Question.query` must not depend on `recall`: it is the
+        query that recalls.
         """
 
     @abstractmethod
     def parse(self, probe: Probe, value: Any) -> str:
-        """The parsed answer, as `Reply.parsed` holds it, from the value of the prompt's output type."""
+        """Return the answer for `Reply.parsed` from a value of the prompt's output type."""
 
     @abstractmethod
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
-        """What the metrics say of one assistant's replies: every probe asked has a verdict, a value or a reason."""
+        """Return the verdicts of one assistant's replies: at least one per probe, each with a value or a reason."""
 
     @abstractmethod
-    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        """The leaderboard's figures of one assistant in one domain."""
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        """Return the scores of one assistant in one domain; each metric is in the catalog."""
 
-    @abstractmethod
-    def headline(self, metric: str) -> bool:
-        """Whether a metric's figures stand in the table that a run ends with; all are in the leaderboard."""
+    def metrics(self) -> Sequence[Metric]:
+        """Return the metrics of its own, and the shared ones that are primary for it (`Metric.primary_for`)."""
+        return ()
 
     @abstractmethod
     def handlers(self) -> dict[str, Handler]:
-        """The scripted chat's handlers for this benchmark's prompts, by prompt name."""
+        """Return the scripted chat's handlers for this benchmark's prompts, by prompt name."""
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
-        """The users' structured states; empty tables for a benchmark without states."""
+        """Return the users' structured states; empty tables for a benchmark without states."""
         return States()
 
-    async def keys(
+    async def gold_labels(
         self,
         domain: Domain,
         records: Sequence[Record],
         turns: Sequence[Turn],
         annotators: Annotators | None,
     ) -> list[GoldLabel]:
-        """What is right at each checkpoint, and who says so, where that is no part of making the probes. Empty for a
-        benchmark whose gold is given or follows from states. Annotators are there where `annotation_prompts` are."""
+        """Return the gold labels per checkpoint; empty where gold is given with the probes or follows from states.
+
+        `annotators` are given if `annotation_prompts` returns any.
+        """
         return []
 
     async def feedback(
@@ -206,25 +210,23 @@ class Benchmark(ABC):
         simulator: Chat,
         tools: Tools,
     ) -> list[FeedbackRound]:
-        """Off-policy feedback logs: the backbone answers the training cases, the simulator reacts. None, where nothing
-        is learnt from being asked."""
+        """Return off-policy feedback: the backbone answers the training cases, and the simulator reacts."""
         return []
 
     def plays_probes(self, domain: Domain) -> bool:
-        """Whether its episodes are made of probes too: training cases that are asked while an assistant is played."""
+        """Whether its episodes contain probes: training cases that are asked while an assistant is played."""
         return False
 
     def rounds(self, domain: Domain, assistant: str, played: Sequence[PlayedEpisode]) -> list[PlayedRound]:
-        """What users made of the answers in the dialogues that were led; empty where none was."""
+        """Return the users' reactions to the answers in played dialogues; empty where there are none."""
         return []
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
-        """How an assistant replies on-policy; None where all replies are given."""
+        """Return how an assistant replies on-policy; None where all replies are given."""
         return None
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        """Slices that figures of any benchmark are shown for besides all (recall of evidence, seconds an operation):
-        their names, and the ids of their probes. None, unless it has any."""
+        """Return the slices, besides `all`, of the scores that every benchmark has: names and ids of their probes."""
         return {}
 
     def build_evolution_feedback(
@@ -235,38 +237,47 @@ class Benchmark(ABC):
         replies: Sequence[Reply],
         turns: Sequence[Turn],
     ) -> str:
-        """What an evolver is told of choices just answered: gold among it, so no memory may see it.
+        """Return the feedback on probes just answered, for a memory that evolves; it contains gold.
 
-        `feedback` is one of `memories.evolving.FEEDBACK`; `turns` are the domain's. Empty without `provides_feedback`.
+        `feedback` is one of `memories.evolving.FEEDBACK`; `turns` are the domain's.
         """
         return ""
 
     def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
-        """What an assistant's memory should hold at each checkpoint, nothing judged yet. May be empty."""
+        """Return the facts that an assistant's memory should hold at each checkpoint, not yet judged."""
         return []
 
     async def judge_claims(
-        self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat
+        self, domain: Domain, claims: Sequence[Claim], snapshots: MemorySnapshots, judge: Chat
     ) -> list[Claim]:
-        """The claims with what the judge says of each, in order: a value or a reason."""
+        """Return the claims in order, each with the judge's value or a reason."""
         return list(claims)
 
+    def training_set(
+        self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action
+    ) -> TrainingSet:
+        """Return the answers of a domain's feedback that an adapter is trained on. `action` is in `training_actions`.
+
+        Raises BadInput where the feedback holds test cases.
+        """
+        return TrainingSet(action, (), (), {})
+
     def simulator_stages(self, domain: Domain) -> frozenset[str]:
-        """The stages (state, utterance, question, feedback, memory) that ask the simulator in this domain."""
+        """Return the stages (state, utterance, question, feedback, memory) that call the simulator in this domain."""
         return frozenset()
 
     def simulator_prompts(self) -> list[Prompt]:
-        """The prompts that the simulator is asked with: their digests are part of its fingerprint."""
+        """Return the simulator's prompts; their digests are part of its fingerprint."""
         return []
 
     def annotation_prompts(self, domain: Domain) -> list[Prompt]:
-        """The prompts that the annotators are asked with for the domain's keys; none, where they are asked nothing."""
+        """Return the annotators' prompts for the domain's gold labels; empty where no annotator is called."""
         return []
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
-        """The same of the judge, for `score.verdicts` and `score.claims`; none, where it is asked nothing."""
+        """Return the judge's prompts for `score.verdicts` or `score.claims`; empty where no judge is called."""
         return []
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:
-        """The instruments of metrics/instruments.py that the domain's metrics use, besides a judge."""
+        """Return the metric backends (metrics/backends.py) that the domain's metrics use, besides a judge."""
         return frozenset()

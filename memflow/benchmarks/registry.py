@@ -1,43 +1,211 @@
-"""The benchmarks by name, and their domains. A new benchmark is a folder beside this file and a line of each here.
+"""The installed benchmarks, found by the entry point group `memflow.benchmarks`; ours are found the same way.
 
-A benchmark's code is imported when it is first asked for: domains are listed by every command, and a run needs the
-code of its own benchmarks alone.
+An entry point names a `BenchmarkSpec`. The code of a benchmark is imported when it is first needed. Lists leave out
+plug-ins whose code cannot be imported; looking one up by name raises BadSettings with the package and the reason.
 """
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
 
-from memflow.benchmarks.amemgym.domains import DOMAINS as OF_AMEMGYM
-from memflow.benchmarks.comem.domains import DOMAINS as OF_COMEM
+from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.domains import DOMAINS as OF_MEMBENCH
-from memflow.benchmarks.memorybench.domains import DOMAINS as OF_MEMORYBENCH
-from memflow.errors import BadSettings
+from memflow.benchmarks.plugins import (
+    OURS,
+    Catalog,
+    NotLoadable,
+    Unusable,
+    code_problem,
+    collect,
+    distribution,
+    implementation_problem,
+    load_object,
+)
+from memflow.benchmarks.spec import BenchmarkSpec
+from memflow.errors import BadInput, BadSettings
+from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
+    from memflow.annotation.kind import Kind
     from memflow.benchmarks.api import Benchmark
+    from memflow.benchmarks.views import Export, Plots, View
     from memflow.chat.scripted import Handler
+    from memflow.checks.rules import Expectation
+    from memflow.scoring.metric import Metric
 
-CLASSES: dict[str, str] = {
-    "amemgym": "AMemGym",
-    "memorybench": "MemoryBench",
-    "membench": "MemBench",
-    "comem": "CoMem",
-}
-"""The class of each benchmark in its package memflow.benchmarks.<name>."""
-DOMAINS: tuple[Domain, ...] = (*OF_AMEMGYM, *OF_MEMORYBENCH, *OF_MEMBENCH, *OF_COMEM)
+GROUP = "memflow.benchmarks"
+
+
+@cache
+def installed() -> Catalog:
+    """Return the benchmarks of all installed packages. Their specs are imported, their code is not.
+
+    Raises BadSettings if not even memflow's own are registered.
+    """
+    points = entry_points(group=GROUP)
+    if not any(distribution(point) == OURS for point in points):
+        raise BadSettings(
+            "memflow's own benchmarks are not registered: the installed metadata of memflow is missing or older than "
+            "the code. Reinstall it with `pip install -e .` in the repository"
+        )
+    return collect(points)
+
+
+def clear_caches() -> None:
+    """Forget the installed benchmarks, so that packages installed since are found."""
+    for each in (installed, domains, datasets, benchmark, expectations):
+        each.cache_clear()
+
+
+def specs() -> list[BenchmarkSpec]:
+    """Return the specs of all usable benchmarks, ours first."""
+    return [plugin.spec for plugin in installed().plugins.values()]
+
+
+def spec_of(name: str) -> BenchmarkSpec:
+    """Return the spec of a benchmark. Raises BadSettings, with the reason where the plug-in cannot be used."""
+    catalog = installed()
+    if name in catalog.plugins:
+        return catalog.plugins[name].spec
+    for each in catalog.unusable:
+        if each.name == name:
+            raise BadSettings(str(each))
+    raise BadSettings(unknown_name("benchmark", name, catalog.plugins))
+
+
+@cache
+def domains() -> Mapping[str, Domain]:
+    """Return the domains of all benchmarks by name."""
+    return {domain.name: domain for spec in specs() for domain in spec.domains}
+
+
+def default_domains() -> tuple[str, ...]:
+    """Return the domains that are partitions unless the settings name others: the listed ones of memflow's own."""
+    ours = [plugin.spec for plugin in installed().plugins.values() if plugin.ours]
+    return tuple(domain.name for spec in ours for domain in spec.domains if domain.listed)
+
+
+@cache
+def datasets() -> Mapping[str, Dataset]:
+    """Return the data sets of all benchmarks by name."""
+    return {dataset.name: dataset for spec in specs() for dataset in spec.datasets}
+
+
+def find_domain(name: str, more: Mapping[str, Domain] | None = None) -> Domain:
+    """Return a domain by name, among `more` and those of all benchmarks. Raises BadSettings if there is none."""
+    known = {**domains(), **(more or {})}
+    if name not in known:
+        raise BadSettings(unknown_name("domain", name, known, "memflow domains"))
+    return known[name]
+
+
+def find_dataset(name: str, known: Mapping[str, Dataset] | None = None) -> Dataset:
+    """Return a data set by name, among `known` or those of all benchmarks. Raises BadInput if there is none."""
+    among = datasets() if known is None else known
+    if name not in among:
+        raise BadInput(unknown_name("data set", name, among, "memflow data"))
+    return among[name]
 
 
 @cache
 def benchmark(name: str) -> "Benchmark":
-    """Return the benchmark of that name. Raises BadSettings with the names there are."""
-    if name not in CLASSES:
-        raise BadSettings(f"there is no benchmark {name!r}; there are {', '.join(CLASSES)}")
-    made: type[Benchmark] = getattr(import_module(f"memflow.benchmarks.{name}.benchmark"), CLASSES[name])
-    return made()
+    """Return a benchmark by name. Raises BadSettings if there is none or its code cannot be used."""
+    spec = spec_of(name)
+    implementation = _load(name, spec.implementation)
+    reason = implementation_problem(spec, implementation)
+    if reason:
+        raise BadSettings(str(Unusable(name, installed().plugins[name].package, reason)))
+    made: Benchmark = implementation()
+    return made
 
 
 def handlers() -> "dict[str, Handler]":
-    """Return the scripted chat's handlers for the prompts of every benchmark, by prompt name."""
-    return {prompt: handler for name in CLASSES for prompt, handler in benchmark(name).handlers().items()}
+    """Return the scripted chat's handlers for the prompts of every benchmark, by prompt name; ours take precedence."""
+    of_each = [benchmark(name).handlers() for name in _usable(benchmark)]
+    return {prompt: handler for mine in reversed(of_each) for prompt, handler in mine.items()}
+
+
+@cache
+def expectations(name: str) -> "tuple[Expectation, ...]":
+    """Return the rules of a benchmark's rows; they apply to its domains alone."""
+    return tuple(replace(each, benchmark=name) for path in spec_of(name).checks for each in _load(name, path))
+
+
+def all_expectations() -> "list[Expectation]":
+    """Return the rules of all benchmarks."""
+    return [each for name in _usable(expectations) for each in expectations(name)]
+
+
+def metrics() -> "dict[str, Sequence[Metric]]":
+    """Return the metrics that each benchmark declares."""
+    return {name: benchmark(name).metrics() for name in _usable(benchmark)}
+
+
+def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
+    """Return the views of all benchmarks by command name: `BENCHMARK-NAME` where another benchmark has the name."""
+    found: dict[str, tuple[BenchmarkSpec, View]] = {}
+    for name, view in _items("views"):
+        found[view.name if view.name not in found else f"{name}-{view.name}"] = (spec_of(name), view)
+    return found
+
+
+def exports() -> "dict[str, dict[str, Export]]":
+    """Return by command name the exports of each benchmark that has one of that name."""
+    found: dict[str, dict[str, Export]] = {}
+    for benchmark_name, export in _items("exports"):
+        found.setdefault(export.name, {})[benchmark_name] = export
+    return found
+
+
+def plots() -> "dict[str, Plots]":
+    """Return the plots of each benchmark that declares any."""
+    get = _loads("plots")
+    return {name: get(name) for name in _usable(get) if get(name)}
+
+
+def annotation_kinds(name: str) -> "Mapping[str, Kind]":
+    """Return the kinds of items that people annotate in a benchmark's domains; empty if it declares none."""
+    path = spec_of(name).annotation
+    return _load(name, path) if path else {}
+
+
+def problems(ours: bool = False) -> list[Unusable]:
+    """Return the plug-ins that cannot be used, importing the code of each; of memflow's own only if `ours`."""
+    catalog = installed()
+    examined = [plugin for plugin in catalog.plugins.values() if ours or not plugin.ours]
+    found = [Unusable(each.spec.name, each.package, code_problem(each.spec)) for each in examined]
+    return [*catalog.unusable, *(each for each in found if each.reason)]
+
+
+def _load(name: str, path: str) -> Any:
+    """The object at an import path of a benchmark's spec. Raises BadSettings with its package and the reason."""
+    try:
+        return load_object(path)
+    except NotLoadable as error:
+        raise BadSettings(str(Unusable(name, installed().plugins[name].package, str(error)))) from error
+
+
+def _loads(part: str) -> Callable[[str], Any]:
+    return lambda name: _load(name, path) if (path := getattr(spec_of(name), part)) else ()
+
+
+def _items(part: str) -> Iterator[tuple[str, Any]]:
+    """The items of a part of each benchmark, with the benchmark's name."""
+    get = _loads(part)
+    return ((name, item) for name in _usable(get) for item in get(name))
+
+
+def _usable(get: Callable[[str], Any]) -> Iterable[str]:
+    """The benchmarks for which `get` does not raise BadSettings. For ours it is raised: they must work."""
+    names = []
+    for name, plugin in installed().plugins.items():
+        try:
+            get(name)
+        except BadSettings:
+            if plugin.ours:
+                raise
+            continue
+        names.append(name)
+    return names

@@ -16,6 +16,20 @@ from memflow.benchmarks.published_file import File
 
 CHATBOTS = {"friends": "Ross", "bigbang": "Sheldon", "theoffice": "Michael"}
 """Whom the assistant plays, by show: DialSim's choice."""
+SHOWS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+    (
+        "friends",
+        "Friends",
+        {
+            "dialsim/dialsim_corpus_friends.txt": (
+                "a54c78565e5f22df0f1cf65222661bc554212eaccb493d6a145acc4b77dee7c4"
+            )
+        },
+    ),
+    ("bigbang", "The Big Bang Theory", {}),
+    ("theoffice", "The Office", {}),
+)
+"""Name, title and published SHA-256 sums of each show's files."""
 _HEAD = re.compile(r"^\[Date: (?P<date>[^\]]+), Session #(?P<number>\d+)\][ \t]*$", re.MULTILINE)
 _SAID = re.compile(r"^(?P<speaker>[^:]+):\s*(?P<text>.*)$")
 

@@ -86,7 +86,7 @@ def load(package: str, stem: str) -> Prompt:
     """Return the prompt `prompts/<stem>.md` of a package. Raises PromptError."""
     if not package:
         raise PromptError(
-            f"the prompt {stem} belongs into a folder `prompts` of a package; a module has none"
+            f"the prompt {stem} has no package; move the module into a package with a folder `prompts`"
         )
     source = files(package).joinpath("prompts", f"{stem}.md")
     if not source.is_file():
@@ -100,7 +100,7 @@ def parse(text: str, package: str, where: str) -> Prompt:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))
     except (ValueError, ValidationError, yaml.YAMLError) as wrong:
-        raise PromptError(f"{where}: the front matter is not what prompts.py describes: {wrong}") from wrong
+        raise PromptError(f"{where}: the front matter is invalid: {wrong}") from wrong
     pieces = _SECTION.split(body)
     sections = tuple(zip(pieces[1::2], (piece.strip("\n") for piece in pieces[2::2]), strict=True))
     if not sections:

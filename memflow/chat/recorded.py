@@ -14,6 +14,4 @@ class RecordedChat:
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Raise EndpointDown: a request reaches this chat only if it is not in the ledger."""
-        raise EndpointDown(
-            f"{request.prompt} is not in the ledger, and this is a replay; run it with a model once"
-        )
+        raise EndpointDown(f"the request {request.prompt} is not in the ledger; rerun it with a model")

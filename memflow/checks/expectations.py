@@ -1,10 +1,8 @@
-"""The rules of every table: those shared by all benchmarks, and each benchmark's own."""
+"""The rules of every table: those shared by all benchmarks, and those that each benchmark declares (`spec.checks`)."""
 
-from memflow.benchmarks.amemgym import checks as amemgym
-from memflow.benchmarks.comem import checks as comem
-from memflow.benchmarks.membench import checks as membench
-from memflow.benchmarks.memorybench import checks as memorybench
-from memflow.benchmarks.memorybench import played
+from functools import cache
+
+from memflow.benchmarks import registry
 from memflow.checks import continual, every_table, inputs, outputs
 from memflow.checks.rules import (
     Across,
@@ -24,7 +22,6 @@ from memflow.checks.rules import (
 from memflow.records import TABLES
 
 __all__ = [
-    "EXPECTATIONS",
     "Across",
     "Between",
     "Covers",
@@ -38,32 +35,22 @@ __all__ = [
     "Rule",
     "Together",
     "Unique",
+    "all_expectations",
     "expectations_of",
 ]
 
-EXPECTATIONS: tuple[Expectation, ...] = tuple(
-    sorted(
-        [
-            *every_table.EXPECTED,
-            *inputs.EXPECTED,
-            *outputs.EXPECTED,
-            *continual.EXPECTED,
-            *amemgym.EXPECTED,
-            *memorybench.EXPECTED,
-            *played.EXPECTED,
-            *membench.EXPECTED,
-            *comem.EXPECTED,
-        ],
-        key=lambda each: list(TABLES).index(each.table),
-    )
-)
-"""Every expectation, ordered by table as in the pipeline."""
+SHARED = (*every_table.EXPECTED, *inputs.EXPECTED, *outputs.EXPECTED, *continual.EXPECTED)
+"""The rules that hold for every benchmark."""
+
+
+@cache
+def all_expectations() -> tuple[Expectation, ...]:
+    """Return the rules of all tables and benchmarks, ordered by table as in the pipeline."""
+    every = [*SHARED, *registry.all_expectations()]
+    return tuple(sorted(every, key=lambda each: list(TABLES).index(each.table)))
 
 
 def expectations_of(table: str, benchmark: str | None = None) -> list[Expectation]:
-    """Return the expectations of a table: the shared ones and those of `benchmark`; all where it is None."""
-    return [
-        each
-        for each in EXPECTATIONS
-        if each.table == table and (benchmark is None or each.benchmark in (None, benchmark))
-    ]
+    """Return the rules of a table: the shared ones and those of `benchmark`, or of all benchmarks if it is None."""
+    every = all_expectations() if benchmark is None else (*SHARED, *registry.expectations(benchmark))
+    return [each for each in every if each.table == table]

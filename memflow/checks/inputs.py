@@ -96,7 +96,7 @@ def _out_of_turn(rounds: Sequence[FeedbackRound]) -> list[int]:
 
 
 def _disjoint(domain: Domain) -> Rule | None:
-    """MemoryBench's protocols `training` and `same` ask what was learnt from."""
+    """The protocols `training` and `same` ask training cases again as test probes."""
     again = domain.parameters.get("protocol") in ("training", "same")
     return None if again else Together(_asked_in_training)
 

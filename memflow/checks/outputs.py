@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from memflow.checks.every_table import QUARANTINED
 from memflow.checks.rules import Between, Covers, Each, Expectation, OneOf, Refers, Together, sound
 from memflow.memories.memory import FAILURE
-from memflow.metrics.ranges import within
 from memflow.records import FailureAttribution, Policy, Score
+from memflow.scoring.catalog import in_range
 from memflow.scoring.comparability import differing_settings
 
 
@@ -46,7 +46,7 @@ _PARTS = ("write_failure", "read_failure", "utilization_failure")
 
 
 def _unattributed_errors(figures: Sequence[Score]) -> list[int]:
-    """AMemGym's failures that, with the wrong answers they leave out, are not as many as the wrong answers."""
+    """Failures that, with the wrong answers they leave out, are not as many as the wrong answers."""
     boards: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     for at, figure in enumerate(figures):
         if figure.variant == "standard" and figure.value is not None:
@@ -154,7 +154,7 @@ EXPECTED = (
     Expectation(
         "score.verdicts",
         "values_lie_in_their_metrics_range",
-        Each(lambda row: within(row.metric, row.value)),
+        Each(lambda row: in_range(row.metric, row.value)),
     ),
     Expectation(
         "score.verdicts",

@@ -1,17 +1,7 @@
-"""The front door: `memflow COMMAND`. A command imports what it needs of the outer rooms when it is called.
+"""`memflow COMMAND`: the command line. A command imports what it needs of the outer packages when it is called.
 
-selection.py   what a run or a plan is about          output.py     how an answer is printed
-plan.py        what a run would cost (forecast.py)     run.py        the walk, through Dagster; dev.py: its UI
-show.py        the leaderboard, the verdicts          probe.py      one probe, shown whole
-finetune.py    an adapter from what users liked or copied
-memory.py      what a memory held, and when (held.py)  policies.py   on-policy against off-policy
-plot.py        figures by period, as pictures
-checks.py      the rules of the tables, and the rows that violate them
-annotate.py    a sample for people to judge, and how far they agree
-usage.py       usage of the models                        query.py      SQL over the lake
-export.py      files from the lake: export_users.py, as their benchmark publishes them; export_transcript.py, a run
-catalogue.py   domains, data sets                     memories.py   memory systems, a user's own among them
-setup.py       init and doctor (health.py)
+Commands are built in the modules of the same name; what benchmarks declare for `show`, `export` and `plot` is attached
+by views.py. Shared are selection.py (options, settings) and output.py (text, JSON, CSV).
 """
 
 import sys
@@ -22,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from memflow.cli.annotate import annotate
-from memflow.cli.catalogue import data, domains
+from memflow.cli.catalog import data, domains
 from memflow.cli.checks import checks
 from memflow.cli.dev import dev
 from memflow.cli.export import export
@@ -41,7 +31,7 @@ from memflow.errors import MemflowError
 
 
 class _Commands(TyperGroup):
-    """A mistake that memflow knows is one line on standard error, and exit code 1."""
+    """A MemflowError is printed as one line on standard error; the exit code is 1."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -58,7 +48,7 @@ app = typer.Typer(
     name="memflow",
     cls=_Commands,
     help="Benchmarks of memory in LLM assistants, run as a Dagster graph of data assets.",
-    epilog="To begin: `memflow run --demo`. For models and data of one's own: `memflow init`.",
+    epilog="Start with `memflow run --demo`. To use your own models and data: `memflow init`.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -71,25 +61,25 @@ def front(
     ctx: typer.Context,
     settings: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The settings, where not MEMFLOW_SETTINGS or ./memflow.toml."),
+        typer.Option(metavar="FILE", help="The settings file. [MEMFLOW_SETTINGS, or ./memflow.toml]"),
     ] = None,
     home: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Where lake, ledger and instance are; over what the settings say."
+            metavar="FOLDER", help="The folder of lake, ledger and Dagster instance; overrides the settings."
         ),
     ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where in the code a mistake came up.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Benchmarks of memory in LLM assistants, run as a Dagster graph of data assets."""
-    # The console script does not look for modules here, as `python -m` and Dagster do; a memory of one's own may
-    # lie here. Last, so that no file here hides a package.
+    # Unlike `python -m`, the console script does not search the working folder, where a user's own memory may be.
+    # It is searched last, so that no file here shadows a package.
     if not {"", str(Path.cwd())} & set(sys.path):
         sys.path.append(str(Path.cwd()))
     ctx.obj = Front(settings, home, debug)
 
 
-MEASURE, LOOK, KNOW, BEGIN = "Measure", "Look at what came of it", "What there is", "Set up"
+MEASURE, LOOK, KNOW, BEGIN = "Run", "Results", "Benchmarks, memories and data", "Set up"
 
 app.command(rich_help_panel=MEASURE)(run)
 app.command(rich_help_panel=MEASURE)(plan)

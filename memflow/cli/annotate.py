@@ -41,7 +41,7 @@ def sample(
     kind: Annotated[
         str,
         typer.Option(
-            "--kind", metavar="KIND", help="exposure, exposure_blind, integrity or reliability (AMemGym)."
+            "--kind", metavar="KIND", help="A kind of items that the benchmark declares, such as exposure."
         ),
     ],
     assistant: Annotated[

@@ -1,6 +1,6 @@
-"""`show costs`: what a memory asked of its chat model, measured: per message written, and per probe read.
+"""`show costs`: the chat requests of a memory, per message written and per probe read.
 
-What an instance (a user) costs from its making to its last answer is instance_costs.py.
+The costs of an instance (a user) from generation to the last answer are instance_costs.py.
 """
 
 from collections.abc import Iterator
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 
 
 class Per(StrEnum):
-    """What costs are counted for."""
+    """The unit that costs are given for."""
 
     memory = "memory"
     instance = "instance"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a memory asked of its model, over so many messages written or probes read. Tokens and seconds are those of
-    when a request was first asked, also where it was answered from the ledger since."""
+class MeanRequests:
+    """The mean chat requests of a memory per message written or probe read (`of` is their number).
+
+    Tokens and seconds are those of the first answer, also for cache hits.
+    """
 
     of: int
     calls: float
@@ -40,8 +42,8 @@ class Asked:
     seconds: float
 
     @classmethod
-    def over(cls, of: int, row: "UsageRow | None") -> "Asked":
-        """The means over `of` messages or probes."""
+    def over(cls, of: int, row: "UsageRow | None") -> "MeanRequests":
+        """Return the means over `of` messages or probes."""
         if row is None or not of:
             return cls(of, 0.0, 0.0, 0.0, 0.0)
         calls = (row.requests + row.cache_hits + row.failed) / of
@@ -50,12 +52,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs of one assistant in one domain. `failures` are its entries that say what could not be written."""
+    """The costs of one assistant in one domain. `failures` is the number of failed writes."""
 
     domain: str
     assistant: str
-    write: Asked
-    read: Asked
+    write: MeanRequests
+    read: MeanRequests
     injected_tokens: float
     failures: int
 
@@ -69,16 +71,16 @@ def costs(
         Per,
         typer.Option(
             "--per",
-            help="memory: by message and probe; instance: all that a user (an episode) costs, by role.",
+            help="memory: per message and probe; instance: the total of a user (an episode), by role.",
         ),
     ] = Per.memory,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show what a memory asked of its chat model: per message written, and per probe read.
+    """Show the chat requests of each memory, per message written and per probe read.
 
-    The answers themselves are not counted, which every assistant pays for alike. Where replies are made while an
-    episode is played, reading for them counts as writing. With `--per instance`: calls, tokens and price of one
-    user, for its generation, the simulated user, replies, memory and answers; a replay shows the same.
+    Answers to probes are not counted: they cost every assistant the same. On-policy, reading for a reply counts as
+    writing. With `--per instance`: calls, tokens and price of one user, for its generation, the simulated user,
+    replies, memory and answers; a replay costs the same.
     """
     from resources.lake import Lake
     from resources.ledger import SqlLedger
@@ -91,15 +93,15 @@ def costs(
             return
         found = [one for one in measured(lake, ledger) if not domain or one.domain in domain]
     if not found:
-        raise BadInput("no memory has been measured there yet: `memflow run --demo` measures some")
+        raise BadInput("no memory was measured yet; `memflow run --demo` measures some")
     shown = [part for name in dict.fromkeys(one.domain for one in found) for part in _table(name, found)]
     answer(form, [asdict(one) for one in found], *shown)
 
 
 def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
-    """The costs of every assistant whose episodes were played and whose probes were asked.
+    """Return the costs of every assistant whose episodes were played and whose probes were asked.
 
-    Left out is what an older memflow made, which does not say in which run.
+    Partitions that do not record their run (of a former version) are left out.
     """
     from memflow.memories.memory import FAILURE
 
@@ -115,8 +117,8 @@ def measured(lake: "Lake", ledger: "SqlLedger") -> Iterator[Costs]:
         yield Costs(
             domain=name,
             assistant=assistant,
-            write=Asked.over(len(said), _booked(ledger, runs[0], "memory", name, assistant)),
-            read=Asked.over(len(replies), _booked(ledger, runs[1], "answer", name, assistant)),
+            write=MeanRequests.over(len(said), _usage(ledger, runs[0], "memory", name, assistant)),
+            read=MeanRequests.over(len(replies), _usage(ledger, runs[1], "answer", name, assistant)),
             injected_tokens=sum(reply.injected_tokens for reply in replies) / max(1, len(replies)),
             failures=sum(entry.kind == FAILURE for entry in entries),
         )
@@ -127,10 +129,10 @@ def _run(lake: "Lake", table_: str, partition: str) -> str | None:
     return None if facts is None else facts.run
 
 
-def _booked(
+def _usage(
     ledger: "SqlLedger", run: str | None, stage: str, domain: str, assistant: str
 ) -> "UsageRow | None":
-    """What the memory asked in that run and stage; None where it asked nothing."""
+    """The requests of the memory in a run and stage; None if there are none."""
     wanted = {"domain": domain, "assistant": assistant, "stage": stage, "role": "memory"}
     return next((row for row in ledger.usage((*wanted,), run=run) if row.by == wanted), None)
 
@@ -154,5 +156,5 @@ def _table(domain: str, found: list[Costs]) -> Iterator[Any]:
     rows = [[one.assistant, *(of(one) for of in titles.values())] for one in found if one.domain == domain]
     yield table("", ["memory", *titles], rows, right=titles)
     yield note(
-        "Means per message written, and per probe read; injected tokens are those put into a probe's prompt."
+        "Means per message written and per probe read; injected tokens are recalled tokens in a probe's prompt."
     )

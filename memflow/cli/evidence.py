@@ -1,4 +1,4 @@
-"""Beside a board: what each memory's failures are due to, by evidence, and on what terms it was measured."""
+"""The table below a leaderboard: the causes of each memory's failures, by evidence, and its settings."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,56 +6,51 @@ from typing import Any
 from rich.console import RenderableType
 
 from memflow.cli.output import cut, note, table
-from memflow.records import BY_EVIDENCE, RECALL_AT_10, Score
+from memflow.records import RECALL_AT_10, Score
+from memflow.scoring.catalog import EVIDENCE, FAILURES, sort_key
+from memflow.scoring.evidence import is_evidence_score
 
-TITLES = {
-    "evidence_recall": "evidence\nrecall",
-    "evidence_precision": "evidence\nprecision",
-    RECALL_AT_10: "recall\n@10",
-    "write_failure": "write\nfailure",
-    "read_failure": "read\nfailure",
-    "utilization_failure": "utilization\nfailure",
-}
+TITLES = {each.name: each.title.lower().replace(" ", "\n", 1) for each in (*EVIDENCE, *FAILURES)}
 """The metrics of the table, in order, and their columns."""
 LONGEST_REASON = 50
 
 
-def told_by_evidence(figure: Score) -> bool:
-    """Whether a figure is one of this table's, and of no benchmark's board."""
-    evident = figure.metric.startswith("evidence_") or figure.metric == RECALL_AT_10
-    return evident or figure.variant == BY_EVIDENCE
-
-
-def evidence(figures: Sequence[Score]) -> Iterator[RenderableType]:
-    """The table of one domain's assistants; nothing where no figure is there. Failures are parts of all loss."""
-    whole = [figure for figure in figures if figure.slice == "all" and told_by_evidence(figure)]
+def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
+    """Yield the table of one domain's assistants, best first, and the settings that differ; nothing without scores."""
+    whole = [score for score in scores if score.slice == "all" and is_evidence_score(score)]
     if not whole:
         return
     by_assistant: dict[str, dict[str, Score]] = {}
-    for figure in whole:
-        by_assistant.setdefault(figure.assistant, {})[figure.metric] = figure
-    rows = [_row(assistant, found) for assistant, found in by_assistant.items()]
+    for score in whole:
+        by_assistant.setdefault(score.assistant, {})[score.metric] = score
+    first = next(metric for metric in TITLES if any(metric in found for found in by_assistant.values()))
+
+    def rank(item: tuple[str, dict[str, Score]]) -> float:
+        score = item[1].get(first)
+        return sort_key(first, None if score is None else score.value)
+
+    rows = [_row(assistant, found) for assistant, found in sorted(by_assistant.items(), key=rank)]
     numbers = [*TITLES.values(), "probes", "tokens\nper probe", "k", "budget"]
-    yield note("\nBy evidence: what becomes of the messages that an answer rests on")
+    yield note("\nBy evidence: what happens to the messages that an answer rests on")
     yield table("", ["assistant", *numbers, ""], rows, right=numbers)
-    said = dict.fromkeys(
-        f"{figure.assistant}: {figure.differing_settings}" for figure in whole if figure.differing_settings
+    differing = dict.fromkeys(
+        f"{score.assistant}: {score.differing_settings}" for score in whole if score.differing_settings
     )
-    if said:
-        yield note("Not on equal terms: " + "; ".join(said))
+    if differing:
+        yield note("Settings that differ: " + "; ".join(differing))
 
 
 def _row(assistant: str, found: dict[str, Score]) -> list[Any]:
     one = next(iter(found.values()))
     values = [found[metric].value if metric in found else None for metric in TITLES]
     tokens = None if one.injected_tokens is None else round(one.injected_tokens)
-    # That a memory ranks nothing is no failure to be told here: its column is empty.
-    told = [figure for figure in found.values() if figure.metric != RECALL_AT_10]
-    reason = next((figure.reason for figure in told if figure.value is None), None)
+    # A memory that ranks nothing has an empty column, without a reason.
+    shown = [score for score in found.values() if score.metric != RECALL_AT_10]
+    reason = next((score.reason for score in shown if score.value is None), None)
     return [
         assistant,
         *values,
-        max(figure.n for figure in found.values()),
+        max(score.n for score in found.values()),
         tokens,
         one.k,
         one.budget,

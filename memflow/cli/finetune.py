@@ -1,6 +1,6 @@
-"""`memflow finetune`: an adapter trained on what a domain's users liked or copied, and the lines that make it a model.
+"""`memflow finetune`: train an adapter on the answers that a domain's users liked or copied.
 
-Which answers those are, memflow/benchmarks/memorybench/training.py says; resources/trainer.py trains.
+The benchmark selects the answers (`Benchmark.training_set`); resources/trainer.py trains.
 """
 
 import json
@@ -18,19 +18,18 @@ from memflow.cli.selection import front_of
 from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
-    from memflow.benchmarks.memorybench.training import Lora, Training
+    from memflow.benchmarks.training import Lora, TrainingSet
     from resources.adapter import Manifest
     from resources.settings import Settings
     from resources.trainer import Job
 
-BENCHMARK = "memorybench"
 _HOW = "How it is trained"
 OWN = ("kind", "model", "url", "revision", "adapter")
-"""Settings of a model that are the adapter's own; the others are its base's."""
+"""Settings that an adapter does not share with its base model."""
 
 
 class Pressed(StrEnum):
-    """What users did with an answer that is learned."""
+    """What users did with the answers to learn."""
 
     like = "like"
     copy = "copy"
@@ -39,7 +38,8 @@ class Pressed(StrEnum):
 def finetune(
     ctx: typer.Context,
     domain: Annotated[
-        str, typer.Argument(metavar="DOMAIN", help="A domain of MemoryBench, with its feedback.")
+        str,
+        typer.Argument(metavar="DOMAIN", help="A domain with feedback whose users like and copy answers."),
     ],
     model: Annotated[
         str, typer.Option("--model", metavar="NAME", help="The model of memflow.toml that is trained.")
@@ -76,22 +76,23 @@ def finetune(
     ] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Train a LoRA adapter on the first answers that a domain's users liked or copied (MemoryBench's SFT).
+    """Train a LoRA adapter on the first answers that a domain's users liked or copied (SFT).
 
-    It is then a model like any other: none@NAME is the assistant that remembers nothing but what it was trained on.
-    Defaults are the paper's. Training runs in an environment of its own ([training] in memflow.toml).
+    The adapter is a model like any other: none@NAME is the assistant that knows only what it was trained on. Training
+    runs in an environment of its own ([training] in memflow.toml).
     """
-    from memflow.benchmarks.memorybench.training import Lora, training
+    from memflow.benchmarks import registry
+    from memflow.benchmarks.training import Lora
     from resources.lake import Lake
 
     settings = front_of(ctx).load()
-    if settings.domain(domain).benchmark != BENCHMARK:
-        raise BadInput(
-            f"{domain} is of {settings.domain(domain).benchmark}; users press like in MemoryBench alone"
-        )
+    of = settings.domain(domain)
     lake = Lake(settings.lake_root)
+    benchmark = registry.benchmark(of.benchmark)
+    if action.value not in benchmark.training_actions:
+        raise BadInput(f"{domain} is of {of.benchmark}, whose users do not {action.value} answers")
     rows, probes = lake.read("feedback.sessions", domain), lake.read("question.probes", domain)
-    learned = training(rows, probes, action.value)
+    learned = benchmark.training_set(rows, probes, action.value)
     if count:
         answer(form, _counted(learned), *_shown(learned))
         return
@@ -113,7 +114,7 @@ def finetune(
 
 
 def _job(
-    settings: "Settings", domain: str, model: str, weights: str, learned: "Training", how: "Lora"
+    settings: "Settings", domain: str, model: str, weights: str, learned: "TrainingSet", how: "Lora"
 ) -> "Job":
     from dataclasses import asdict
 
@@ -183,7 +184,7 @@ def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") 
     return [f"[models.{_name(place)}]", *written]
 
 
-def _counted(learned: "Training") -> dict[str, Any]:
+def _counted(learned: "TrainingSet") -> dict[str, Any]:
     from dataclasses import asdict
 
     columns = ("dataset", "first_answers", "examples", "left_out")
@@ -194,7 +195,7 @@ def _counted(learned: "Training") -> dict[str, Any]:
     }
 
 
-def _shown(learned: "Training") -> list[RenderableType]:
+def _shown(learned: "TrainingSet") -> list[RenderableType]:
     columns = ("data set", "first answers", "examples", "left out")
     shown: list[RenderableType] = [
         table(f"First answers with a {learned.action}", columns, learned.counts(), right=columns[1:])

@@ -1,4 +1,4 @@
-"""What `memflow doctor` looks at. A finding says what was found and, where it is not well, how to mend it."""
+"""The checks of `memflow doctor`. A finding states what was found and, if something is wrong, how to fix it."""
 
 import json
 import os
@@ -22,38 +22,38 @@ if TYPE_CHECKING:
 
 OLDEST = (3, 11)
 PATIENCE = 10.0
-"""Seconds that an endpoint has to say which models it serves."""
+"""Seconds to wait for an endpoint's list of models."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at. `missing` is needed; `absent` is needed only for what `mend` says."""
+    """The result of one check. A `missing` item is needed; an `absent` one is needed only for what `fix` names."""
 
     what: str
     state: Literal["ok", "missing", "absent"]
     found: str
-    mend: str = ""
+    fix: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the finding as data."""
         return {
             "what": self.what,
             "ok": self.state == "ok",
             "state": self.state,
             "found": self.found,
-            "mend": self.mend,
+            "fix": self.fix,
         }
 
 
 def examine(front: Front) -> list[Finding]:
-    """Every finding, in the order in which a person would mend them."""
+    """Return all findings, in the order in which to fix them."""
     findings = [_python(), _packages()]
     try:
         settings = front.load()
     except MemflowError as wrong:
         return [
             *findings,
-            Finding("settings", "missing", str(wrong), "Mend the file; `memflow init` writes an example."),
+            Finding("settings", "missing", str(wrong), "Fix the file; `memflow init` writes an example."),
         ]
     return [
         *findings,
@@ -63,6 +63,7 @@ def examine(front: Front) -> list[Finding]:
         *(_model(name, settings.model(name)) for name in _in_use(settings)),
         _embedder(settings),
         *_trainer(settings),
+        *_benchmarks(settings),
         *_own(settings),
     ]
 
@@ -96,9 +97,7 @@ def _packages() -> Finding:
             if not each.specifier.contains(version, prereleases=True):
                 wrong.append(f"{each.name} {version}, not {each.specifier}")
     if wrong:
-        return Finding(
-            "packages", "missing", ", ".join(wrong), "Install what requirements.lock says: `make run` does."
-        )
+        return Finding("packages", "missing", ", ".join(wrong), "Install requirements.lock: `make run`.")
     return Finding("packages", "ok", f"{len(wanted)} of {len(wanted)}")
 
 
@@ -106,15 +105,15 @@ def _file(front: Front) -> Finding:
     named = front.settings or Path(os.environ.get("MEMFLOW_SETTINGS", "memflow.toml"))
     if named.is_file():
         return Finding("settings", "ok", str(named))
-    return Finding("settings", "ok", "none: the defaults hold; `memflow init` writes a file")
+    return Finding("settings", "ok", "none: defaults are used; `memflow init` writes a file")
 
 
 def _home(home: Path) -> Finding:
     there = next(folder for folder in (home, *home.parents) if folder.exists())
     if there.is_dir() and os.access(there, os.W_OK):
         return Finding("home", "ok", str(home))
-    mend = "Let yourself write there, or choose another: --home, MEMFLOW_HOME, or `home` in memflow.toml."
-    return Finding("home", "missing", f"{home} cannot be written", mend)
+    fix = "Make it writable, or choose another folder: --home, MEMFLOW_HOME, or `home` in memflow.toml."
+    return Finding("home", "missing", f"{home} cannot be written", fix)
 
 
 def _data(settings: "Settings") -> Iterator[Finding]:
@@ -128,8 +127,8 @@ def _data(settings: "Settings") -> Iterator[Finding]:
             "For published data: set MEMFLOW_DATA, or `data` in memflow.toml.",
         )
     elif not settings.data.is_dir():
-        mend = "Make it, or mend MEMFLOW_DATA or `data` in memflow.toml."
-        yield Finding("data folder", "missing", f"{settings.data} is not there", mend)
+        fix = "Create it, or fix MEMFLOW_DATA or `data` in memflow.toml."
+        yield Finding("data folder", "missing", f"{settings.data} does not exist", fix)
     else:
         yield Finding("data folder", "ok", str(settings.data))
     library = Library(settings.data, settings.datasets)
@@ -137,7 +136,7 @@ def _data(settings: "Settings") -> Iterator[Finding]:
         try:
             wanted = [library.dataset(each) for each in settings.domain(name).datasets]
         except BadInput as wrong:
-            yield Finding(f"data of {name}", "missing", str(wrong), f"Mend the datasets of {name}.")
+            yield Finding(f"data of {name}", "missing", str(wrong), f"Fix the datasets of {name}.")
             continue
         lacking = [each for each in wanted if each.readable and (each.optional or not library.found(each))]
         if not lacking:
@@ -147,7 +146,7 @@ def _data(settings: "Settings") -> Iterator[Finding]:
             f"a part of {each.name}" if library.found(each) else each.name for each in lacking
         )
         ways = " ".join(dict.fromkeys(each.how for each in lacking))
-        yield Finding(f"data of {name}", "absent", f"without {without}", f"To measure it whole: {ways}")
+        yield Finding(f"data of {name}", "absent", f"without {without}", f"For the whole domain: {ways}")
 
 
 def _in_use(settings: "Settings") -> list[str]:
@@ -163,20 +162,17 @@ def _model(name: str, model: "Model") -> Finding:
         program = shlex.split(model.executable)[0]
         if model.adapter and (wrong := _unserved(model)):
             return Finding(
-                what,
-                "missing",
-                wrong,
-                "Mend `adapter` and `revision`; docs/how-to/finetune.md has the lines.",
+                what, "missing", wrong, "Fix `adapter` and `revision`; docs/how-to/finetune.md has the lines."
             )
         if shutil.which(program):
             return Finding(what, "ok", f"vLLM at {shutil.which(program)} for {model.model}")
-        mend = "As `executable`, name the `vllm` of an environment that has it."
-        return Finding(what, "missing", f"there is no program {program}", mend)
+        fix = "Set `executable` to the `vllm` of an environment that has it."
+        return Finding(what, "missing", f"the program {program} is not found", fix)
     return _served(what, model.url, model.model, model.key_variable)
 
 
 def _unserved(model: "Model") -> str | None:
-    """Why the adapter of a model cannot be served, if it cannot."""
+    """Why the adapter of a model cannot be served; None if it can."""
     from resources.adapter import served
 
     try:
@@ -193,26 +189,46 @@ def _trainer(settings: "Settings") -> Iterator[Finding]:
     if shutil.which(program):
         yield Finding("training", "ok", f"{shutil.which(program)} trains adapters")
     else:
-        mend = "Mend `python` under [training]: the Python of an environment with memflow's extra sft."
-        yield Finding("training", "missing", f"there is no program {program}", mend)
+        fix = "Fix `python` under [training]: the Python of an environment with memflow's extra sft."
+        yield Finding("training", "missing", f"the program {program} is not found", fix)
 
 
 def _embedder(settings: "Settings") -> Finding:
     chosen = settings.embedder
     if chosen.kind == "hashing":
-        return Finding("embedder", "ok", f"hashing, {chosen.dimensions} dimensions: words, no meanings")
+        return Finding(
+            "embedder", "ok", f"hashing, {chosen.dimensions} dimensions: compares words, not meanings"
+        )
     if chosen.kind == "endpoint":
         return _served("embedder", chosen.url, chosen.model, chosen.key_variable)
     if not Path(chosen.model).expanduser().is_dir():
         return Finding(
-            "embedder", "missing", f"there is no folder {chosen.model!r}", "Mend `model` under [embedder]."
+            "embedder",
+            "missing",
+            f"the folder {chosen.model!r} does not exist",
+            "Fix `model` under [embedder].",
         )
     try:
         metadata.version("sentence-transformers")
     except metadata.PackageNotFoundError:
-        mend = "Install memflow with its extra local-embedder."
-        return Finding("embedder", "missing", "sentence-transformers is not installed", mend)
+        fix = "Install memflow with its extra local-embedder."
+        return Finding("embedder", "missing", "sentence-transformers is not installed", fix)
     return Finding("embedder", "ok", chosen.model)
+
+
+def _benchmarks(settings: "Settings") -> Iterator[Finding]:
+    from memflow.benchmarks import registry
+
+    problems = {each.name: each for each in registry.problems(ours=True)}
+    needed = {settings.domain(name).benchmark for name in settings.domains}
+    for name, plugin in registry.installed().plugins.items():
+        if name not in problems:
+            yield Finding(f"benchmark {name}", "ok", f"{len(plugin.spec.domains)} domains, {plugin.package}")
+    for each in problems.values():
+        fix = f"Update, fix or uninstall the package {each.package}."
+        yield Finding(
+            f"benchmark {each.name}", "missing" if each.name in needed else "absent", str(each), fix
+        )
 
 
 def _own(settings: "Settings") -> Iterator[Finding]:
@@ -223,14 +239,14 @@ def _own(settings: "Settings") -> Iterator[Finding]:
     wanted = {assistant.partition("@")[0] for assistant in settings.assistants}
     for name, found in resolve_user_memories(own).items():
         if isinstance(found, BadSettings):
-            mend = "Mend its class or its line; docs/how-to/memory.md has a template."
-            yield Finding(f"memory {name}", "missing" if name in wanted else "absent", str(found), mend)
+            fix = "Fix its class or its settings; docs/how-to/memory.md has a template."
+            yield Finding(f"memory {name}", "missing" if name in wanted else "absent", str(found), fix)
         else:
             yield Finding(f"memory {name}", "ok", f"{own[name].path or own[name].system}, {own[name].origin}")
 
 
 def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
-    """Whether the endpoint answers and knows the model."""
+    """Whether the endpoint answers and serves the model."""
     key = os.environ.get(key_variable, "")
     request = urllib.request.Request(url.rstrip("/") + "/models")
     if key:
@@ -242,23 +258,24 @@ def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
             known = [one["id"] for one in json.load(response)["data"]]
     except urllib.error.HTTPError as error:
         if error.code in (401, 403):
-            mend = f"Put the key into the environment variable {key_variable}."
+            fix = f"Set the environment variable {key_variable} to the key."
             return Finding(
-                what, "missing", f"{url} wants {'another' if key else 'a'} key ({error.code})", mend
+                what, "missing", f"{url} requires {'another' if key else 'a'} key ({error.code})", fix
             )
-        return Finding(
-            what, "missing", f"{url} says {error.code} to /models", "Mend its url in memflow.toml."
-        )
+        return Finding(what, "missing", f"{url}/models answers {error.code}", "Fix its url in memflow.toml.")
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         return Finding(
-            what, "missing", f"nobody answers at {url} ({reason})", "Start the server, or mend its url."
+            what, "missing", f"cannot connect to {url} ({reason})", "Start the server, or fix its url."
         )
     except (KeyError, TypeError):
-        return Finding(what, "missing", f"{url}/models names no models", "Is it an OpenAI-compatible server?")
+        return Finding(what, "missing", f"{url}/models lists no models", "Use an OpenAI-compatible server.")
     if model not in known:
         served = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
         return Finding(
-            what, "missing", f"{url} has no {model!r}, but {served}", "Mend its name, or serve it there."
+            what,
+            "missing",
+            f"{url} serves {served}, not {model!r}",
+            "Fix the name, or serve the model there.",
         )
     return Finding(what, "ok", f"{model} at {url}")

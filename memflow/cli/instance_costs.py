@@ -1,7 +1,6 @@
-"""`show costs --per instance`: what one user costs, as AMemGym's paper analyses it (appendix C.2): its generation, the
-model that plays it, and what the assistant asks.
+"""`show costs --per instance`: the requests and price of one user, from its generation to the last answer.
 
-Every answer that a partition's run needed counts once, as when it was first asked, so that a replay costs the same.
+Every answer that a run needed counts once, with the tokens and seconds of its first request: a replay costs the same.
 """
 
 from collections.abc import Iterator, Sequence

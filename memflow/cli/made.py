@@ -1,4 +1,4 @@
-"""`show made`: how much of a domain's users could be made, and why not the rest. A run ends with what it lost of it."""
+"""`show made`: how many rows of a domain were generated or read, how many are quarantined, and why."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,7 @@ LONGEST = 120
 WHAT = {
     "state.profiles": "users",
     "utterance.turns": "messages",
-    "question.keys": "keys",
+    "question.keys": "gold labels",
     "question.probes": "probes",
     "feedback.sessions": "rounds of feedback",
 }
@@ -31,24 +31,24 @@ def made(
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show how many users, messages, probes and rounds of feedback could be made, and why the others could not.
+    """Show how many users, messages, probes and rounds of feedback are valid, and why the others are quarantined.
 
-    A message or a probe counts only where its user could be made.
+    Messages and probes are counted for valid users only.
     """
     rows = share_made(front_of(ctx).load())
     if not rows:
-        raise BadInput("no domain has been made yet: `memflow run --demo` makes two")
+        raise BadInput("no domain was generated yet; `memflow run --demo` generates two")
     there = list(dict.fromkeys(row["domain"] for row in rows))
     for name in domain or ():
         if name not in there:
-            raise BadInput(f"{name!r} has not been made yet; there are {', '.join(there)}")
+            raise BadInput(f"{name!r} was not generated yet; generated: {', '.join(there)}")
     chosen = [row for row in rows if not domain or row["domain"] in domain]
     shown = [part for name in domain or there for part in made_of(name, chosen)]
-    answer(form, chosen, *shown, note("\nMessages and probes are those of users who could be made."))
+    answer(form, chosen, *shown, note("\nMessages and probes are counted for valid users only."))
 
 
 def share_made(settings: "Settings") -> list[dict[str, Any]]:
-    """Rows and quarantined rows of every table that a domain's users are in, with the most frequent reasons."""
+    """Return the number of rows and of quarantined rows by table and domain, with the most frequent reasons."""
     from resources.lake import Lake
     from resources.warehouse import Warehouse
 
@@ -56,10 +56,10 @@ def share_made(settings: "Settings") -> list[dict[str, Any]]:
 
 
 def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableType]:
-    """A domain's table, and its reasons below."""
+    """Return the table of a domain, with the reasons below."""
     mine = [row for row in rows if row["domain"] == domain]
-    columns = ("what", "made", "of", "share")
-    yield heading(f"{domain}: what could be made")
+    columns = ("what", "valid", "of", "share")
+    yield heading(f"{domain}: valid rows")
     shown = [
         (
             WHAT[row["table_name"]],
@@ -74,5 +74,5 @@ def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableT
         for reason, times in zip(row["reasons"], row["times"], strict=True):
             yield Text(f"  {WHAT[row['table_name']]}, {times:,} x: {cut(reason, LONGEST)}", style="yellow")
         if row.get("left_out"):
-            why = cut(f"{row['left_out']:,} questions are left out, as: {row['dropped']}", LONGEST)
+            why = cut(f"{row['left_out']:,} questions are left out, for example: {row['dropped']}", LONGEST)
             yield Text(f"  {why}", style="yellow")

@@ -1,7 +1,4 @@
-"""`memories`: every memory system there is, a user's own among them, and one of them whole.
-
-Those of a user's own that cannot be had are listed with the reason.
-"""
+"""`memflow memories`: the memory systems, including a user's own; those that cannot be used with the reason."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +33,7 @@ def memories(
     whole: Annotated[bool, typer.Option("--whole", help="Show every one of them whole.")] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """List the memory systems: names, parameters, papers, and what they ask of the models.
+    """List the memory systems: names, parameters, papers, and their model requests.
 
     A name is the system and, after it, its numbers: rag_2_4_30 is rag with FREQ 2, NS 4 and K 30.
     """
@@ -92,7 +89,7 @@ def _row(recipe: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
 
 
 def _broken(name: str, mine: "UserMemory", wrong: Any) -> dict[str, Any]:
-    """The row of one that cannot be had."""
+    """The row of a memory that cannot be used."""
     return {
         "memory": name,
         "pattern": name,
@@ -122,7 +119,7 @@ def _parameters(system: "System", values: Mapping[str, Any]) -> list[dict[str, A
 
 
 def _asks(calls: "Calls") -> str:
-    """`2 chat, 1 embed per arrival to write; 1 embed to read`: the most requests, in words."""
+    """The most requests in words: `2 chat, 1 embed per arrival to write; 1 embed to read`."""
     write = _requests(calls.chat_write, calls.embed_write)
     read = _requests(calls.chat_read, calls.embed_read)
     parts = [f"{write} per {PER[calls.per]} to write"] if write else []
@@ -139,7 +136,7 @@ def _requests(chat: int, embed: int) -> str:
 
 
 def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """A system as people read it in a list: name and paper, what it does, its parameters and what it asks."""
+    """A system in the list: name and paper, summary, parameters and requests."""
     yield Text.assemble("\n", (row["pattern"], "bold"), "  ", (_from(row), "dim"))
     if row["unusable"]:
         yield _line(f"unusable: {row['unusable']}", "red")
@@ -155,7 +152,7 @@ def _brief(row: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _whole(row: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Everything that is known of one."""
+    """All details of one system."""
     yield from _heading(row)
     if row["unusable"]:
         yield _line(f"unusable: {row['unusable']}", "red")
@@ -187,7 +184,7 @@ def _heading(row: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _from(row: Mapping[str, Any]) -> str:
-    """Its paper, or who names it."""
+    """Its paper, or the package or file that declares it."""
     return row["paper"] if row["origin"] == "memflow" else f"{row['origin']}: {row['class']}"
 
 
@@ -212,7 +209,7 @@ def _may_be(parameter: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    """A value in a few characters: a tuple of many words is counted."""
+    """A value in short; of a long tuple the number of entries."""
     if isinstance(value, tuple):
         words = ", ".join(value)
         return words if len(words) <= LONGEST_VALUE else f"({len(value)} entries)"
@@ -220,7 +217,7 @@ def _short(value: Any) -> str:
 
 
 def _flowing(paragraph: str) -> str:
-    """A paragraph without its line breaks; one that is set out in lines keeps them."""
+    """A paragraph in one line, unless it is a list or indented."""
     lines = paragraph.splitlines()
     set_out = any(line.startswith((" ", "*", "-")) for line in lines)
     return paragraph if set_out else " ".join(lines)

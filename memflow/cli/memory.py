@@ -1,4 +1,4 @@
-"""`show memory`: what a memory held at a checkpoint or for a probe, entry by entry, or what changed between two."""
+"""`show memory`: the entries of a memory at a checkpoint or for a probe, or the changes between two checkpoints."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,9 +8,9 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from memflow.cli.held import Held, held_of, probe_of, row_of
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
 from memflow.cli.selection import front_of
+from memflow.cli.snapshots import EpisodeSnapshots, probe_of, row_of, snapshots_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -21,76 +21,84 @@ FIRST_SOURCES, LONGEST_SOURCES = 3, 48
 
 def memory(
     ctx: typer.Context,
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain it was played in.")],
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain in which it was played.")],
     assistant: Annotated[
         str, typer.Argument(metavar="MEMORY", help="The memory, or MEMORY@MODEL: the assistant's name.")
     ],
     episode: Annotated[
-        str | None, typer.Option("--episode", metavar="ID", help="Where there are several.")
+        str | None,
+        typer.Option("--episode", metavar="ID", help="The episode; needed where there are several."),
     ] = None,
     checkpoint: Annotated[
-        int | None, typer.Option("--checkpoint", metavar="C", min=0, help="As it was then; else at the last.")
+        int | None,
+        typer.Option("--checkpoint", metavar="C", min=0, help="The state at this checkpoint. [the last]"),
     ] = None,
     probe: Annotated[
         str | None,
         typer.Option(
             "--probe",
             metavar="ID",
-            help="As it was when that probe was asked, be it before its checkpoint's end.",
+            help="The state when this probe was asked.",
         ),
     ] = None,
     diff: Annotated[
         tuple[int, int] | None,
-        typer.Option("--diff", metavar="C1 C2", help="What changed from one checkpoint to a later one."),
+        typer.Option("--diff", metavar="C1 C2", help="The changes from one checkpoint to a later one."),
     ] = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option("--kind", metavar="KIND", help="Entries of this kind; may be repeated."),
+        typer.Option("--kind", metavar="KIND", help="Only entries of this kind; may be repeated."),
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show what a memory held at a checkpoint, or when a probe was asked: its entries by kind, and the messages that
-    each came from.
+    """Show the entries of a memory at a checkpoint, or when a probe was asked, by kind, with the messages that each
+    came from.
 
-    With --diff: what was added, retired and changed between two checkpoints. Nothing is played again.
+    With --diff: the entries added, retired and changed between two checkpoints. Nothing is replayed.
     """
     from resources.lake import Lake
 
     if diff is not None and (checkpoint is not None or probe is not None):
-        raise BadInput("--diff names its own checkpoints: leave out --checkpoint and --probe")
+        raise BadInput("--diff cannot be combined with --checkpoint or --probe")
     if probe is not None and (checkpoint is not None or episode is not None):
-        raise BadInput("--probe names its own episode and checkpoint: leave out --episode and --checkpoint")
+        raise BadInput("--probe cannot be combined with --episode or --checkpoint")
     lake = Lake(front_of(ctx).load().lake_root)
     asked = None if probe is None else probe_of(lake, domain, probe)
-    held = held_of(lake, domain, assistant, episode if asked is None else asked.episode_id)
+    snapshots = snapshots_of(lake, domain, assistant, episode if asked is None else asked.episode_id)
     for name in kind or ():
-        if name not in held.kinds:
-            known = ", ".join(held.kinds) or "none"
-            raise BadInput(f"{assistant} never held an entry of kind {name!r}; its kinds are {known}")
-    title = {"domain": domain, "assistant": assistant, "episode": held.episode}
+        if name not in snapshots.kinds:
+            known = ", ".join(snapshots.kinds) or "none"
+            raise BadInput(f"{assistant} has no entry of kind {name!r}; its kinds are {known}")
+    title = {"domain": domain, "assistant": assistant, "episode": snapshots.episode}
     if asked is not None:
         title |= {"probe": asked.probe_id}
-        _show(form, title, held, asked.checkpoint, kind or (), held.past.sequence(asked))
+        _show(form, title, snapshots, asked.checkpoint, kind or (), snapshots.past.sequence(asked))
     elif diff is None:
-        _show(form, title, held, held.checkpoints[-1] if checkpoint is None else checkpoint, kind or ())
+        _show(
+            form,
+            title,
+            snapshots,
+            snapshots.checkpoints[-1] if checkpoint is None else checkpoint,
+            kind or (),
+        )
     else:
-        _compare(form, title, held, *diff, kind or ())
+        _compare(form, title, snapshots, *diff, kind or ())
 
 
 def _show(
     form: Format,
     title: dict[str, str],
-    held: Held,
+    snapshots: EpisodeSnapshots,
     checkpoint: int,
     kinds: Sequence[str],
     sequence: int | None = None,
 ) -> None:
-    """What was held at a checkpoint, or for a probe of it that was asked at `sequence`."""
-    reached = held.sequence(checkpoint)
+    """Print the entries at a checkpoint, or at the sequence number of a probe."""
+    reached = snapshots.sequence(checkpoint)
     sequence = reached if sequence is None else sequence
-    items = held.then(sequence, kinds)
+    items = snapshots.at_sequence(sequence, kinds)
     data = {**title, "checkpoint": checkpoint, "sequence": sequence}
-    where = f"checkpoint {checkpoint} of {held.checkpoints[-1]}, sequence number {sequence:,}"
+    where = f"checkpoint {checkpoint} of {snapshots.checkpoints[-1]}, sequence number {sequence:,}"
     where += f" of {reached:,}" if sequence < reached else ""
     answer(
         form,
@@ -102,34 +110,39 @@ def _show(
 
 
 def _compare(
-    form: Format, title: dict[str, str], held: Held, first: int, last: int, kinds: Sequence[str]
+    form: Format,
+    title: dict[str, str],
+    snapshots: EpisodeSnapshots,
+    first: int,
+    last: int,
+    kinds: Sequence[str],
 ) -> None:
     from memflow.memories.memory import FAILURE
 
-    found = held.between(first, last, kinds)
-    failed = [item for item in found.added if item.kind == FAILURE]
-    added = [item for item in found.added if item.kind != FAILURE]
+    difference = snapshots.between(first, last, kinds)
+    failed = [item for item in difference.added if item.kind == FAILURE]
+    added = [item for item in difference.added if item.kind != FAILURE]
     data = {
         **title,
-        "from": {"checkpoint": first, "sequence": held.sequence(first)},
-        "to": {"checkpoint": last, "sequence": held.sequence(last)},
+        "from": {"checkpoint": first, "sequence": snapshots.sequence(first)},
+        "to": {"checkpoint": last, "sequence": snapshots.sequence(last)},
         "added": [row_of(item) for item in added],
-        "retired": [row_of(item) for item in found.retired],
-        "changed": [{"before": row_of(old), "after": row_of(new)} for old, new in found.changed],
-        "passed": [row_of(item) for item in found.passed],
+        "retired": [row_of(item) for item in difference.retired],
+        "changed": [{"before": row_of(old), "after": row_of(new)} for old, new in difference.changed],
+        "passed": [row_of(item) for item in difference.passed],
         "failures": _reasons(failed),
     }
-    sequences = f"sequence numbers {held.sequence(first):,} to {held.sequence(last):,}"
+    sequences = f"sequence numbers {snapshots.sequence(first):,} to {snapshots.sequence(last):,}"
     answer(
         form,
         data,
         Text(f"{title['assistant']} in {title['domain']}", "bold"),
         note(f"episode {title['episode']}, from checkpoint {first} to {last}, {sequences}"),
         *_part("Added", added),
-        *_part("Retired", found.retired),
-        *_changes(found.changed),
+        *_part("Retired", difference.retired),
+        *_changes(difference.changed),
         *_failures(failed),
-        note(f"\n{_count(len(found.passed), 'entry', 'entries')} more came and went in between."),
+        note(f"\n{_count(len(difference.passed), 'entry', 'entries')} were written and retired in between."),
     )
 
 
@@ -142,7 +155,7 @@ def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
 
 
 def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iterator[RenderableType]:
-    """Entries as a table, under a heading that counts them; their kind only where it is not the heading."""
+    """A table of entries under a heading with their number; without a column of kinds if `of_kind`."""
     yield heading(f"{title}: {len(items):,}")
     if not items:
         return
@@ -166,7 +179,7 @@ def _part(title: str, items: Sequence["Item"], *, of_kind: bool = False) -> Iter
 
 
 def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableType]:
-    """A change in two lines: what was held, and below it what it has become."""
+    """A table with two lines for each change: the earlier version and the later one."""
     yield heading(f"Changed: {len(changed):,}")
     if not changed:
         return
@@ -179,7 +192,7 @@ def _changes(changed: Sequence[tuple["Item", "Item"]]) -> Iterator[RenderableTyp
 
 
 def _failures(failed: Sequence["Item"]) -> Iterator[RenderableType]:
-    """What could not be written, a line for each reason."""
+    """A table of failed writes, a line for each reason."""
     if not failed:
         return
     yield heading(f"Failures: {len(failed):,}")
@@ -190,22 +203,22 @@ def _failures(failed: Sequence["Item"]) -> Iterator[RenderableType]:
 
 
 def _reasons(failed: Iterable["Item"]) -> list[dict[str, Any]]:
-    """Each reason with how often it was met, and the messages that it was about; the commonest first."""
-    met: dict[str, list[Item]] = defaultdict(list)
+    """The reasons with their counts and messages, most frequent first."""
+    found: dict[str, list[Item]] = defaultdict(list)
     for item in failed:
-        met[item.text].append(item)
+        found[item.text].append(item)
     return [
         {
             "reason": reason,
             "count": len(items),
             "sources": list(dict.fromkeys(source for item in items for source in item.sources)),
         }
-        for reason, items in sorted(met.items(), key=lambda each: -len(each[1]))
+        for reason, items in sorted(found.items(), key=lambda each: -len(each[1]))
     ]
 
 
 def _sources(sources: Sequence[str]) -> str:
-    """`m4`, or `6: m0, m1, m2 …`: how many there are, and the first."""
+    """Message ids in short: `m4`, or `6: m0, m1, m2 …`."""
     if len(sources) < 2:
         return cut(", ".join(sources), LONGEST_SOURCES)
     rest = " …" if len(sources) > FIRST_SOURCES else ""
@@ -213,7 +226,7 @@ def _sources(sources: Sequence[str]) -> str:
 
 
 def _line(text: str, style: str = "") -> Text:
-    """A text in one line, cut where the terminal ends."""
+    """A text in one line, cut at the width of the terminal."""
     return Text(" ".join(text.split()), style, no_wrap=True, overflow="ellipsis")
 
 

@@ -21,7 +21,7 @@ WIDE = 160
 
 
 class Format(StrEnum):
-    """How an answer is written."""
+    """How an answer is printed."""
 
     text = "text"
     json = "json"
@@ -33,7 +33,7 @@ FormatOption = Annotated[
 
 
 class Sheet(StrEnum):
-    """How an answer of rows is written."""
+    """How an answer with rows is printed."""
 
     text = "text"
     csv = "csv"
@@ -47,7 +47,7 @@ SheetOption = Annotated[
 
 
 def answer(form: Format, data: Any, *shown: RenderableType) -> None:
-    """Print `data` as JSON, or what is shown of it as text."""
+    """Print `data` as JSON, or the `shown` parts as text."""
     if form is Format.json:
         typer.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
         return
@@ -57,7 +57,7 @@ def answer(form: Format, data: Any, *shown: RenderableType) -> None:
 
 
 def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *shown: RenderableType) -> None:
-    """Print `rows` as CSV, with a head; or `data` and what is shown of it, as `answer` does."""
+    """Print `rows` as CSV with a header; or `data` or the parts, as `answer` does."""
     if form is not Sheet.csv:
         answer(Format(form.value), data, *shown)
         return
@@ -68,15 +68,15 @@ def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *show
     typer.echo(written.getvalue(), nl=False)
 
 
-def room() -> int:
-    """Columns that a table has on standard output."""
+def line_width() -> int:
+    """Return the characters that a line has on standard output."""
     return _console().width
 
 
 def write(file: Path, text: str, force: bool) -> None:
-    """Write a file whole or not at all. Raises BadInput where it is there, without `force`, or cannot be written."""
+    """Write a file atomically. Raises BadInput if it exists, unless `force`, or cannot be written."""
     if file.exists() and not force:
-        raise BadInput(f"{file} is there already; --force writes over it")
+        raise BadInput(f"{file} exists; --force overwrites it")
     beside = file.with_name(f"{file.name}.part")
     try:
         beside.write_text(text, encoding="utf-8", newline="\n")
@@ -86,7 +86,7 @@ def write(file: Path, text: str, force: bool) -> None:
 
 
 def message(text: str) -> None:
-    """Say something that is no part of the answer, on standard error."""
+    """Print a message on standard error."""
     _console(stderr=True).print(text, markup=False, soft_wrap=True)
 
 
@@ -98,7 +98,7 @@ def table(
     right: Iterable[str] = (),
     caption: str = "",
 ) -> Table:
-    """A table of plain values. Columns named in `right` hold numbers."""
+    """Return a table of plain values; the columns named in `right` hold numbers."""
     drawn = Table(
         title=title or None,
         title_justify="left",
@@ -119,17 +119,17 @@ def table(
 
 
 def heading(text: str) -> Text:
-    """A line that heads what follows."""
+    """Return the title of what follows."""
     return Text(f"\n{text}", style="bold")
 
 
 def note(text: str) -> Text:
-    """A line about the answer: an assumption, a label, what to do next."""
+    """Return a remark below an answer: an assumption, a label, a next step."""
     return Text(text, style="dim")
 
 
 def cell(value: Any) -> str:
-    """A value as people read it: nothing for None, thousands set apart, three decimals."""
+    """Return a value as text: empty for None, thousands separators, three decimals."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -144,7 +144,7 @@ def cell(value: Any) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`2 h 05 min`, `3 min 20 s`, `4.2 s`."""
+    """Return a duration as `2 h 05 min`, `3 min 20 s` or `4.2 s`."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -154,7 +154,7 @@ def duration(seconds: float) -> str:
 
 
 def cut(text: str, length: int) -> str:
-    """`text` in one line of at most `length` characters."""
+    """Return `text` in one line of at most `length` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
 

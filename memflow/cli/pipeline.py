@@ -58,7 +58,7 @@ class PlannedRun:
 
     @property
     def name(self) -> str:
-        """The job and its partition: `evaluate_memory amemgym_demo · full`."""
+        """The job and its partition: `evaluate_memory DOMAIN · full`."""
         assistant, multiple, domain = (self.partition or "").partition("|")
         return f"{self.job} {f'{domain} · {assistant}' if multiple else self.partition or ''}".strip()
 

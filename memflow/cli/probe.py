@@ -1,4 +1,4 @@
-"""`show probe`: one probe whole, from the question to the verdict, as every table and the ledger have it."""
+"""`show probe`: one probe from question to verdict, joined from the tables and the ledger."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -29,17 +29,19 @@ def probe(
     ],
     assistant: Annotated[
         str | None,
-        typer.Option("--assistant", metavar="NAME", help="With what came of it under this assistant."),
+        typer.Option("--assistant", metavar="NAME", help="The reply of this assistant in full."),
     ] = None,
     domain: Annotated[
         str | None,
-        typer.Option("--domain", metavar="NAME", help="Where several domains have a probe of that id."),
+        typer.Option(
+            "--domain", metavar="NAME", help="The domain; needed where several have a probe of that id."
+        ),
     ] = None,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show a probe whole: question, options, gold, what was recalled, the prompt, the reply, the verdicts.
+    """Show one probe in full: question, options, gold, recalled entries, prompt, reply and verdicts.
 
-    Without --assistant it is the question with every assistant's reply in short.
+    Without --assistant: the question, and a line for the reply of each assistant.
     """
     from resources.lake import Lake
     from resources.ledger import SqlLedger
@@ -51,7 +53,7 @@ def probe(
     assistants = [name.partition("/")[2] for name in there]
     if assistant is not None and assistant not in assistants:
         known = ", ".join(assistants) or "none yet"
-        raise BadInput(f"{asked.domain} was not asked of {assistant!r}; it was asked of {known}")
+        raise BadInput(f"{asked.domain} was not measured with {assistant!r}; it was measured with {known}")
     chosen = assistants if assistant is None else [assistant]
     with SqlLedger(settings.ledger_url) as ledger:
         answered = [_answered(lake, ledger, asked, name) for name in chosen]
@@ -65,17 +67,17 @@ def probe(
 
 
 def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
-    """The probe of that id. Raises BadInput with the ids that come near."""
+    """The probe of that id. Raises BadInput with similar ids."""
     domains = lake.partitions("question.probes")
     if domain is not None and domain not in domains:
         raise BadInput(
-            f"there are no probes of the domain {domain!r}; there are of {', '.join(domains) or 'none yet'}"
+            f"the domain {domain!r} has no probes; domains with probes: {', '.join(domains) or 'none yet'}"
         )
     held = lake.read_all("question.probes", [domain] if domain else domains)
     found = [each for each in held if each.probe_id == probe_id]
     if len(found) > 1:
         several = ", ".join(each.domain for each in found)
-        raise BadInput(f"the probe {probe_id!r} is in several domains: choose with --domain among {several}")
+        raise BadInput(f"the probe {probe_id!r} is in several domains; choose one with --domain: {several}")
     if not found:
         raise BadInput(f"there is no probe {probe_id!r}{_near(probe_id, [each.probe_id for each in held])}")
     return found[0]
@@ -83,13 +85,13 @@ def _find(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
 
 def _near(probe_id: str, known: list[str]) -> str:
     if not known:
-        return ": no domain has any yet; `memflow run --demo` makes some"
+        return ": no domain has probes yet; `memflow run --demo` generates some"
     near = [name for name in known if probe_id in name] or get_close_matches(probe_id, known, n=5, cutoff=0.4)
-    return f"; near to it: {', '.join(near[:5])}" if near else f"; the first there is: {known[0]}"
+    return f"; similar: {', '.join(near[:5])}" if near else f"; the first is {known[0]}"
 
 
 def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
-    """What came of a probe under one assistant: recalled entries, prompt as sent, reply, verdicts."""
+    """The recalled entries, prompt, reply and verdicts of a probe with one assistant."""
     where = f"{asked.domain}/{assistant}"
     reply = next((row for row in lake.read("answer.replies", where) if row.probe_id == asked.probe_id), None)
     if reply is None:
@@ -130,7 +132,7 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
     yield Text(f"{asked.probe_id}", "bold")
     where = f"{asked.domain}, episode {asked.episode_id}, checkpoint {asked.checkpoint}"
     if asked.after is not None:
-        where += f", asked after {asked.after} already"
+        where += f", asked after the message {asked.after}"
     yield note(
         f"{where}; {asked.kind}, scored by {asked.metric}" + (f", {asked.category}" if asked.category else "")
     )
@@ -143,17 +145,17 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
         yield heading("Gold")
         yield _block(asked.gold)
     if asked.variables:
-        yield note(f"\nRests on the states {', '.join(asked.variables)}.")
+        yield note(f"\nDepends on the states {', '.join(asked.variables)}.")
     if asked.evidence:
-        yield note(f"\nRests on the messages {', '.join(asked.evidence)}.")
+        yield note(f"\nEvidence: the messages {', '.join(asked.evidence)}.")
     if asked.reason:
         yield Text(f"\nQuarantined: {asked.reason}", "red")
 
 
 def _short(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
-    """A line for each assistant."""
+    """A line for the reply of each assistant."""
     if not answered:
-        yield note("\nIt was not asked of any assistant yet.")
+        yield note("\nNo assistant was asked yet.")
         return
     rows = []
     for each in answered:
@@ -180,7 +182,7 @@ def _short(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
         rows,
         right=("recalled", "prompt tokens"),
     )
-    yield note("\n--assistant NAME shows one whole.")
+    yield note("\n--assistant NAME shows one reply in full.")
 
 
 def _whole(each: dict[str, Any]) -> Iterator[RenderableType]:
@@ -199,7 +201,7 @@ def _whole(each: dict[str, Any]) -> Iterator[RenderableType]:
     yield heading("Reply" + _tokens(reply["completion_tokens"]))
     yield _block(reply["text"] or "none")
     if reply["parsed"] != reply["text"]:
-        asked = f" (asked {reply['attempts']} times)" if reply["attempts"] > 1 else ""
+        asked = f" ({reply['attempts']} attempts)" if reply["attempts"] > 1 else ""
         yield note(f"  read as: {reply['parsed'] or 'nothing'}{asked}")
     if reply["reason"]:
         yield Text(f"  {reply['reason']}", "red")
@@ -218,7 +220,7 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
     yield heading(f"Recalled: {len(recalled)} entries, {injected:,} tokens injected (estimated){left_out}")
     for entry in recalled:
         if entry["text"] is None:
-            yield note(f"  {entry['entry_id']}: not among the entries")
+            yield note(f"  {entry['entry_id']}: no such entry")
             continue
         until = "" if entry["until"] is None else f" to {entry['until']}"
         facts = f"{entry['entry_id']}, {entry['kind']}, sequence number {entry['since']}{until}"

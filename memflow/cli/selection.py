@@ -1,8 +1,4 @@
-"""What a run or a plan is about: the options that both commands share, and the settings under them.
-
-`plan` and `run` take the same options, so that a plan is of the run that would follow. What either does with
-the selection is its own file's business.
-"""
+"""The options that `memflow run` and `memflow plan` share, and the domains and assistants that they select."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,25 +13,29 @@ if TYPE_CHECKING:
     from memflow.memories.user_memories import UserMemory
     from resources.settings import Settings
 
-DEMO = ("amemgym_demo", "memorybench_demo")
 DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
 BOUNDS = ("none", "oracle")
 COMMAND_LINE_MODEL = "cli"
 ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 
-_WHAT, _WHO = "What is measured", "Who answers, plays users and judges"
+_WHAT, _WHO = "What is measured", "Models"
 
 DomainOption = Annotated[
     list[str] | None,
-    typer.Option("--domain", metavar="NAME", help="A domain; may be repeated.", rich_help_panel=_WHAT),
+    typer.Option(
+        "--domain",
+        metavar="NAME",
+        help="A domain; may be repeated. [those of the settings]",
+        rich_help_panel=_WHAT,
+    ),
 ]
 MemoryOption = Annotated[
     list[str] | None,
     typer.Option(
         "--memory",
         metavar="NAME",
-        help="A memory, or the import path of one of your own (my_module:MyMemory), under the assistant's"
-        " model; may be repeated. none and oracle join it.",
+        help="A memory, or the import path of your own (my_module:MyMemory), with the default model; may be"
+        " repeated. none and oracle are added.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -44,7 +44,7 @@ AssistantOption = Annotated[
     typer.Option(
         "--assistant",
         metavar="MEMORY@MODEL",
-        help="A memory under a model of its own; may be repeated.",
+        help="A memory with another model; may be repeated.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -53,7 +53,7 @@ LimitOption = Annotated[
     typer.Option(
         "--limit",
         min=0,
-        help="Users, test questions (MemoryBench), trajectories (MemBench) or contexts (CoMem); 0 is all.",
+        help="How many users, test questions, trajectories, contexts or episodes of each domain to take; 0 takes all.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -61,7 +61,7 @@ BoundsOption = Annotated[
     bool,
     typer.Option(
         "--bounds/--no-bounds",
-        help="Measure none and oracle too: they bound every scale.",
+        help="Add none and oracle, the lower and upper bound of every score.",
         rich_help_panel=_WHAT,
     ),
 ]
@@ -87,7 +87,7 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="Takes every role: with --url, as the server names it; else a model of memflow.toml.",
+        help="The model of every role: as the server at --url names it, or a model of memflow.toml.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -96,7 +96,7 @@ SimulatorOption = Annotated[
     typer.Option(
         "--simulator",
         metavar="NAME",
-        help="The model of memflow.toml that plays users, whatever --model says.",
+        help="The model of memflow.toml that plays users, instead of --model.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -105,7 +105,7 @@ JudgeOption = Annotated[
     typer.Option(
         "--judge",
         metavar="NAME",
-        help="The model of memflow.toml that judges, whatever --model says.",
+        help="The model of memflow.toml that judges, instead of --model.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -115,7 +115,7 @@ AnnotatorOption = Annotated[
     typer.Option(
         "--annotator",
         metavar="NAME",
-        help="The model of memflow.toml that says what is right at a checkpoint, whatever --model says.",
+        help="The model of memflow.toml that annotates gold labels, instead of --model.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -124,7 +124,7 @@ VerifierOption = Annotated[
     typer.Option(
         "--verifier",
         metavar="NAME",
-        help="The model of memflow.toml that verifies that: another one, whatever --model says.",
+        help="The model of memflow.toml that verifies gold labels, instead of --model.",
         rich_help_panel=_WHO,
     ),
 ]
@@ -132,14 +132,14 @@ VerifierOption = Annotated[
 
 @dataclass(frozen=True)
 class Front:
-    """The global options, as every command finds them in `ctx.obj`."""
+    """The global options, as `ctx.obj` holds them."""
 
     settings: Path | None = None
     home: Path | None = None
     debug: bool = False
 
     def load(self, **over: Any) -> "Settings":
-        """The settings, with the command line over them. Raises BadSettings."""
+        """Return the settings, overridden by `over`. Raises BadSettings."""
         from resources.settings import load
 
         if self.home is not None:
@@ -148,13 +148,13 @@ class Front:
 
 
 def front_of(ctx: typer.Context) -> Front:
-    """The global options of a command."""
+    """Return the global options of a command."""
     return ctx.obj if isinstance(ctx.obj, Front) else Front()
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What is asked for. `settings` has every partition of the file, and those that are asked for besides."""
+    """The domains and assistants of a run. `settings` has them besides those of the settings file."""
 
     settings: "Settings"
     domains: tuple[str, ...]
@@ -178,24 +178,23 @@ def select(
     annotator: str | None = None,
     verifier: str | None = None,
 ) -> Selection:
-    """The selection that the options ask for. Raises BadSettings saying which option cannot be, and why.
+    """Return what the options select. Raises BadSettings naming the option that cannot be used.
 
-    What is not named is the settings' own. Memories that are named are joined by the bounds, under each model
-    that answers.
+    Without options: the domains and assistants of the settings. The bounds are added for each model that answers.
     """
     front = front_of(ctx)
     named = {"simulator": simulator, "judge": judge, "annotator": annotator, "verifier": verifier}
     roles = {role: name for role, name in named.items() if name}
     if demo and (url or model or roles):
-        options = " and ".join(f"--{role}" for role in ("url", "model", *named))
-        raise BadSettings(f"--demo takes the scripted chat: leave out {options}")
+        options = ", ".join(f"--{role}" for role in ("url", "model", *named))
+        raise BadSettings(f"--demo uses the scripted chat and cannot be combined with {options}")
     over = _models("scripted" if demo else model, url, roles)
     paths = _paths([*(memories or ()), *(assistants or ())])
     if paths:
         _apart(front.load(), paths)
         over["memories"] = {name: {"path": path} for name, path in paths.items()}
     settings = front.load(**over)
-    wanted = tuple(dict.fromkeys(domains or (DEMO if demo else settings.domains)))
+    wanted = tuple(dict.fromkeys(domains or (demo_domains() if demo else settings.domains)))
     for name in wanted:
         settings.domain(name)
     called = [_called(each) for each in (*(memories or ()), *(assistants or ()))]
@@ -207,11 +206,18 @@ def select(
     return Selection(front.load(**over), wanted, answering, limit)
 
 
+def demo_domains() -> tuple[str, ...]:
+    """Return the domains of `--demo`: those that benchmarks declare for it."""
+    from memflow.benchmarks import registry
+
+    return tuple(spec.demo for spec in registry.specs() if spec.demo)
+
+
 def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dict[str, Any]:
-    """The part of the settings that says which model plays which role."""
+    """The models and roles that the options set."""
     over: dict[str, Any] = {}
     if url and not model:
-        raise BadSettings("--url needs --model: the name by which the server at that address knows its model")
+        raise BadSettings("--url needs --model, the name of the model at that server")
     roles: dict[str, str] = {}
     if url:
         over["models"] = {COMMAND_LINE_MODEL: {"kind": "endpoint", "url": url, "model": model}}
@@ -225,7 +231,7 @@ def _models(model: str | None, url: str | None, named: Mapping[str, str]) -> dic
 
 
 def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserMemory"], list[str]]:
-    """A user's own memories, those of the import paths in `named` among them, and everything in `named` by name."""
+    """Return a user's own memories, including the import paths in `named`, and the names for `named`."""
     from memflow.memories.user_memories import UserMemory
 
     paths = _paths(named)
@@ -235,7 +241,7 @@ def own_of(settings: "Settings", named: Sequence[str]) -> tuple[dict[str, "UserM
 
 
 def _called(assistant: str) -> str:
-    """A memory or an assistant by name, where it was given by the import path of its class."""
+    """The name of a memory or assistant, also where it is given by import path."""
     from memflow.memories.user_memories import memory_name
 
     memory, at, model = assistant.partition("@")
@@ -243,7 +249,7 @@ def _called(assistant: str) -> str:
 
 
 def _paths(named: Sequence[str]) -> dict[str, str]:
-    """The import paths among memories and assistants, by the names that they get."""
+    """The import paths among memories and assistants, by the name of each."""
     paths: dict[str, str] = {}
     for assistant in named:
         path = assistant.partition("@")[0]
@@ -251,35 +257,35 @@ def _paths(named: Sequence[str]) -> dict[str, str]:
             continue
         name = _called(path)
         if not name:
-            raise BadSettings(f"{path!r} is not an import path; write my_package.my_module:MyMemory")
+            raise BadSettings(f"{path!r} is not an import path; use the form my_package.my_module:MyMemory")
         other = paths.setdefault(name, path)
         if other != path:
             raise BadSettings(
-                f"{other} and {path} would both be called {name}; name one of them in memflow.toml:"
+                f"{other} and {path} both have the name {name}; rename one of them in memflow.toml:"
                 f' [memories.NAME] path = "{path}"'
             )
     return paths
 
 
 def _apart(settings: "Settings", paths: Mapping[str, str]) -> None:
-    """Raise BadSettings where a class would get the name of another memory that the settings know."""
+    """Raise BadSettings if a class has the name of another memory of the settings."""
     for name, path in paths.items():
         mine = settings.own_memories().get(name)
         if mine is not None and mine.path != path:
             raise BadSettings(
-                f"{path} would be called {name}, which is {mine.path or mine.system} of {mine.origin}; name it"
-                f' otherwise in memflow.toml: [memories.NAME] path = "{path}"'
+                f"{path} has the name {name}, which is {mine.path or mine.system} of {mine.origin}; rename it"
+                f' in memflow.toml: [memories.NAME] path = "{path}"'
             )
 
 
 def _bounded(assistants: Sequence[str]) -> list[str]:
-    """`assistants`, with the bounds of each model that answers before them."""
+    """The assistants, preceded by the bounds of each model."""
     models = dict.fromkeys(assistant.partition("@")[1:] for assistant in assistants)
     return [*(f"{bound}{at}{model}" for at, model in models for bound in BOUNDS), *assistants]
 
 
 def _known(settings: "Settings", assistants: Sequence[str]) -> None:
-    """Raise BadSettings where a memory or a model is not known, or a package that a memory needs is missing."""
+    """Raise BadSettings for an unknown memory or model, or a missing package that a memory needs."""
     from memflow.memories.registry import find
 
     for assistant in assistants:

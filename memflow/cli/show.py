@@ -8,23 +8,18 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from memflow.cli.capacity import capacity
-from memflow.cli.checkpoints import checkpoints
 from memflow.cli.costs import costs
-from memflow.cli.evidence import evidence, told_by_evidence
-from memflow.cli.keys import keys
-from memflow.cli.kinds import kinds
+from memflow.cli.evidence import evidence
 from memflow.cli.made import made
-from memflow.cli.mechanisms import mechanisms
 from memflow.cli.memory import memory
+from memflow.cli.metrics import metrics
 from memflow.cli.output import Format, FormatOption, answer, cut, heading, note, table
-from memflow.cli.partitions import partitions
-from memflow.cli.policies import policies
 from memflow.cli.probe import probe
 from memflow.cli.selection import front_of
-from memflow.cli.times import times
+from memflow.cli.views import ViewGroup
 from memflow.errors import BadInput
-from memflow.records import EFFICIENCY
+from memflow.scoring.catalog import EFFICIENCY_NAMES, sort_key
+from memflow.scoring.evidence import is_evidence_score
 
 if TYPE_CHECKING:
     from memflow.records import Score
@@ -33,20 +28,15 @@ if TYPE_CHECKING:
 LONGEST_REASON, LONGEST_ANSWER = 60, 30
 
 show = typer.Typer(
-    no_args_is_help=True, help="Show what came of a run: leaderboard, verdicts, one probe whole, a memory."
+    cls=ViewGroup,
+    no_args_is_help=True,
+    help="Show results: the leaderboard, verdicts, a probe, a memory, and the views of each benchmark.",
 )
 show.command("probe")(probe)
-show.command("capacity")(capacity)
-show.command("checkpoints")(checkpoints)
 show.command("costs")(costs)
 show.command("made")(made)
-show.command("keys")(keys)
-show.command("kinds")(kinds)
-show.command("mechanisms")(mechanisms)
 show.command("memory")(memory)
-show.command("partitions")(partitions)
-show.command("policies")(policies)
-show.command("times")(times)
+show.command("metrics")(metrics)
 
 DomainFilter = Annotated[
     list[str] | None, typer.Option("--domain", metavar="NAME", help="Of this domain; may be repeated.")
@@ -66,44 +56,42 @@ def leaderboard(
     assistant: AssistantFilter = None,
     metric: MetricFilter = None,
     slices: Annotated[
-        bool, typer.Option("--slices", help="Every slice: periods, categories, data sets; not only all.")
+        bool, typer.Option("--slices", help="Show every slice: periods, categories, data sets.")
     ] = False,
     variants: Annotated[
-        bool, typer.Option("--variants", help="Named deviations from the paper's metric as well.")
+        bool, typer.Option("--variants", help="Show named deviations from the paper's metric as well.")
     ] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Show the figures: value, 95 % interval (bootstrap over episodes; MemoryBench's from the variance between draws),
-    n, episodes and coverage, and with --slices the deviation of the probes' values, where it is told.
+    """Show the scores of every metric, best first: value, 95 % interval, n, episodes and coverage.
 
-    Coverage is the share of the probes asked that have a verdict. A figure without a value says why.
+    Coverage is the share of the probes asked that have a verdict. A score without a value has a reason. Which value is
+    better, and what each metric is: `memflow show metrics`.
     """
     from memflow.chat.scripted import LABEL
 
     lake = _lake(ctx)
     held = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
     if not held:
-        raise BadInput("there is no leaderboard yet: `memflow run --demo` makes one")
-    _named(domain, {figure.domain for figure in held}, "domain")
-    _named(assistant, {figure.assistant for figure in held}, "assistant")
-    _named(metric, {figure.metric for figure in held}, "metric")
-    figures = [
-        figure
-        for figure in held
-        if _wanted(figure.domain, domain)
-        and _wanted(figure.assistant, assistant)
-        and _wanted(figure.metric, metric)
-        and (slices or figure.slice == "all")
-        and (variants or figure.variant == "standard" or told_by_evidence(figure))
+        raise BadInput("there is no leaderboard yet; `memflow run --demo` computes one")
+    _named(domain, {score.domain for score in held}, "domain")
+    _named(assistant, {score.assistant for score in held}, "assistant")
+    _named(metric, {score.metric for score in held}, "metric")
+    scores = [
+        score
+        for score in held
+        if _wanted(score.domain, domain)
+        and _wanted(score.assistant, assistant)
+        and _wanted(score.metric, metric)
+        and (slices or score.slice == "all")
+        and (variants or score.variant == "standard" or is_evidence_score(score))
     ]
-    scripted = any(figure.scripted for figure in figures)
-    label = Text(
-        f"\n{LABEL}: these figures show that the chain works, and say nothing of any model.", "yellow"
-    )
+    scripted = any(score.scripted for score in scores)
+    label = Text(f"\n{LABEL}: these scores show that the pipeline works; they measure no model.", "yellow")
     answer(
         form,
-        {"label": LABEL if scripted else None, "figures": [asdict(figure) for figure in figures]},
-        *_boards(figures, slices=slices, variants=variants),
+        {"label": LABEL if scripted else None, "scores": [asdict(score) for score in scores]},
+        *_tables(scores, slices=slices, variants=variants),
         *([label] if scripted else []),
     )
 
@@ -161,64 +149,70 @@ def verdicts(
     )
 
 
-def _boards(figures: Sequence["Score"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
-    """Two tables for each domain: metrics in their order, best assistants first; then what failures are due to."""
-    for domain in dict.fromkeys(figure.domain for figure in figures):
-        of_domain = [figure for figure in figures if figure.domain == domain]
-        beside = [*evidence(of_domain)]
-        if not slices:  # what stands in the second table stands there only
-            of_domain = [figure for figure in of_domain if not told_by_evidence(figure)]
-        order = {metric: place for place, metric in enumerate(dict.fromkeys(f.metric for f in of_domain))}
-        slice_order = {name: place for place, name in enumerate(dict.fromkeys(f.slice for f in of_domain))}
-        of_domain.sort(
-            key=lambda f: (
-                order[f.metric],
-                f.variant != "standard",
-                f.variant,
-                slice_order[f.slice],
-                f.value is None,
-                (f.value or 0) if f.metric in EFFICIENCY else -(f.value or 0),
-            )
-        )
+def _tables(scores: Sequence["Score"], *, slices: bool, variants: bool) -> Iterator[RenderableType]:
+    """Yield two tables for each domain: the metrics, best assistants first; then the causes of failures."""
+    for domain in dict.fromkeys(score.domain for score in scores):
+        of_domain = [score for score in scores if score.domain == domain]
+        causes = [*evidence(of_domain)]
+        if not slices:  # the second table has these
+            of_domain = [score for score in of_domain if not is_evidence_score(score)]
+        of_domain = best_first(of_domain)
         columns = ["metric", *(["variant"] if variants else []), *(["slice"] if slices else [])]
-        told = slices and any(figure.deviation is not None for figure in of_domain)
-        columns += ["assistant", "model", "value", *(["deviation"] if told else [])]
+        deviations = slices and any(score.deviation is not None for score in of_domain)
+        columns += ["assistant", "model", "value", *(["deviation"] if deviations else [])]
         columns += ["95 % interval", "n", "episodes", "coverage", ""]
         rows: list[list[Any]] = []
         last: list[Any] = []
-        for figure in of_domain:
+        for score in of_domain:
             group = [
-                figure.metric,
-                *([figure.variant] if variants else []),
-                *([figure.slice] if slices else []),
+                score.metric,
+                *([score.variant] if variants else []),
+                *([score.slice] if slices else []),
             ]
             head = group if group != last else ["" for _ in group]
             last = group
-            value = [_number(figure, figure.value), *([figure.deviation] if told else [])]
-            rows.append([*head, figure.assistant, figure.model, *value, *_rest(figure)])
+            value = [_number(score, score.value), *([score.deviation] if deviations else [])]
+            rows.append([*head, score.assistant, score.model, *value, *_rest(score)])
         yield heading(domain)
         if rows:
             numbers = ("value", "deviation", "95 % interval", "n", "episodes", "coverage")
             yield table("", columns, rows, right=numbers)
-        yield from beside
+        yield from causes
 
 
-def _number(figure: "Score", value: float | None) -> str | None:
-    """Three decimals; of seconds three digits, since those of a memory's own computing are small."""
+def best_first(scores: Sequence["Score"]) -> list["Score"]:
+    """Return the scores by metric, variant and slice in the order in which they come; in each, the best first."""
+    metrics = {name: at for at, name in enumerate(dict.fromkeys(score.metric for score in scores))}
+    slices = {name: at for at, name in enumerate(dict.fromkeys(score.slice for score in scores))}
+    return sorted(
+        scores,
+        key=lambda score: (
+            metrics[score.metric],
+            score.variant != "standard",
+            score.variant,
+            slices[score.slice],
+            sort_key(score.metric, score.value),
+            score.assistant,
+        ),
+    )
+
+
+def _number(score: "Score", value: float | None) -> str | None:
+    """Return a value with three decimals; seconds and calls with three digits, since they may be small."""
     if value is None:
         return None
-    return f"{value:.3g}" if figure.metric in EFFICIENCY else f"{value:,.3f}"
+    return f"{value:.3g}" if score.metric in EFFICIENCY_NAMES else f"{value:,.3f}"
 
 
-def _rest(figure: "Score") -> list[Any]:
-    ends = _number(figure, figure.low), _number(figure, figure.high)
+def _rest(score: "Score") -> list[Any]:
+    ends = _number(score, score.low), _number(score, score.high)
     interval = "" if None in ends else f"{ends[0]} – {ends[1]}"
     return [
         interval,
-        figure.n,
-        figure.n_episodes,
-        f"{figure.coverage:.0%}",
-        cut(figure.reason or "", LONGEST_REASON),
+        score.n,
+        score.n_episodes,
+        f"{score.coverage:.0%}",
+        cut(score.reason or "", LONGEST_REASON),
     ]
 
 

@@ -8,16 +8,16 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import evidence, told_by_evidence
+from memflow.cli.evidence import evidence
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import heading, table
 from memflow.cli.pipeline import Outcome
 from memflow.cli.selection import Selection
-from memflow.metrics.ranges import TOKENS, range_of
-from memflow.records import EFFICIENCY, Score
+from memflow.records import Score
+from memflow.scoring.catalog import find_metric, sort_key
+from memflow.scoring.evidence import is_evidence_score
 
 MEANING = "Its figures show that the chain works; they say nothing of any model."
 
@@ -26,9 +26,9 @@ MEANING = "Its figures show that the chain works; they say nothing of any model.
 class Summary:
     """The end of a run."""
 
-    figures: list[Score]
-    headlines: list[Score]
-    """Those that stand in the table; the others are left to `memflow show leaderboard`."""
+    scores: list[Score]
+    primary: list[Score]
+    """The scores of the primary metrics; `memflow show leaderboard` has the others."""
     usage: list[dict[str, Any]]
     failed: list[tuple[str, str]]
     missing: dict[str, list[Dataset]]
@@ -41,24 +41,18 @@ class Summary:
 
     @classmethod
     def of(cls, selection: Selection, outcome: Outcome) -> "Summary":
-        """The summary of what was selected: its own figures, and the usage of its own runs."""
-        figures = [
-            figure
-            for figure in outcome.figures
-            if figure.domain in selection.domains and figure.assistant in selection.assistants
+        """Return the summary of what was selected: its own scores, and the usage of its own runs."""
+        scores = [
+            score
+            for score in outcome.figures
+            if score.domain in selection.domains and score.assistant in selection.assistants
         ]
         failed = [(run.name, reason) for run, reason in outcome.failed]
         path = str(selection.settings.warehouse_path)
-        benchmarks = {
-            name: registry.benchmark(selection.settings.domain(name).benchmark) for name in selection.domains
-        }
+        benchmarks = {name: selection.settings.domain(name).benchmark for name in selection.domains}
         return cls(
-            figures,
-            [
-                figure
-                for figure in figures
-                if figure.metric not in EFFICIENCY and benchmarks[figure.domain].headline(figure.metric)
-            ],
+            scores,
+            [score for score in scores if benchmarks[score.domain] in find_metric(score.metric).primary_for],
             outcome.usage,
             failed,
             outcome.missing,
@@ -76,13 +70,13 @@ class Summary:
     @property
     def scripted(self) -> bool:
         """Whether a scripted chat stood where a language model does."""
-        return any(figure.scripted for figure in self.figures)
+        return any(score.scripted for score in self.scores)
 
     def data(self) -> dict[str, Any]:
         """It as plain data."""
         return {
             "label": LABEL if self.scripted else None,
-            "leaderboard": [asdict(figure) for figure in self.figures],
+            "leaderboard": [asdict(score) for score in self.scores],
             "usage": self.usage,
             "quarantined": self.made,
             "runs": {
@@ -98,10 +92,10 @@ class Summary:
     def shown(self) -> list[RenderableType]:
         """What a person is shown of it."""
         shown: list[RenderableType] = []
-        for domain in dict.fromkeys(figure.domain for figure in self.figures):
-            of_domain = [figure for figure in self.figures if figure.domain == domain]
-            headlines = [figure for figure in self.headlines if figure.domain == domain]
-            shown += [heading(domain), board(headlines), *evidence(of_domain)]
+        for domain in dict.fromkeys(score.domain for score in self.scores):
+            of_domain = [score for score in self.scores if score.domain == domain]
+            primary = [score for score in self.primary if score.domain == domain]
+            shown += [heading(domain), leaderboard_table(primary), *evidence(of_domain)]
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if self.usage:
@@ -118,51 +112,50 @@ class Summary:
         return [*shown, Text(f"{done} All tables: {self.duckdb} (memflow sql, or any DuckDB)")]
 
 
-def board(figures: Sequence[Score]) -> Table:
-    """The figures over all: an assistant a row, a metric a column, with the interval of the main ones."""
+def leaderboard_table(scores: Sequence[Score]) -> Table:
+    """Return the scores over all probes: an assistant a row, best first, and a metric a column."""
     whole = [
-        figure
-        for figure in figures
-        if (figure.slice, figure.variant) == ("all", "standard") and not told_by_evidence(figure)
+        score
+        for score in scores
+        if (score.slice, score.variant) == ("all", "standard") and not is_evidence_score(score)
     ]
-    metrics = list(dict.fromkeys(figure.metric for figure in whole))
+    metrics = list(dict.fromkeys(score.metric for score in whole))
     by_assistant: dict[str, dict[str, Score]] = {}
-    for figure in whole:
-        by_assistant.setdefault(figure.assistant, {})[figure.metric] = figure
-    ranked = sorted(by_assistant.items(), key=lambda item: _rank(item[1].get(metrics[0])))
+    for score in whole:
+        by_assistant.setdefault(score.assistant, {})[score.metric] = score
+
+    def rank(item: tuple[str, Mapping[str, Score]]) -> float:
+        first = item[1].get(metrics[0])
+        return sort_key(metrics[0], None if first is None else first.value)
+
     names = [metric.replace("_", "\n") for metric in metrics]
     rows = [
-        [assistant, *(cell(row.get(metric)) for metric in metrics), *_counted(row)]
-        for assistant, row in ranked
+        [assistant, *(cell(row.get(metric)) for metric in metrics), *_counts(row)]
+        for assistant, row in sorted(by_assistant.items(), key=rank)
     ]
     return table("", ["assistant", *names, "n", "covered"], rows, right=[*names, "n", "covered"])
 
 
-def _counted(row: Mapping[str, Score]) -> tuple[str, str]:
-    counted = dict.fromkeys(str(figure.n) for figure in row.values())
-    return "/".join(counted), f"{min(figure.coverage for figure in row.values()):.0%}"
+def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
+    counts = dict.fromkeys(str(score.n) for score in row.values())
+    return "/".join(counts), f"{min(score.coverage for score in row.values()):.0%}"
 
 
 def _why(each: Dataset) -> str:
     return each.how if each.readable else f"memflow has no reader for it yet. {each.how}"
 
 
-def cell(figure: Score | None) -> str:
-    """`0.43` and its interval, or whole tokens; a figure that may not be shown says so."""
-    if figure is None:
+def cell(score: Score | None) -> str:
+    """Return `0.43` with its interval, or whole tokens, or `none`. Bounds and failures are without interval."""
+    if score is None:
         return "-"
-    if figure.value is None:
+    if score.value is None:
         return "none"
-    value, ends = (",.0f", ",.0f") if range_of(figure.metric) == TOKENS else (".3f", ".2f")
-    floor = figure.metric in ("random", "constant", "guess")
-    helper = floor or figure.metric == "upper_bound" or figure.metric.endswith("_failure")
-    if helper or figure.low is None or figure.high is None:
-        return f"{figure.value:{value}}"
-    return f"{figure.value:{value}} [{figure.low:{ends}} {figure.high:{ends}}]"
-
-
-def _rank(figure: Score | None) -> float:
-    return float("inf") if figure is None or figure.value is None else -figure.value
+    metric = find_metric(score.metric)
+    value, ends = (",.0f", ",.0f") if metric.unit == "tokens" else (".3f", ".2f")
+    if metric.group in ("bound", "failure") or score.low is None or score.high is None:
+        return f"{score.value:{value}}"
+    return f"{score.value:{value}} [{score.low:{ends}} {score.high:{ends}}]"
 
 
 def _usage(rows: Sequence[dict[str, Any]]) -> Table:

@@ -39,7 +39,7 @@ class Rag(Memory):
     def __post_init__(self) -> None:
         if self.overlap >= self.size:
             raise BadSettings(
-                f"chunks of {self.size} tokens cannot have {self.overlap} in common; take fewer"
+                f"chunks of {self.size} tokens cannot overlap by {self.overlap}; use a smaller overlap"
             )
         self.index = Dense(self.store, self.chunk)
 

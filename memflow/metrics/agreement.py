@@ -52,7 +52,7 @@ def gwet_ac1(
     `percent_agreement`.
     """
     if len(set(categories)) < 2:
-        raise BadInput(f"AC1 needs two categories at least, not {list(categories)}")
+        raise BadInput(f"AC1 needs at least two categories, not {list(categories)}")
     counts = _counted(ratings, categories)
     given = counts.sum(axis=1)
     rated = (given > 0).astype(np.float64)
@@ -86,7 +86,7 @@ def cohen_kappa(
     """
     for row in ratings:
         if len(row) != 2:
-            raise BadInput(f"Cohen's kappa is of two raters, not of {len(row)}")
+            raise BadInput(f"Cohen's kappa needs two raters, not {len(row)}")
     q = len(categories)
     place = _places(ratings, categories)
     tables = np.zeros((len(ratings), q, q))
@@ -112,7 +112,7 @@ def _places(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
     for number, row in enumerate(ratings):
         for label in row:
             if label is not None and label not in place:
-                raise BadInput(f"item {number}: the label {label!r} is none of {', '.join(categories)}")
+                raise BadInput(f"item {number}: the label {label!r} is not one of {', '.join(categories)}")
     return place
 
 

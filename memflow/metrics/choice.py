@@ -16,5 +16,5 @@ def random_accuracy(options: Iterable[int]) -> float:
     """Return the expected accuracy of guessing over questions with these numbers of options: the mean of 1/n."""
     chances = [1 / count for count in options]
     if not chances:
-        raise BadInput("there is no question to guess at")
+        raise BadInput("there are no questions; give the number of options of at least one")
     return sum(chances) / len(chances)

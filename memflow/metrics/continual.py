@@ -66,7 +66,7 @@ def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
             f"an array of shape {right.shape} is not (questions, checkpoints + 1): checkpoint 0, and another after it"
         )
     if not ((right >= 0) & (right <= 1)).all():
-        raise BadInput("an answer is worth 0 to 1; leave out questions that lack one (`complete`)")
+        raise BadInput("answers must be values from 0 to 1; exclude incomplete questions (`complete_rows`)")
     # Before checkpoint 0 is nothing: what is answered there is neither forgotten nor learnt.
     before = np.concatenate((right[:, :1], np.maximum.accumulate(right, axis=1)[:, :-1]), axis=1)
     told = right[:, 1:]
@@ -93,7 +93,7 @@ def summary(correct: npt.ArrayLike) -> Summary:
     values = np.asarray(correct, dtype=np.float64)
     kept = values[complete_rows(values)] if values.ndim == 2 else values
     if not len(kept):
-        raise BadInput("no question has an answer at every checkpoint: there is nothing to follow")
+        raise BadInput("no question has an answer at every checkpoint")
     marks = mark_answers(kept)
     accuracy = marks.right.mean(axis=0)
     flips = float(marks.flips.mean())
@@ -113,7 +113,7 @@ def best_constant(keys: Sequence[str]) -> str:
     """Return the most frequent gold label, the smallest of several: the answer of the best constant baseline. Raises
     BadInput without labels."""
     if not keys:
-        raise BadInput("there is no key to answer by")
+        raise BadInput("there are no gold labels")
     counted = Counter(keys)
     return min(counted, key=lambda key: (-counted[key], key))
 

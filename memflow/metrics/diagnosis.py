@@ -51,7 +51,7 @@ def _numbers(name: str, given: npt.ArrayLike) -> Array:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as wrong:
-        raise BadInput(f"{name} is no array of numbers: {wrong}") from wrong
+        raise BadInput(f"{name} is not an array of numbers: {wrong}") from wrong
 
 
 def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
@@ -94,7 +94,7 @@ def attribute_by_evidence(
     messages for variables). Raises BadInput without evidence.
     """
     if not evidence:
-        raise BadInput("without evidence nothing can be attributed")
+        raise BadInput("an answer without evidence cannot be attributed")
     missing = evidence - recalled
     if not missing:
         return Attribution(utilization=loss)
@@ -117,7 +117,7 @@ def attribute_by_counts(
     if not writes.shape == reads.shape == hits.shape:
         raise BadInput(f"counts and answers differ in shape: {writes.shape}, {reads.shape}, {hits.shape}")
     if not (np.all(writes >= 0) and np.all(reads >= 0)):
-        raise BadInput("a count of failing variables is negative or none")
+        raise BadInput("a count of failing variables is negative or missing")
     if not np.all((hits == 0) | (hits == 1)):
         raise BadInput("an answer is right (1) or wrong (0); something else was given")
     loss, failing = 1 - hits, writes + reads

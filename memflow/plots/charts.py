@@ -11,47 +11,32 @@ from collections.abc import Set as AbstractSet
 from memflow.errors import BadInput
 from memflow.plots.shapes import Bars, Chart, Curve, Panel, Point, best_first
 from memflow.records import Score
+from memflow.scoring.catalog import FAILURES as RATES
+from memflow.scoring.catalog import RANDOM, UPPER_BOUND, find_metric
 
 SLICE = re.compile(r"(period|checkpoint|cycle) (\d+)")
 CYCLE = "cycle"
 """The slices of an evolution by episode, which are drawn by themselves."""
-FAILURES = {
-    "write_failure": "write",
-    "read_failure": "read",
-    "utilization_failure": "utilization",
-}
-"""The failure rates in the order in which they are stacked, and what they are called in a legend."""
+FAILURES = {each.name: each.title.lower().removesuffix(" failure") for each in RATES}
+"""The failure rates in the order in which they are stacked, and their names in a legend."""
 
-NAMES = {
-    "accuracy": "Overall accuracy",
-    "memory_score": "Memory score",
-    "failures": "Failure rates",
-    "factual_recall": "Factual recall",
-    "min_max": "Min-max score",
-    "cycles": "Overall accuracy",
-    "forgetting": "Forgetting",
-    "forward_transfer": "Forward transfer",
-}
-"""What is drawn by default, by metric (`cycles`: the accuracy of each cycle of an evolution), and its title."""
-COUNTED = {
-    "factual_recall": "claims",
-    "forgetting": "questions",
-    "forward_transfer": "questions",
-    "backward_transfer": "questions",
-}
-"""What a metric's figures rest on, where it is not probes."""
+DRAWN = (
+    *("accuracy", "memory_score", "failures", "factual_recall"),
+    *("min_max", "cycles", "forgetting", "forward_transfer"),
+)
+"""The charts drawn by default: metrics, `failures`, and `cycles` (the accuracy of each cycle of an evolution)."""
 VARIANTS = {"standard": "", "pooled": "; measured against all that was run in the domain"}
 """The variants that are drawn, the first that there is, and what captions say of them."""
 
-BOUNDS = {"random": "chance", "upper_bound": "upper bound"}
-"""Figures that stand beside the accuracy as dashed lines: those that are the same for all memories of a model."""
+BOUNDS = {each.name: each.title.lower() for each in (RANDOM, UPPER_BOUND)}
+"""The dashed lines beside the accuracy: bounds that are the same for all memories of a model."""
 
 
 def charts(figures: Sequence[Score], domain: str) -> dict[str, Chart | Bars]:
     """What the paper plots, of one domain, by metric: as far as its figures go over several checkpoints."""
     mine = [figure for figure in figures if figure.domain == domain]
     found: dict[str, Chart | Bars] = {}
-    for metric in NAMES:
+    for metric in DRAWN:
         if len({figure.slice for figure in _shown(mine, *_drawn(metric))}) > 1:
             found[metric] = chart(mine, domain, metric)
     return found
@@ -71,10 +56,11 @@ def chart(figures: Iterable[Score], domain: str, metric: str) -> Chart | Bars:
             f"{domain} has no figure of {metric} by period; it has {', '.join(have) or 'none of any metric'}"
         )
     kind = _place(shown[0])[0]
-    name = NAMES.get(metric, metric.replace("_", " ").capitalize())
+    first = find_metric(shown[0].metric)
+    name = "Failure rates" if metric == "failures" else first.title
     title = f"{name} by {kind}, {domain}"
     at = {_place(each)[1] for each in mine if each.metric in metrics and _is_of(each, cycles)}
-    caption = _caption(shown, kind, at, drawn=metric != "failures", what=COUNTED.get(metric, "probes"))
+    caption = _caption(shown, kind, at, drawn=metric != "failures", what=first.counts)
     x, places = kind.capitalize(), tuple(sorted(at))
     if metric == "failures":
         panels = tuple(_panels(shown))

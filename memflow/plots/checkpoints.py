@@ -1,4 +1,4 @@
-"""What changes over checkpoints, as plain data: accuracy from the guess on (CoMem, figure 3), and how many answers are
+"""What changes over checkpoints, as plain data: accuracy from the guess on, and how many answers are
 right throughout, at times, or never. Forgetting and forward transfer are curves like any other: charts.py.
 """
 
@@ -30,7 +30,7 @@ def checkpoint_pictures(
 
 def _accuracies(mine: Sequence[History], domain: str) -> Chart | None:
     """Accuracy over the checkpoints, beginning with what guessing gets."""
-    told = sorted({at for history in mine for at in history.told})
+    told = sorted({at for history in mine for at in history.checkpoints})
     places: list[int | None] = [None, *told]
     curves, figures = [], []
     for history in mine:
@@ -80,7 +80,7 @@ def _stability(mine: Sequence[History], domain: str) -> Bars | None:
         parts: dict[str, dict[int, float]] = {name: {} for name in STABILITY.values()}
         scripted = False
         for history in mine:
-            right, wrong = history.figure("all_correct"), history.figure("all_wrong")
+            right, wrong = history.score("all_correct"), history.score("all_wrong")
             if history.model != model or not (right and wrong):
                 continue
             if right.value is None or wrong.value is None:

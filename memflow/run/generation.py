@@ -38,7 +38,7 @@ async def annotate_labels(context: StepContext) -> Tables:
         first, second = await context.models.role("annotator"), await context.models.role("verifier")
         annotators = Annotators(first, second, context.models.expect)
     records, turns = context.rows("raw.records"), context.rows("utterance.turns")
-    return {"question.keys": await context.benchmark.keys(context.domain, records, turns, annotators)}
+    return {"question.keys": await context.benchmark.gold_labels(context.domain, records, turns, annotators)}
 
 
 async def generate_probes(context: StepContext) -> Tables:

@@ -1,10 +1,7 @@
-"""Replies and their verdicts -> where each answer's evidence was lost, for every memory and every benchmark.
+"""Failure attribution by evidence: where the messages that an answer rests on were lost, for every memory.
 
-Evidence is held where a live entry came from it, and recalled where a recalled entry did: by the entries' sources,
-so a memory that wrote an entry from a message and left out what mattered counts as holding it. Entries that sum up
-everything are passed over, since they came from every message (Memory.broad). AMemGym's own rule,
-by what the assistant can say of its user's state, stands beside it (benchmarks/amemgym/scores.py). What the rows add
-up to is board.py.
+A message is stored where a live entry has it among its sources, and recalled where a recalled entry has. Global summary
+entries have every message among theirs, and are ignored. The scores of these rows are evidence.py.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,13 +11,13 @@ from memflow.errors import BadInput
 from memflow.memories.entries import Item
 from memflow.memories.systems import System
 from memflow.metrics.diagnosis import attribute_by_evidence
-from memflow.metrics.ranges import share
 from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
 from memflow.run.answer import EpisodeHistory
 from memflow.run.transcripts import episode_histories
+from memflow.scoring.catalog import find_metric
 
 NO_EVIDENCE = "no evidence is named for this probe, or none of it had been said by then"
-"""The reason of probes that no memory is measured on: they count in no coverage."""
+"""The reason of probes that are attributed for no memory: they count in no coverage."""
 
 
 def attribute(
@@ -34,24 +31,26 @@ def attribute(
     replies: Sequence[Reply],
     verdicts: Sequence[Verdict],
 ) -> list[FailureAttribution]:
-    """A row for each probe that has a verdict under its own metric, in the order of `probes`.
+    """Return a row for each probe that has a verdict under its own metric, in the order of `probes`.
 
-    State probes are AMemGym's means of diagnosis, and are not diagnosed themselves.
+    State probes have none.
     """
     telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
-    life = _Life(system, episode_histories(entries, said, probes), _given(said), _sources(telling))
+    timeline = _MemoryTimeline(
+        system, episode_histories(entries, said, probes), _given(said), _sources(telling)
+    )
     replied = {reply.probe_id: reply for reply in replies}
     judged = {(row.probe_id, row.metric): row for row in verdicts if row.variant == "standard"}
     return [
-        _diagnosed(domain, assistant, probe, replied.get(probe.probe_id), verdict, life)
+        _attribute_probe(domain, assistant, probe, replied.get(probe.probe_id), verdict, timeline)
         for probe in probes
         if probe.kind != "state" and (verdict := judged.get((probe.probe_id, probe.metric))) is not None
     ]
 
 
 @dataclass(frozen=True)
-class _Life:
-    """What an assistant's memory lived through: who held what, and when."""
+class _MemoryTimeline:
+    """The entries of one assistant's memory over time, by episode and message."""
 
     system: System
     pasts: Mapping[str, EpisodeHistory]
@@ -60,16 +59,18 @@ class _Life:
     _lives: dict[str, dict[str, list[Item]]] = field(default_factory=dict)
 
     def evidence(self, probe: Probe) -> frozenset[str]:
-        """The probe's evidence that had been given to the memory when it was asked. Raises BadInput where it is asked
-        after a message that was not played."""
+        """Return the probe's evidence that had been given to the memory when it was asked.
+
+        Raises BadInput where the probe follows a message that was not played.
+        """
         past = self.pasts.get(probe.episode_id)
         asked_at = 0 if past is None else past.sequence(probe)
         return frozenset(
             message for message in probe.evidence if self.given.get(message, asked_at) < asked_at
         )
 
-    def held(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
-        """Those of the messages that live entries came from when the probe was asked."""
+    def stored(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
+        """Return the messages that live entries came from when the probe was asked."""
         past = self.pasts[probe.episode_id]
         if probe.episode_id not in self._lives:
             self._lives[probe.episode_id] = self._from(past)
@@ -79,7 +80,7 @@ class _Life:
         )
 
     def _from(self, past: EpisodeHistory) -> dict[str, list[Item]]:
-        """The entries that came from each message."""
+        """Return the entries that came from each message."""
         found: dict[str, list[Item]] = {}
         for item in past.items:
             if item.kind not in self.system.kinds_without_evidence:
@@ -88,8 +89,13 @@ class _Life:
         return found
 
 
-def _diagnosed(
-    domain: str, assistant: str, probe: Probe, reply: Reply | None, verdict: Verdict, life: _Life
+def _attribute_probe(
+    domain: str,
+    assistant: str,
+    probe: Probe,
+    reply: Reply | None,
+    verdict: Verdict,
+    timeline: _MemoryTimeline,
 ) -> FailureAttribution:
     row = FailureAttribution(
         domain=domain,
@@ -100,10 +106,12 @@ def _diagnosed(
         category=probe.category,
         evidence=0,
     )
-    if not life.system.recalls_entries:
-        return replace(row, reason=f"{life.system.name} recalls nothing: there is no evidence to follow")
+    if not timeline.system.recalls_entries:
+        return replace(
+            row, reason=f"{timeline.system.name} recalls nothing, so there is no evidence to follow"
+        )
     try:
-        evidence = life.evidence(probe)
+        evidence = timeline.evidence(probe)
     except BadInput as wrong:
         return replace(row, reason=str(wrong))
     if not evidence:
@@ -111,21 +119,21 @@ def _diagnosed(
     row = replace(row, evidence=len(evidence))
     if reply is None or reply.model is None:
         return replace(row, reason=(reply and reply.reason) or "the probe was not asked")
-    sources = [life.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.recalled]
-    held, recalled = life.held(probe, evidence), evidence & frozenset().union(*sources)
-    best = [life.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]
+    sources = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.recalled]
+    stored, recalled = timeline.stored(probe, evidence), evidence & frozenset().union(*sources)
+    best = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]
     row = replace(
         row,
-        stored=len(held),
+        stored=len(stored),
         recalled=len(recalled),
-        recalled_at_10=len(evidence & frozenset().union(*best)) if life.system.ranks_entries else None,
+        recalled_at_10=len(evidence & frozenset().union(*best)) if timeline.system.ranks_entries else None,
         entries=len(sources),
         relevant=sum(not evidence.isdisjoint(each) for each in sources),
     )
     if verdict.value is None:
         return replace(row, reason=verdict.reason)
-    loss = 1 - share(verdict.metric, verdict.value)
-    shares = attribute_by_evidence(evidence, held, recalled, loss)
+    loss = 1 - find_metric(verdict.metric).share(verdict.value)
+    shares = attribute_by_evidence(evidence, stored, recalled, loss)
     return replace(row, loss=loss, write=shares.write, read=shares.read, utilization=shares.utilization)
 
 

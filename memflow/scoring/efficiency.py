@@ -1,25 +1,23 @@
-"""What was measured of writes and reads -> figures of efficiency, for every benchmark (MemBench, section 3.4).
+"""Scores of efficiency for every benchmark (MemBench, section 3.4): the mean time and calls of a write and of a read.
 
-`write_time` and `read_time` are mean seconds of an operation: of models, as recorded when they were first asked, and of
-the memory's own computing; waiting counts as neither (timing.py). `write_calls` and `read_calls` are mean completions
-of a chat model. A write is what arrived together; a read is a probe's, on a memory restored as of its checkpoint, which
-makes its index anew when it is first read. What these rows are added up from is sql/queries/operations.sql.
+Times are seconds of models, as first recorded, and of the memory's own computing, without waiting. A write is what
+arrives together. A read is a probe's, on a memory restored as of its checkpoint. Rows: sql/queries/operations.sql.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memflow.fingerprint import seeded
-from memflow.metrics.intervals import Interval, mean_interval
-from memflow.records import EFFICIENCY, Probe, Score
-from memflow.scoring.comparability import COVERAGE
+from memflow.records import Probe, Score
+from memflow.scoring.catalog import EFFICIENCY
+from memflow.scoring.estimate import MetricContext, mean_score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationSums:
     """The writes and reads of one assistant in one episode, added up.
 
-    `asked` are the probes for which it was to be read; `writes` and `reads` those operations that were measured.
+    `asked` counts the probes for which the memory had to be read, `writes` and `reads` the measured operations.
     """
 
     assistant: str
@@ -41,58 +39,39 @@ _TOTALS: Mapping[str, Callable[[OperationSums], float]] = {
     "write_calls": lambda row: row.write_calls,
     "read_calls": lambda row: row.read_calls,
 }
-"""What a metric adds up."""
+"""The sum of a metric over one episode."""
 
 
 def efficiency_scores(
     rows: Sequence[OperationSums],
     probes: Sequence[Probe],
-    like: Score,
-    seed: int,
-    parts: Mapping[str, frozenset[str]],
+    context: MetricContext,
+    slices: Mapping[str, frozenset[str]],
 ) -> list[Score]:
-    """The figures of one assistant over all its episodes, and over those in which the probes of each part are asked.
+    """Return the scores over all episodes, and over the episodes of the probes of each slice; n counts operations.
 
-    Their n are operations; intervals are bootstrapped over episodes. `like` is any figure of the same assistant and
-    domain. A memory that nothing was written to, such as the bounds, has no figures but their reason.
+    A memory that nothing was written to, such as the bounds, has a reason instead of values.
     """
-    slices = {"all": list(rows)}
-    for name, wanted in parts.items():
+    held: dict[str, Sequence[OperationSums]] = {"all": rows}
+    for name, wanted in slices.items():
         episodes = {probe.episode_id for probe in probes if probe.probe_id in wanted}
-        slices[name] = [row for row in rows if row.episode_id in episodes]
-    return [
-        _figure(metric, name, part, like, seeded(seed, like.domain, metric, name))
-        for name, part in slices.items()
-        for metric in EFFICIENCY
-    ]
+        held[name] = [row for row in rows if row.episode_id in episodes]
+    return [_score(each.name, name, part, context) for name, part in held.items() for each in EFFICIENCY]
 
 
-def _figure(metric: str, name: str, rows: Sequence[OperationSums], like: Score, seed: int) -> Score:
+def _score(metric: str, name: str, rows: Sequence[OperationSums], context: MetricContext) -> Score:
     writing = metric.startswith("write")
-    counted = [(row, count) for row in rows if (count := row.writes if writing else row.reads)]
-    n = sum(count for _, count in counted)
-    wanted = n if writing else sum(row.asked for row in rows)
-    coverage = n / wanted if wanted else 0.0
+    sums = [(_TOTALS[metric](row), count) for row in rows if (count := row.writes if writing else row.reads)]
     reason = None
     if not any(row.writes for row in rows):
-        reason = f"nothing was written to {like.memory} here: there is nothing to measure"
-    elif coverage < COVERAGE:
-        reason = f"{n} of {wanted} reads were measured: see the reasons in answer.replies"
-    interval = Interval(None, None, None)
-    if reason is None:
-        sums, counts = [_TOTALS[metric](row) for row, _ in counted], [count for _, count in counted]
-        interval = mean_interval(sums, counts, seed=seed)
-    return replace(
-        like,
-        metric=metric,
-        variant="standard",
-        slice=name,
-        value=interval.value,
-        low=interval.low,
-        high=interval.high,
-        deviation=None,
-        n=n,
-        n_episodes=len(counted),
-        coverage=coverage,
+        reason = f"nothing was written to {context.memory} here, so there is nothing to measure"
+    return mean_score(
+        context,
+        metric,
+        sums,
+        sum(count for _, count in sums) if writing else sum(row.asked for row in rows),
+        seed=seeded(context.seed, context.domain, metric, name),
+        slice_name=name,
         reason=reason,
+        items="reads",
     )

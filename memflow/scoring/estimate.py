@@ -1,88 +1,184 @@
-"""Figures that are means over probes, for every benchmark whose verdicts are rows: what is asked, its values, the mean.
+"""The one function that makes a score of values: coverage gate, interval, and the columns of the row.
 
-Intervals are bootstrapped over episodes. A figure that rests on too few of the probes asked has no value, and says why.
-Which slices a benchmark tells apart is its own figures.py.
+What a metric is belongs in metric.py. Which probes and slices a benchmark has is its own scoring.py.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from memflow.benchmarks.api import AssistantResults
-from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.verdicts import UNPARSED
 from memflow.metrics.intervals import Interval, mean_interval
 from memflow.records import Probe, Score
 
+if TYPE_CHECKING:
+    from memflow.benchmarks.api import AssistantResults
+    from memflow.benchmarks.domains import Domain
+
 MIN_COVERAGE = 0.9
-"""Share of the probes asked that need a verdict for a figure to be shown."""
+"""Share of the items asked for a value that must have one for a score to be shown."""
+NO_VALUE = Interval(None, None, None)
 
 
-def valid_probes(measured: AssistantResults) -> list[Probe]:
-    """The probes that were to be asked: one that is quarantined counts in no coverage."""
-    return [probe for probe in measured.probes if probe.reason is None]
-
-
-def values_by_metric(measured: AssistantResults) -> dict[str, dict[str, float]]:
-    """By metric, the value of each probe that has one, by its id: `random` is what guessing comes to."""
-    values = {
-        metric: {
-            row.probe_id: row.value
-            for row in measured.verdicts
-            if row.metric == metric and row.value is not None
-        }
-        for metric in ("accuracy", UNPARSED)
-    }
-    values["random"] = {
-        probe.probe_id: 1 / len(probe.options) for probe in valid_probes(measured) if probe.options
-    }
-    return values
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MetricContext:
-    """Of whom a figure is."""
+    """The assistant and domain that a score is computed for. `seed` is the domain's."""
 
-    domain: Domain
-    measured: AssistantResults
+    domain: str
+    assistant: str
+    memory: str
+    model: str
+    simulator: str
+    scripted: bool
+    seed: int = 0
+
+    @classmethod
+    def of(cls, domain: "Domain", results: "AssistantResults") -> "MetricContext":
+        """Return the context of one assistant's results."""
+        return cls(
+            domain=results.domain,
+            assistant=results.assistant,
+            memory=results.memory,
+            model=results.model,
+            simulator=results.simulator,
+            scripted=results.scripted,
+            seed=domain.seed,
+        )
 
 
-def mean_score(
-    of: MetricContext, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How many items were asked for a value, how many have one, and in how many episodes these are."""
+
+    asked: int
+    n: int
+    episodes: int
+
+    @property
+    def coverage(self) -> float:
+        """Return the share of the items asked that have a value; 0 where none was asked."""
+        return self.n / self.asked if self.asked else 0.0
+
+    def shortage(self, items: str) -> str | None:
+        """Return why the coverage does not suffice for a score, or None where it does."""
+        if self.coverage >= MIN_COVERAGE:
+            return None
+        return f"{self.n} of {self.asked} {items} have a value; a score needs {MIN_COVERAGE:.0%}"
+
+
+def estimate(
+    context: MetricContext,
+    metric: str,
+    sample: Sample,
+    interval: Callable[[], Interval],
+    *,
+    slice_name: str = "all",
+    variant: str = "standard",
+    reason: str | None = None,
+    items: str = "probes",
+    undefined: str | None = None,
+    deviation: float | None = None,
 ) -> Score:
-    """The mean of `values` over the probes asked, with its interval over trajectories."""
-    scored = [probe for probe in asked if probe.probe_id in values]
-    by_episode = _grouped((probe.episode_id, values[probe.probe_id]) for probe in scored)
-    coverage = len(scored) / len(asked) if asked else 0.0
-    reason = None
-    if coverage < MIN_COVERAGE:
-        share = f"{len(scored)} of {len(asked)} probes have a verdict; a figure needs {MIN_COVERAGE:.0%}"
-        reason = f"{share}. See their reasons in score.verdicts"
-    interval = Interval(None, None, None)
-    if reason is None:
-        sums, counts = [sum(held) for held in by_episode], [len(held) for held in by_episode]
-        interval = mean_interval(sums, counts, seed=of.domain.seed)
-    measured = of.measured
+    """Return a score with its interval, or without a value and with the reason.
+
+    A score has no value where `reason` is given, where too few of the `items` asked have one, or where `interval` gives
+    none (for the reason `undefined`). `interval` is called only for a score that is shown: a bootstrap over episodes
+    (`mean_score`) or Student's t over groups (groups.py).
+    """
+    reason = reason or sample.shortage(items)
+    shown = NO_VALUE if reason is not None else interval()
+    if reason is None and shown.value is None:
+        reason = undefined
     return Score(
-        domain=measured.domain,
-        assistant=measured.assistant,
-        memory=measured.memory,
-        model=measured.model,
+        domain=context.domain,
+        assistant=context.assistant,
+        memory=context.memory,
+        model=context.model,
         metric=metric,
-        slice=name,
-        value=interval.value,
-        low=interval.low,
-        high=interval.high,
-        n=len(scored),
-        n_episodes=len(by_episode),
-        coverage=coverage,
-        simulator=measured.simulator,
-        scripted=measured.scripted,
+        variant=variant,
+        slice=slice_name,
+        value=shown.value,
+        low=shown.low,
+        high=shown.high,
+        deviation=None if shown.value is None else deviation,
+        n=sample.n,
+        n_episodes=sample.episodes,
+        coverage=sample.coverage,
+        simulator=context.simulator,
+        scripted=context.scripted,
         reason=reason,
     )
 
 
-def _grouped(values: Iterable[tuple[str, float]]) -> list[list[float]]:
+def mean_score(
+    context: MetricContext,
+    metric: str,
+    sums: Sequence[tuple[float, int]],
+    asked: int,
+    *,
+    seed: int | None = None,
+    episodes: int | None = None,
+    **options: Any,
+) -> Score:
+    """Return the pooled mean of sums and counts, one pair per episode, with a bootstrap interval over episodes.
+
+    `seed` is the domain's unless given, `episodes` the number of pairs; `options` are those of `estimate`.
+    """
+    totals, counts = [total for total, _ in sums], [count for _, count in sums]
+    return estimate(
+        context,
+        metric,
+        Sample(asked, sum(counts), len(sums) if episodes is None else episodes),
+        lambda: mean_interval(totals, counts, seed=context.seed if seed is None else seed),
+        **options,
+    )
+
+
+def probe_score(
+    context: MetricContext,
+    metric: str,
+    asked: Iterable[Probe],
+    values: Mapping[str, float],
+    **options: Any,
+) -> Score:
+    """Return the mean of `values`, by probe id, over the probes asked; those without a value count in the coverage."""
+    probes = list(asked)
+    sums = sums_by_episode(
+        (each.episode_id, values[each.probe_id]) for each in probes if each.probe_id in values
+    )
+    return mean_score(context, metric, sums, len(probes), **options)
+
+
+def sums_by_episode(values: Iterable[tuple[str, float]]) -> list[tuple[float, int]]:
+    """Return the sum and the count of the values of each episode, given as (episode, value)."""
+    return [(sum(each), len(each)) for each in by_episode(values).values()]
+
+
+def by_episode(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
+    """Return the values of each episode, given as (episode, value)."""
     found: dict[str, list[float]] = {}
     for episode, value in values:
         found.setdefault(episode, []).append(value)
-    return list(found.values())
+    return found
+
+
+def valid_probes(results: "AssistantResults") -> list[Probe]:
+    """Return the probes that are not quarantined: the others count in no coverage."""
+    return [probe for probe in results.probes if probe.reason is None]
+
+
+def verdict_values(results: "AssistantResults", metric: str) -> dict[str, float]:
+    """Return the value of each probe that has one under a metric, by probe id."""
+    return {
+        row.probe_id: row.value for row in results.verdicts if row.metric == metric and row.value is not None
+    }
+
+
+def chance_values(probes: Iterable[Probe]) -> dict[str, float]:
+    """Return 1 / number of options of each probe that has options, by probe id."""
+    return {probe.probe_id: 1 / len(probe.options) for probe in probes if probe.options}
+
+
+def choice_values(results: "AssistantResults") -> dict[str, dict[str, float]]:
+    """Return the values of a multiple-choice benchmark by metric and probe id: accuracy, unparsed and random."""
+    values = {metric: verdict_values(results, metric) for metric in ("accuracy", "unparsed")}
+    return {**values, "random": chance_values(valid_probes(results))}

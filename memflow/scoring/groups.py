@@ -1,7 +1,6 @@
-"""Verdicts in groups: how many, their sum and squares, extremes. What figures over very many verdicts are made from.
+"""Sums of verdicts in groups, and means of groups with intervals by Student's t.
 
-The warehouse groups a million rows in a fraction of a second (sql/queries/verdict_groups.sql); `groups_of` does the
-same to rows at hand. What figures are made of groups, a benchmark says.
+sql/queries/verdict_groups.sql groups a million rows in a fraction of a second; `groups_of` groups rows in memory.
 """
 
 import math
@@ -15,9 +14,9 @@ from memflow.records import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The verdicts that agree in all of the columns before `asked`, which says how many they are.
+    """The `asked` verdicts that agree in all other columns; `scored` of them have a value.
 
-    `total` and `squares` are sums over the `scored` ones, which have a value; `low` and `high` their extremes.
+    `total` and `squares` are the sum and the sum of squares of the values; `low` and `high` their extremes.
     """
 
     assistant: str
@@ -35,7 +34,7 @@ class Group:
     high: float | None
 
     def scaled(self, by: float, shift: float) -> "Group":
-        """The group of the values `by * value + shift`."""
+        """Return the group of the values `by * value + shift`."""
         ends = [by * end + shift for end in (self.low, self.high) if end is not None]
         return replace(
             self,
@@ -47,7 +46,7 @@ class Group:
 
 
 class Spread(NamedTuple):
-    """What a population of values is like; no figures where it is empty. The deviation is the population's."""
+    """The size, mean, population deviation and extremes of values; None where there are none."""
 
     n: int
     mean: float | None
@@ -57,7 +56,7 @@ class Spread(NamedTuple):
 
 
 def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
-    """The verdicts, grouped, in the order of their columns."""
+    """Return the verdicts in groups, in the order of their columns."""
     values: dict[tuple[str, str, str | None, str, str, int, str], list[float | None]] = {}
     for row in verdicts:
         key = (
@@ -95,7 +94,7 @@ def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
 
 
 def spread(groups: Iterable[Group]) -> Spread:
-    """Mean, population deviation and extremes over all values of `groups`."""
+    """Return the mean, population deviation and extremes over all values of `groups`."""
     held = [group for group in groups if group.scored]
     n = sum(group.scored for group in held)
     if not n:
@@ -111,31 +110,30 @@ def spread(groups: Iterable[Group]) -> Spread:
     )
 
 
-def interval(groups: Sequence[Group], together: frozenset[str]) -> Interval:
-    """The mean over all values and its 95 % interval, from the variance between what is independent.
+def interval(groups: Sequence[Group], independent: frozenset[str]) -> Interval:
+    """Return the mean over all values and its 95 % interval by Student's t; the ends stay within the extremes.
 
-    Values of one episode share a history and count as one draw, but for those of the episodes in `together`, whose
-    values are draws of their own; so are they where there is one episode only. Student's t for so many draws; the ends
-    stay within the values' extremes.
+    The values of one episode share a history and count as one draw. Those of the episodes in `independent`, or of a
+    single episode, count as a draw each.
     """
     whole = spread(groups)
     if whole.mean is None or whole.low is None or whole.high is None:
         return Interval(None, None, None)
-    error, draws = _error([group for group in groups if group.scored], together, whole.mean)
+    error, draws = _error([group for group in groups if group.scored], independent, whole.mean)
     if draws < 2:
         return Interval(whole.mean, None, None)
     reach = student_t(draws - 1) * error
     return Interval(whole.mean, max(whole.low, whole.mean - reach), min(whole.high, whole.mean + reach))
 
 
-def mean_of_means(parts: Sequence[Sequence[Group]], together: frozenset[str]) -> Interval:
-    """The mean over `parts` of their means, each as heavy as another, and its 95 % interval; as `interval`."""
-    held = [[group for group in part if group.scored] for part in parts]
+def mean_of_means(slices: Sequence[Sequence[Group]], independent: frozenset[str]) -> Interval:
+    """Return the mean of the means of `slices` with equal weights, and its 95 % interval, as `interval` does."""
+    held = [[group for group in part if group.scored] for part in slices]
     means = [spread(part).mean for part in held]
     known = [mean for mean in means if mean is not None]
-    if not known or len(known) < len(parts):
+    if not known or len(known) < len(slices):
         return Interval(None, None, None)
-    errors = [_error(part, together, mean) for part, mean in zip(held, known, strict=True)]
+    errors = [_error(part, independent, mean) for part, mean in zip(held, known, strict=True)]
     value = math.fsum(known) / len(known)
     if any(draws < 2 for _, draws in errors):
         return Interval(value, None, None)
@@ -144,17 +142,17 @@ def mean_of_means(parts: Sequence[Sequence[Group]], together: frozenset[str]) ->
     return Interval(value, value - reach, value + reach)
 
 
-def _error(groups: Sequence[Group], together: frozenset[str], mean: float) -> tuple[float, int]:
-    """The standard error of the mean, and the number of independent draws behind it."""
+def _error(groups: Sequence[Group], independent: frozenset[str], mean: float) -> tuple[float, int]:
+    """Return the standard error of the mean, and the number of independent draws."""
     episodes: dict[str, list[Group]] = {}
     for group in groups:
         episodes.setdefault(group.episode_id, []).append(group)
-    apart = set(episodes) & together if len(episodes) > 1 else set(episodes)
+    separate = set(episodes) & independent if len(episodes) > 1 else set(episodes)
     n = sum(group.scored for group in groups)
     draws, squares = 0, 0.0
     for episode, held in episodes.items():
         count = sum(group.scored for group in held)
-        if episode in apart:
+        if episode in separate:
             draws += count
             squares += _around(held, mean)
         else:
@@ -164,6 +162,6 @@ def _error(groups: Sequence[Group], together: frozenset[str], mean: float) -> tu
 
 
 def _around(groups: Sequence[Group], mean: float) -> float:
-    """The sum of squared distances from `mean`; rounding cannot make it negative."""
+    """Return the sum of squared distances from `mean`, at least 0."""
     terms = (group.squares - 2 * mean * group.total + group.scored * mean * mean for group in groups)
     return max(0.0, math.fsum(terms))

@@ -1,8 +1,6 @@
-"""What the leaderboard says of answers over checkpoints: a history for each assistant, as CoMem's tables have it.
+"""Histories: the scores of one assistant over the checkpoints, read from the leaderboard.
 
-Accuracy is that of the questions with an answer at every checkpoint, so that a history adds up: accuracy is the start
-and what was learnt up to then, less what is forgotten. How figures are made is continual.py; how they are drawn,
-plots/checkpoints.py; what CoMem's paper published, benchmarks/comem/reference.py.
+How the scores are computed is continual.py; how they are drawn, plots/checkpoints.py.
 """
 
 import re
@@ -11,15 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from memflow.records import Score
+from memflow.scoring.catalog import RANDOM
 from memflow.scoring.continual import ACCURACY as ACCURATE
 from memflow.scoring.continual import COMPLETE, FORGETTING, GUESS, OVER_ALL
 
 START = (GUESS, COMPLETE)
-"""The accuracy with which histories begin, before anything was told."""
+"""The no-context accuracy, with which histories begin."""
 ACCURACY = (ACCURATE, COMPLETE)
 LEARNT, BACK = "forward_transfer", "backward_transfer"
-FLOORS = {"constant": "constant answer", "random": "chance"}
-"""What accuracy is to be read beside, and what it is called; the guess is the start."""
+FLOORS = {"constant": "constant answer", "random": RANDOM.title.lower()}
+"""The bounds below accuracy, and their titles; the no-context accuracy is the start."""
 
 _SLICE = re.compile(r"(?:checkpoint|period) (\d+)")
 NOT_MEASURED = "not measured"
@@ -27,92 +26,92 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class History:
-    """One assistant's figures in one domain, by metric, variant and checkpoint; None is over all of them."""
+    """The scores of one assistant in one domain, by metric, variant and checkpoint (None: over all checkpoints)."""
 
     domain: str
     assistant: str
     memory: str
     model: str
-    figures: Mapping[tuple[str, str, int | None], Score]
+    scores: Mapping[tuple[str, str, int | None], Score]
 
     @property
-    def told(self) -> tuple[int, ...]:
-        """The checkpoints at which something was told: those at which anything can be forgotten."""
-        return tuple(sorted(at for metric, _, at in self.figures if metric == FORGETTING and at is not None))
+    def checkpoints(self) -> tuple[int, ...]:
+        """Return the checkpoints after the start: those at which anything can be forgotten."""
+        return tuple(sorted(at for metric, _, at in self.scores if metric == FORGETTING and at is not None))
 
     @property
     def scripted(self) -> bool:
-        return any(figure.scripted for figure in self.figures.values())
+        return any(score.scripted for score in self.scores.values())
 
     def accuracy(self, at: int | None) -> Score | None:
-        """The accuracy at a checkpoint, or with which the history begins (None)."""
-        return self.figures.get((*START, None) if at is None else (*ACCURACY, at))
+        """Return the accuracy at a checkpoint, or the no-context accuracy (None)."""
+        return self.scores.get((*START, None) if at is None else (*ACCURACY, at))
 
-    def figure(self, metric: str, at: int | None = None) -> Score | None:
-        """The figure of a metric at a checkpoint, or over all."""
-        return self.figures.get((metric, "standard", at))
+    def score(self, metric: str, at: int | None = None) -> Score | None:
+        """Return the score of a metric at a checkpoint, or over all."""
+        return self.scores.get((metric, "standard", at))
 
     def floor(self, metric: str, at: int | None) -> float | None:
-        """What one of FLOORS comes to at a checkpoint; for the start, at the checkpoint before the first."""
-        place = self.told[0] - 1 if at is None else at
-        figure = self.figure(metric, place)
-        return None if figure is None else figure.value
+        """Return the value of one of FLOORS at a checkpoint; for the start, at the checkpoint before the first."""
+        place = self.checkpoints[0] - 1 if at is None else at
+        score = self.score(metric, place)
+        return None if score is None else score.value
 
     def at_floor(self, at: int | None) -> bool:
-        """Whether the interval of an accuracy reaches down to a floor, or to the start: it may be guessing."""
-        figure, start = self.accuracy(at), self.accuracy(None)
+        """Return whether the interval of an accuracy includes a floor or the start: it may be guessing."""
+        score, start = self.accuracy(at), self.accuracy(None)
         floors = [self.floor(metric, at) for metric in FLOORS]
         if at is not None and start is not None:
             floors.append(start.value)
         held = [floor for floor in floors if floor is not None]
-        return figure is not None and figure.low is not None and bool(held) and figure.low <= max(held)
+        return score is not None and score.low is not None and bool(held) and score.low <= max(held)
 
     def plain(self) -> list[dict[str, Any]]:
-        """A row for each figure that tables show: what a program reads."""
+        """Return a row for each score of the tables, as plain data."""
         shown = [
-            *(("accuracy", at, self.accuracy(at)) for at in (None, *self.told)),
+            *(("accuracy", at, self.accuracy(at)) for at in (None, *self.checkpoints)),
             *(
-                (metric, at, self.figure(metric, at))
+                (metric, at, self.score(metric, at))
                 for metric in (FORGETTING, LEARNT, BACK)
-                for at in self.told
+                for at in self.checkpoints
             ),
-            *((metric, None, self.figure(metric)) for metric in OVER_ALL),
-            *((metric, at, self.figure(metric, at)) for metric in FLOORS for at in self.told),
+            *((metric, None, self.score(metric)) for metric in OVER_ALL),
+            *((metric, at, self.score(metric, at)) for metric in FLOORS for at in self.checkpoints),
         ]
-        return [self._row(metric, at, figure) for metric, at, figure in shown if figure is not None]
+        return [self._row(metric, at, score) for metric, at, score in shown if score is not None]
 
-    def _row(self, metric: str, at: int | None, figure: Score) -> dict[str, Any]:
+    def _row(self, metric: str, at: int | None, score: Score) -> dict[str, Any]:
         start = "start" if metric == "accuracy" and at is None else None
         return {
             "domain": self.domain,
             "assistant": self.assistant,
             "memory": self.memory,
             "model": self.model,
-            "scripted": figure.scripted,
+            "scripted": score.scripted,
             "metric": metric,
             "checkpoint": start or ("all" if at is None else str(at)),
-            "value": figure.value,
-            "low": figure.low,
-            "high": figure.high,
-            "n": figure.n,
-            "episodes": figure.n_episodes,
-            "coverage": figure.coverage,
-            "reason": figure.reason,
+            "value": score.value,
+            "low": score.low,
+            "high": score.high,
+            "n": score.n,
+            "episodes": score.n_episodes,
+            "coverage": score.coverage,
+            "reason": score.reason,
         }
 
 
-def histories(figures: Iterable[Score], order: Callable[[str], Any] = str) -> dict[str, list[History]]:
-    """By domain, the histories of its assistants: model by model, `none` first, `oracle` last, the others by `order`.
+def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dict[str, list[History]]:
+    """Return the histories by domain: model by model, `none` first, `oracle` last, the others by `order`.
 
-    Assistants and domains of which nothing is followed over checkpoints are left out.
+    Assistants and domains without scores over checkpoints are left out.
     """
     held: dict[tuple[str, str], list[Score]] = {}
-    for figure in figures:
-        held.setdefault((figure.domain, figure.assistant), []).append(figure)
+    for score in scores:
+        held.setdefault((score.domain, score.assistant), []).append(score)
     found: dict[str, list[History]] = {}
     for (domain, assistant), mine in held.items():
         history = History(domain, assistant, mine[0].memory, mine[0].model, _by_checkpoint(mine))
-        if history.told:
+        if history.checkpoints:
             found.setdefault(domain, []).append(history)
 
     def place(history: History) -> tuple[str, int, Any, str]:
@@ -122,13 +121,13 @@ def histories(figures: Iterable[Score], order: Callable[[str], Any] = str) -> di
     return {domain: sorted(each, key=place) for domain, each in found.items()}
 
 
-def _by_checkpoint(figures: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:
-    """Figures of one checkpoint, and over all; those of categories and data sets are left out."""
+def _by_checkpoint(scores: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:
+    """Return the scores of one checkpoint and over all, without those of categories and data sets."""
     found: dict[tuple[str, str, int | None], Score] = {}
-    for figure in figures:
-        place = _SLICE.fullmatch(figure.slice)
+    for score in scores:
+        place = _SLICE.fullmatch(score.slice)
         if place is not None:
-            found[figure.metric, figure.variant, int(place[1])] = figure
-        elif figure.slice == "all":
-            found[figure.metric, figure.variant, None] = figure
+            found[score.metric, score.variant, int(place[1])] = score
+        elif score.slice == "all":
+            found[score.metric, score.variant, None] = score
     return found

@@ -1,5 +1,6 @@
--- How does every assistant do, on what terms, and what are its failures due to? The figures of one slice (all, unless
--- another is named), best first. Failures are those by evidence, over all; AMemGym's own stand among the metrics.
+-- What does every assistant score, with which settings, and what causes its failures? The scores of one slice (all,
+-- unless another is named), best first by the direction of the metric (score.metrics); metrics without a direction are
+-- ordered by memory. The failure columns are by evidence, over all probes.
 -- Parameters, each null for all: $domain, $memory, $model, $metric, $variant; $slice is `all` when null.
 WITH failures AS (
     SELECT
@@ -19,40 +20,48 @@ WITH failures AS (
 )
 
 SELECT
-    board.domain,
-    board.memory,
-    board.model,
-    board.metric,
-    board.variant,
-    board.slice,
-    board.value,
-    board.low,
-    board.high,
-    board.n,
-    board.n_episodes AS episodes,
-    board.coverage,
+    leaderboard.domain,
+    leaderboard.memory,
+    leaderboard.model,
+    leaderboard.metric,
+    leaderboard.variant,
+    leaderboard.slice,
+    leaderboard.value,
+    leaderboard.low,
+    leaderboard.high,
+    leaderboard.n,
+    leaderboard.n_episodes AS episodes,
+    leaderboard.coverage,
     failures.evidence_recall,
     failures.evidence_precision,
     failures.recall_at_10,
     failures.write_failure,
     failures.read_failure,
     failures.utilization_failure,
-    board.injected_tokens,
-    board.k,
-    board.budget,
-    board.differing_settings,
-    board.scripted,
-    board.reason
-FROM score.leaderboard AS board
+    leaderboard.injected_tokens,
+    leaderboard.k,
+    leaderboard.budget,
+    leaderboard.differing_settings,
+    leaderboard.scripted,
+    leaderboard.reason
+FROM score.leaderboard AS leaderboard
 LEFT JOIN failures
-    ON board.domain = failures.domain AND board.assistant = failures.assistant
+    ON leaderboard.domain = failures.domain AND leaderboard.assistant = failures.assistant
+LEFT JOIN score.metrics AS metrics ON split_part(leaderboard.metric, '[', 1) = metrics.metric
 WHERE
-    board.slice = coalesce($slice, 'all')
-    AND ($domain IS NULL OR board.domain = $domain)
-    AND ($memory IS NULL OR board.memory = $memory)
-    AND ($model IS NULL OR board.model = $model)
-    AND ($metric IS NULL OR board.metric = $metric)
-    AND ($variant IS NULL OR board.variant = $variant)
+    leaderboard.slice = coalesce($slice, 'all')
+    AND ($domain IS NULL OR leaderboard.domain = $domain)
+    AND ($memory IS NULL OR leaderboard.memory = $memory)
+    AND ($model IS NULL OR leaderboard.model = $model)
+    AND ($metric IS NULL OR leaderboard.metric = $metric)
+    AND ($variant IS NULL OR leaderboard.variant = $variant)
 ORDER BY
-    board.domain ASC, board.metric ASC, board.variant ASC, board.value DESC NULLS LAST, board.memory ASC,
-    board.model ASC
+    leaderboard.domain ASC,
+    leaderboard.metric ASC,
+    leaderboard.variant ASC,
+    CASE metrics.direction
+        WHEN 'higher' THEN -leaderboard.value
+        WHEN 'lower' THEN leaderboard.value
+    END ASC NULLS LAST,
+    leaderboard.memory ASC,
+    leaderboard.model ASC

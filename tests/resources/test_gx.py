@@ -11,7 +11,14 @@ from valid_rows import probe, valid_rows
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.checks.evaluation import check_rows
-from memflow.checks.expectations import EXPECTATIONS, Between, Each, Expectation, Together, expectations_of
+from memflow.checks.expectations import (
+    Between,
+    Each,
+    Expectation,
+    Together,
+    all_expectations,
+    expectations_of,
+)
 from memflow.pipeline import tables_of
 from memflow.records import TABLES, columns
 from resources.gx import SUITES, suites_of, validate_rows, validate_suite, write_data_docs
@@ -67,7 +74,7 @@ def test_both_engines_agree_on_every_rule(name: str) -> None:
             failed |= {(table, each.name) for each in ours if not each.passed}
     expected = {
         (each.table, each.name)
-        for each in EXPECTATIONS
+        for each in all_expectations()
         if each.benchmark in (None, domain.benchmark) and each.of(domain) is not None
     }
     assert evaluated == expected

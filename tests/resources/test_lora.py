@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memflow.benchmarks.memorybench.training import Lora
+from memflow.benchmarks.training import Lora
 from memflow.errors import TrainingFailed
 from resources.adapter import manifest_of
 from resources.trainer import Job, Trainer

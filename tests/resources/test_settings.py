@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memflow.benchmarks.datasets import DATASETS
-from memflow.benchmarks.domains import built_in
+from memflow.benchmarks import registry
 from memflow.errors import BadSettings
 from resources.settings import Model, Settings, example, load
 
@@ -89,7 +88,7 @@ def test_without_a_file_the_defaults_hold() -> None:
 
 
 def test_large_domains_are_partitions_only_by_name() -> None:
-    unlisted = {name for name, domain in built_in().items() if not domain.listed}
+    unlisted = {name for name, domain in registry.domains().items() if not domain.listed}
     assert {"amemgym_extra", "amemgym_base_generated"} <= unlisted
     assert unlisted.isdisjoint(load().domains)
     assert load(over={"domains": ("amemgym_extra",)}).domains == ("amemgym_extra",)
@@ -129,7 +128,7 @@ def test_a_model_has_the_same_fingerprint_wherever_it_is_served() -> None:
 def test_data_sets_of_ones_own_are_known_beside_the_published_ones() -> None:
     own = "[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = ['/somewhere/personas.jsonl']\n"
     settings = load(written(own))
-    assert set(settings.datasets) == {*DATASETS, "mine"}
+    assert set(settings.datasets) == {*registry.datasets(), "mine"}
     assert settings.datasets["mine"].own and "own_datasets.mine" in settings.datasets["mine"].how
     with pytest.raises(BadSettings, match=r"own_datasets\.locomo: take another name"):
         load(written(own.replace("mine", "locomo")))

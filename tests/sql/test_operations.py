@@ -2,22 +2,18 @@
 
 from dataclasses import replace
 
-from memflow.records import Probe, Reply, TranscriptMessage
+import factories
+
 from memflow.scoring.efficiency import OperationSums
 from resources.lake import Lake
 from resources.warehouse import Warehouse
 
-LINE = TranscriptMessage(
-    domain="d", assistant="rag", episode_id="e", checkpoint=0, event=0, position=0, message_id="m0", role="user",
-    text="hello", sequence=0, origin="given",
+LINE = factories.transcript_message(
+    assistant="rag", episode_id="e", message_id="m0", text="hello", origin="given",
 )  # fmt: skip
-PROBE = Probe(
-    domain="d", probe_id="p0", episode_id="e", checkpoint=0, kind="choice", dataset="s", metric="accuracy",
-    question="?", options=[], variables=[], gold="1", revealed="g", evidence=[],
-)  # fmt: skip
-REPLY = Reply(
-    domain="d", assistant="rag", probe_id="p0", episode_id="e", checkpoint=0, recalled=[], recalled_sources=[],
-    models_s=0.5, own_s=0.25, model_calls=2,
+PROBE = factories.probe(probe_id="p0", episode_id="e")
+REPLY = factories.reply(
+    assistant="rag", probe_id="p0", episode_id="e", models_s=0.5, own_s=0.25, model_calls=2,
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 from memflow.records import KEYS, TABLES, columns
+from resources.warehouse import METRICS
 
 SQL = Path(__file__).parents[2] / "sql"
 TYPES = {
@@ -31,7 +32,7 @@ def connection(tmp_path):
 
 def test_every_table_has_its_file_and_every_file_its_table():
     found = {f"{path.parent.name}.{path.stem}" for path in (SQL / "tables").rglob("*.sql")}
-    assert found == set(TABLES)
+    assert found == {*TABLES, METRICS}
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -7,42 +7,38 @@ from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import factories
 import numpy as np
 import numpy.typing as npt
 import pytest
+from factories import metric_context
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.metrics.continual import complete_rows, summary
-from memflow.metrics.ranges import _RANGES
-from memflow.records import Probe, Score, Verdict
+from memflow.records import Probe, Verdict
 from memflow.scoring.continual import CheckpointSums, continual_scores
 from resources.lake import Lake
 from resources.warehouse import VIEWS, Warehouse
 
 SQL = Path(__file__).parents[2] / "sql" / "views"
 ASSISTANTS = ("none", "rag", "rag@big", "none@big")
-FIGURE = Score(
-    domain="d", assistant="a", memory="rag", model="m", metric="accuracy", n=4, n_episodes=2, coverage=1.0,
-    simulator="s", scripted=False,
-)  # fmt: skip
 Array = npt.NDArray[np.float64]
 
 
 def probe(domain: str, question: int, checkpoint: int, opens: bool, metric: str = "accuracy") -> Probe:
-    return Probe(
+    return factories.probe(
         domain=domain, probe_id=f"q{question}/{checkpoint}", question_id=f"q{question}", opens=opens,
-        episode_id=f"e{question % 3}", checkpoint=checkpoint, kind="choice", dataset="s", metric=metric, question="?",
-        options=[], variables=[], gold="1", revealed="g", evidence=[],
+        episode_id=f"e{question % 3}", checkpoint=checkpoint, metric=metric,
     )  # fmt: skip
 
 
 def verdict(of: Probe, assistant: str, value: float) -> Verdict:
     known = None if math.isnan(value) else float(value)
-    return Verdict(
+    return factories.verdict(
         domain=of.domain, assistant=assistant, probe_id=of.probe_id, episode_id=of.episode_id,
-        checkpoint=of.checkpoint, dataset="s", metric=of.metric, value=known, reason="no" if known is None else None,
+        checkpoint=of.checkpoint, metric=of.metric, value=known, reason="no" if known is None else None,
     )  # fmt: skip
 
 
@@ -80,11 +76,6 @@ def test_a_view_says_its_grain_and_is_named_as_its_file(view: str) -> None:
     text = (SQL / f"{view.replace('.', '/')}.sql").read_text(encoding="utf-8")
     assert text.startswith("-- Grain: One row per ")
     assert f"CREATE OR REPLACE VIEW {view} AS" in text
-
-
-def test_the_ranges_are_those_of_the_metrics(tmp_path: Path) -> None:
-    rows = Warehouse(Lake(tmp_path / "lake"), tmp_path / "memflow.duckdb").sql("FROM score.ranges")
-    assert {row["metric"]: (row["low"], row["high"]) for row in rows} == _RANGES
 
 
 CELLS = st.sampled_from((0.0, 1.0)) | st.integers(0, 16).map(lambda number: number / 16)
@@ -133,7 +124,9 @@ def same_as_python(rows: Sequence[dict[str, float]], correct: Array, opens: bool
 
 def same_figures(rows: Sequence[CheckpointSums], correct: Array, opens: bool) -> None:
     """The sums of the query come to the same, where enough histories are complete for a figure."""
-    found = {(each.metric, each.slice): each.value for each in continual_scores(rows, FIGURE, 0, none=True)}
+    found = {
+        (each.metric, each.slice): each.value for each in continual_scores(rows, metric_context(), none=True)
+    }
     if complete_rows(correct).mean() < 0.9:
         assert set(found.values()) == {None}
         return

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from memflow.scoring.estimate import MIN_COVERAGE
 from resources.lake import Lake
 from resources.stub import stub_process
 
@@ -19,9 +20,8 @@ ASSISTANTS = ("none", "oracle", "full", "rag_2_4_30")
 USERS, PERIODS, QUESTIONS = 4, 4, 3
 PROBES = 2 * USERS * PERIODS * QUESTIONS
 """A choice probe and its state probe for each user, period and question."""
-MIN_COVERAGE = 0.9
-COUNTED = ("probes have a verdict", "probes can be attributed", "reads were measured")
-"""What a figure says that rests on too little."""
+COUNTED = ("have a value; a score needs",)
+"""The reason of a score with too small a coverage."""
 LACKING = ("evidence to follow", "does not rank", "nothing was written")
 """What figures say of memories that recall nothing by a search, or hold nothing."""
 

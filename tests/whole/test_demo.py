@@ -20,15 +20,15 @@ import pytest
 
 from memflow.chat.scripted import LABEL
 from memflow.cli.pipeline import Outcome
-from memflow.cli.selection import DEMO, DEMO_MEMORIES
+from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import tables_of
-from memflow.records import EFFICIENCY, TABLES
+from memflow.records import BY_EVIDENCE, RECALL_AT_10, TABLES
 from memflow.scoring.attribution import NO_EVIDENCE
-from memflow.scoring.comparability import BY_EVIDENCE, RECALL_AT_10
+from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.instance import open_instance
 from resources.lake import Lake
 
-AMEMGYM, MEMORYBENCH = DEMO
+DEMO = AMEMGYM, MEMORYBENCH = demo_domains()
 ASSISTANTS = DEMO_MEMORIES
 METRICS = {AMEMGYM: ("accuracy",), MEMORYBENCH: ("locomo_f1", "rouge_l")}
 JUDGED = ("checklist", "quality")
@@ -149,7 +149,7 @@ def test_every_table_has_rows_but_those_that_have_none_to_hold(demo: Demo) -> No
 
 def of_a_memory(row: dict[str, Any]) -> bool:
     """Whether a figure follows the evidence, or is of writes and reads, which no bound has."""
-    named = (RECALL_AT_10, *EFFICIENCY)
+    named = (RECALL_AT_10, *EFFICIENCY_NAMES)
     return row["metric"].startswith("evidence") or row["metric"] in named or row["variant"] == BY_EVIDENCE
 
 
@@ -228,7 +228,7 @@ def test_failures_are_those_of_the_memory(demo: Demo) -> None:
 def test_efficiency_and_recall_at_10_are_of_memories_that_have_them(demo: Demo) -> None:
     for domain in DEMO:
         for assistant in ASSISTANTS:
-            for metric in EFFICIENCY:
+            for metric in EFFICIENCY_NAMES:
                 figure = demo.figure(domain, assistant, metric)
                 if assistant in BOUNDS:
                     assert figure["value"] is None and "nothing was written" in figure["reason"]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
 from memflow.benchmarks.amemgym.config import is_generated, parse_config
-from memflow.benchmarks.amemgym.curves import make_curve_scores
 from memflow.benchmarks.amemgym.episodes import make_episodes, make_replier
 from memflow.benchmarks.amemgym.evolution_feedback import make_evolution_feedback
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
 from memflow.benchmarks.amemgym.load import read_records
+from memflow.benchmarks.amemgym.metrics import METRICS
 from memflow.benchmarks.amemgym.probes import make_probes
 from memflow.benchmarks.amemgym.question import build_question, parse_answer
 from memflow.benchmarks.amemgym.scoring import make_scores
@@ -18,7 +18,7 @@ from memflow.benchmarks.amemgym.states import make_states
 from memflow.benchmarks.amemgym.turns import make_turns
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
-from memflow.benchmarks.api import AssistantResults, Benchmark, Held, Question, States
+from memflow.benchmarks.api import AssistantResults, Benchmark, MemorySnapshots, Question, States
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.prompts import Prompt
@@ -28,7 +28,7 @@ from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Claim, FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, Replier
-from memflow.scoring.continual import CONTINUAL
+from memflow.scoring.metric import Metric
 
 
 class AMemGym(Benchmark):
@@ -55,7 +55,7 @@ class AMemGym(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         return await make_probes(domain, records, states, turns, simulator)
 
@@ -73,23 +73,22 @@ class AMemGym(Benchmark):
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
         return make_replier(domain, chat)
 
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        return build_question(probe, recall, told)
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        return build_question(probe, recall, gold_context)
 
     def parse(self, probe: Probe, value: ChoiceAnswer | Values) -> str:
         return parse_answer(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         return make_verdicts(domain, probes, replies)
 
-    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        overall = make_scores(domain, measured)
-        return [*overall, *make_curve_scores(domain, measured, overall)]
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        return make_scores(domain, results)
 
-    def headline(self, metric: str) -> bool:
-        return metric not in ("state_match", "unparsed", "state_unparsed", *CONTINUAL)
+    def metrics(self) -> Sequence[Metric]:
+        return METRICS
 
     def build_evolution_feedback(
         self,
@@ -105,9 +104,9 @@ class AMemGym(Benchmark):
         return make_claims(domain, assistant, states, turns)
 
     async def judge_claims(
-        self, domain: Domain, claims: Sequence[Claim], held: Held, judge: Chat
+        self, domain: Domain, claims: Sequence[Claim], snapshots: MemorySnapshots, judge: Chat
     ) -> list[Claim]:
-        return await judge_claims(claims, held, judge)
+        return await judge_claims(claims, snapshots, judge)
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)

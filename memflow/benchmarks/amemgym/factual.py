@@ -13,7 +13,7 @@ from dataclasses import replace
 from memflow.benchmarks.amemgym.answers import findings_of
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.amemgym.wording import number_options, prompt
-from memflow.benchmarks.api import Held, States
+from memflow.benchmarks.api import MemorySnapshots, States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
@@ -51,7 +51,7 @@ def _untold(turn: Turn | None) -> str | None:
     return None if turn.reason is None else f"the message {turn.message_id}, which tells it, is quarantined"
 
 
-async def judge_claims(claims: Sequence[Claim], held: Held, judge: Chat) -> list[Claim]:
+async def judge_claims(claims: Sequence[Claim], held: MemorySnapshots, judge: Chat) -> list[Claim]:
     """The claims with their values: one request for every user and period."""
     groups: dict[tuple[str, int], list[Claim]] = {}
     for claim in claims:

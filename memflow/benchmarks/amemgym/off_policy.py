@@ -238,7 +238,9 @@ def _parse_published(text: str) -> list[list[RecordedMessage]]:
         raise BadInput(f"{place or 'the whole'}: {first['msg']}") from wrong
 
 
-def _own_dialogues(header: recording.Header, lines: Sequence[recording.RecordedMessage]) -> list[RecordedDialogue]:
+def _own_dialogues(
+    header: recording.Header, lines: Sequence[recording.RecordedMessage]
+) -> list[RecordedDialogue]:
     cut = set(header.cut)
     found: dict[tuple[str, int], dict[int, list[recording.RecordedMessage]]] = {}
     for line in lines:

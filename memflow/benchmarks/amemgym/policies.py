@@ -1,7 +1,7 @@
-"""What off-policy evaluation changes: every memory on-policy and off-policy, and its rank in both (section 4.2).
+"""The comparison of on-policy and off-policy evaluation: every memory's scores and rank in both (section 4.2).
 
-Only like is compared with like: the same users and probes, and for each assistant the same chat model and prompts.
-Where that does not hold, nothing is compared. The numbers are made in memflow/metrics/policies.py.
+Both domains must have the same users and probes, and each assistant the same chat model and prompts. The statistics are
+memflow/metrics/policies.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,29 +11,30 @@ from typing import Any
 import numpy as np
 
 from memflow.benchmarks.amemgym.config import parse_config
-from memflow.benchmarks.amemgym.scoring import MIN_COVERAGE, NO_ORACLE
+from memflow.benchmarks.amemgym.scoring import NO_ORACLE
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.metrics.intervals import Interval
 from memflow.metrics.policies import PairedIntervals, PolicyCounts, paired_intervals, rank_changes, ranks
 from memflow.records import Probe, Reply, Verdict
+from memflow.scoring.estimate import Sample
 
 METRICS = ("accuracy", "memory_score")
 BOUNDS = ("none", "oracle")
-"""Memories that bound the scale: they stand in the table, and take no rank."""
+"""Memories that bound the scale: they are listed without a rank."""
 NO_VALUE = Interval(None, None, None)
 NO_SCALE = "in some period the upper bound does not lie above chance, so there is no scale"
 
 
 @dataclass(frozen=True)
 class Answered:
-    """What one assistant answered in one domain, and what was said of it."""
+    """The replies of one assistant in one domain, and their verdicts."""
 
     replies: Sequence[Reply]
     verdicts: Sequence[Verdict]
 
-    def terms(self) -> dict[str, set[str]]:
-        """The chat model and the prompts that it was asked with: their fingerprints and digests, by name."""
+    def settings(self) -> dict[str, set[str]]:
+        """Return the fingerprints of the chat model and the digests of the prompts, by name."""
         found: dict[str, set[str]] = {}
         for reply in self.replies:
             if reply.model is not None and reply.prompt is not None:
@@ -45,7 +46,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Side:
-    """One domain with its probes, and what its assistants answered."""
+    """One domain with its probes, and the answers of its assistants."""
 
     domain: Domain
     probes: Sequence[Probe]
@@ -54,7 +55,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Compared:
-    """One assistant under one metric. `rise` is by how many ranks it stands higher off-policy; n counts probes."""
+    """One assistant under one metric. `rise` is how many ranks it is higher off-policy; `n` counts probes."""
 
     metric: str
     assistant: str
@@ -70,7 +71,7 @@ class Compared:
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as plain data, each figure with its interval."""
+        """Return the row as plain data."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
             name: value._asdict() if isinstance(value, Interval) else value for name, value in plain.items()
@@ -78,9 +79,9 @@ class Compared:
 
 
 def compare(on: Side, off: Side) -> list[Compared]:
-    """Every assistant that both sides have, under each metric, best on-policy first; bounds last.
+    """Return every assistant of both sides under each metric, the best on-policy first and bounds last.
 
-    Raises BadInput where the sides are not of one kind: other users, probes, models or prompts.
+    Raises BadInput where users, probes, models or prompts differ.
     """
     _comparable(on, off)
     both = [assistant for assistant in on.answered if assistant in off.answered]
@@ -98,23 +99,23 @@ def _comparable(on: Side, off: Side) -> None:
     here, there = ({probe.episode_id for probe in side.probes} for side in (on, off))
     if here != there:
         raise BadInput(
-            f"{names} have not the same users: {len(here)} and {len(there)}, and only one of them has "
+            f"{names} do not have the same users: {len(here)} and {len(there)}, and only one of them has "
             f"{min(here ^ there)}. Run both with the same data and the same --limit"
         )
     asked, other = ({probe.probe_id: _content(probe) for probe in side.probes} for side in (on, off))
     differing = sorted(name for name in asked.keys() | other.keys() if asked.get(name) != other.get(name))
     if differing:
         raise BadInput(
-            f"{names} have not the same probes: {len(differing)} differ, such as {differing[0]}. Give both the "
+            f"{names} do not have the same probes: {len(differing)} differ, such as {differing[0]}. Give both the "
             "same data set of users and the same parameters"
         )
     for assistant, answered in on.answered.items():
         if assistant in off.answered:
-            mine, its = answered.terms(), off.answered[assistant].terms()
+            mine, its = answered.settings(), off.answered[assistant].settings()
             for term in sorted(mine.keys() & its.keys()):
                 if mine[term] != its[term]:
                     raise BadInput(
-                        f"{assistant} was not measured alike in {names}: {term} is {_named(mine[term])} on-policy "
+                        f"{assistant} has other settings in {names}: {term} is {_named(mine[term])} on-policy "
                         f"and {_named(its[term])} off-policy. Run both again, or leave it out with --assistant"
                     )
     if not on.answered.keys() & off.answered.keys():
@@ -125,7 +126,7 @@ def _comparable(on: Side, off: Side) -> None:
 
 
 def _content(probe: Probe) -> tuple[Any, ...]:
-    """What a probe is wherever it is asked: without its domain, its data set's name and its evidence."""
+    """Return what a probe asks, without its domain, data set and evidence."""
     return (
         probe.episode_id,
         probe.checkpoint,
@@ -155,21 +156,16 @@ def _compared(on: Side, off: Side, assistant: str, metric: str) -> Compared:
     wanted = needed if metric == "memory_score" else needed[::2]
     scored = [probe for probe in asked if all(probe.probe_id in values for values in wanted)]
     users = list(dict.fromkeys(probe.episode_id for probe in scored))
-    coverage = len(scored) / len(asked) if asked else 0.0
-    pair, reason = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE), None
-    if unbound:
-        reason = NO_ORACLE
-    elif coverage < MIN_COVERAGE:
-        reason = (
-            f"{len(scored)} of {len(asked)} probes have a verdict in both; a figure needs {MIN_COVERAGE:.0%}"
-        )
-    else:
+    sample = Sample(len(asked), len(scored), len(users))
+    pair = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE)
+    reason = NO_ORACLE if unbound else sample.shortage("probes of both domains")
+    if reason is None:
         sums = [_sums(scored, users, needed[0], needed[1]), _sums(scored, users, needed[2], needed[3])]
         statistics = [each.memory_score if metric == "memory_score" else each.accuracy for each in sums]
         pair = paired_intervals(statistics[0], statistics[1], len(users), seed=on.domain.seed)
         if pair.difference.value is None:
             pair, reason = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE), NO_SCALE
-    return Compared(metric, assistant, *pair, len(scored), len(users), coverage, reason=reason)
+    return Compared(metric, assistant, *pair, sample.n, sample.episodes, sample.coverage, reason=reason)
 
 
 def _values(answered: Answered) -> dict[str, float]:
@@ -195,7 +191,7 @@ def _sums(
 
 
 def _ranked(rows: Sequence[Compared]) -> list[Compared]:
-    """The rows with their ranks, among those that are no bounds."""
+    """Return the rows with their ranks; bounds have none."""
     systems = [row for row in rows if row.assistant.partition("@")[0] not in BOUNDS]
     on, off = (ranks([getattr(row, side).value for row in systems]) for side in ("on", "off"))
     placed = [

@@ -1,180 +1,192 @@
-"""Verdicts to figures: overall accuracy between chance and upper bound, memory score, failure rates.
+"""Scores of AMemGym: accuracy between chance and upper bound, memory score, failure rates, factual recall, cycles.
 
-Every figure is given for all periods and for each; its interval is a bootstrap over users. A figure that
-rests on too few of the probes asked has no value, and says why.
+Each is computed over all periods and for each one, with an interval over users. How claims are judged is factual.py.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from memflow.benchmarks.amemgym.factual import METRIC
 from memflow.benchmarks.amemgym.verdicts import FAILURES, UNPARSED
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.metrics.diagnosis import memory_score
-from memflow.metrics.intervals import Array, Interval, bootstrap, mean_interval
+from memflow.metrics.intervals import Array, bootstrap
 from memflow.records import Probe, Score, Verdict
+from memflow.scoring.estimate import (
+    MetricContext,
+    Sample,
+    chance_values,
+    estimate,
+    mean_score,
+    probe_score,
+    sums_by_episode,
+    verdict_values,
+)
 
 CHANCE = "chance_for_unparsed"
-"""The variant in which an unparsed reply counts as much as a guess is right, 1 / options, instead of not at all.
-The published code guesses; this is what its figures are on average."""
-
-MIN_COVERAGE = 0.9
-"""Share of the probes asked that need a verdict for a figure to be shown."""
-
-NO_ORACLE = "the memory oracle has not been scored with this model; run it as well"
-
+"""The variant in which an unparsed reply counts 1 / options, its mean value under the published code's random guess."""
+NO_ORACLE = "the memory oracle has no scores with this model; run it as well"
 NO_SCALE = (
-    "in some period (variant per_user_ratio: of some user) nothing was answered, or the upper bound does not "
-    "lie above chance, so there is no scale"
+    "in some period (variant per_user_ratio: for some user) no probe was answered, or the upper bound is not above "
+    "chance, so there is no scale"
 )
 
 
-def make_scores(domain: Domain, measured: AssistantResults) -> list[Score]:
-    """The figures of one assistant, over all periods and for each period."""
-    periods = sorted({probe.checkpoint for probe in measured.probes})
+def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
+    """Return the scores of one assistant, over all periods and for each period; then recall and cycles."""
+    periods = sorted({probe.checkpoint for probe in results.probes})
     slices: list[tuple[str, Sequence[int]]] = [("all", periods)]
     slices += [(f"period {period}", [period]) for period in periods]
-    return [figure for name, within in slices for figure in _Slice(domain, measured, name, within).figures()]
+    scores = [
+        score for name, within in slices for score in _PeriodSlice(domain, results, name, within).scores()
+    ]
+    overall = next(each for each in scores if (each.metric, each.slice) == ("accuracy", "all"))
+    return [*scores, *factual_recall(domain, results), *cycle_scores(domain, results, overall)]
 
 
 @dataclass(frozen=True)
-class _Slice:
+class _PeriodSlice:
     domain: Domain
-    measured: AssistantResults
+    results: AssistantResults
     name: str
     periods: Sequence[int]
 
-    def figures(self) -> list[Score]:
-        asked, states = self._asked("choice"), self._asked("state")
-        chance = {probe.probe_id: 1 / len(probe.options) for probe in asked if probe.options}
-        right, bound = (_values(rows, "accuracy") for rows in (self.measured.verdicts, self.measured.oracle))
+    def scores(self) -> Iterator[Score]:
+        choices, states = self._probes("choice"), self._probes("state")
+        chance = chance_values(choices)
+        correct, bound = (_values(rows, "accuracy") for rows in (self.results.verdicts, self.results.oracle))
         guessed, bound_guessed = (
-            _guessed(rows, chance) for rows in (self.measured.verdicts, self.measured.oracle)
+            _guessed(rows, chance) for rows in (self.results.verdicts, self.results.oracle)
         )
         unbound = None if bound or bound_guessed else NO_ORACLE
-        found = [
-            self._share("accuracy", asked, right),
-            self._share("accuracy", asked, guessed, variant=CHANCE),
-            self._share("random", asked, chance),
-            self._share("upper_bound", asked, bound, missing=unbound),
-            self._share("upper_bound", asked, bound_guessed, variant=CHANCE, missing=unbound),
-            self._score("standard", asked, right, bound, chance),
-            self._score("per_user_ratio", asked, right, bound, chance),
-            self._score(CHANCE, asked, guessed, bound_guessed, chance),
-            self._share("state_match", states, _values(self.measured.verdicts, "state_match")),
-            self._share(UNPARSED, asked, _values(self.measured.verdicts, UNPARSED)),
-            self._share(f"state_{UNPARSED}", states, _values(self.measured.verdicts, UNPARSED)),
-        ]
+        yield self._mean("accuracy", choices, correct)
+        yield self._mean("accuracy", choices, guessed, variant=CHANCE)
+        yield self._mean("random", choices, chance)
+        yield self._mean("upper_bound", choices, bound, reason=unbound)
+        yield self._mean("upper_bound", choices, bound_guessed, variant=CHANCE, reason=unbound)
+        yield self._memory_score("standard", choices, correct, bound, chance)
+        yield self._memory_score("per_user_ratio", choices, correct, bound, chance)
+        yield self._memory_score(CHANCE, choices, guessed, bound_guessed, chance)
+        yield self._mean("state_match", states, verdict_values(self.results, "state_match"))
+        unparsed = verdict_values(self.results, UNPARSED)
+        yield self._mean(UNPARSED, choices, unparsed)
+        yield self._mean(f"state_{UNPARSED}", states, unparsed)
         for metric in FAILURES.values():
-            found.append(self._share(metric, asked, _values(self.measured.verdicts, metric)))
-        return found
+            yield self._mean(metric, choices, verdict_values(self.results, metric))
 
-    def _asked(self, kind: str) -> list[Probe]:
+    def _probes(self, kind: str) -> list[Probe]:
         within = set(self.periods)
-        return [probe for probe in self.measured.probes if probe.kind == kind and probe.checkpoint in within]
+        return [probe for probe in self.results.probes if probe.kind == kind and probe.checkpoint in within]
 
-    def _share(
+    def _mean(
         self,
         metric: str,
-        asked: Sequence[Probe],
+        probes: Sequence[Probe],
         values: Mapping[str, float],
         *,
         variant: str = "standard",
-        missing: str | None = None,
+        reason: str | None = None,
     ) -> Score:
-        """The mean of `values` over the probes asked."""
-        scored = [probe for probe in asked if probe.probe_id in values]
-        by_user: dict[str, list[float]] = {}
-        for probe in scored:
-            by_user.setdefault(probe.episode_id, []).append(values[probe.probe_id])
-        totals = [sum(mine) for mine in by_user.values()]
-        interval = mean_interval(totals, [len(mine) for mine in by_user.values()], seed=self.domain.seed)
-        return self._figure(metric, asked, scored, interval, variant=variant, missing=missing)
+        context = MetricContext.of(self.domain, self.results)
+        return probe_score(
+            context, metric, probes, values, slice_name=self.name, variant=variant, reason=reason
+        )
 
-    def _score(
+    def _memory_score(
         self,
         variant: str,
-        asked: Sequence[Probe],
-        right: Mapping[str, float],
+        probes: Sequence[Probe],
+        correct: Mapping[str, float],
         bound: Mapping[str, float],
         chance: Mapping[str, float],
     ) -> Score:
-        """The memory score, over the probes that assistant and oracle both answered."""
-        scored = [probe for probe in asked if probe.probe_id in right and probe.probe_id in bound]
-        if not bound:
-            unknown = Interval(None, None, None)
-            return self._figure("memory_score", asked, scored, unknown, variant=variant, missing=NO_ORACLE)
+        """Return the memory score, over the probes that assistant and oracle both answered."""
+        scored = [probe for probe in probes if probe.probe_id in correct and probe.probe_id in bound]
         users = list(dict.fromkeys(probe.episode_id for probe in scored))
         sums = [np.zeros((len(users), len(self.periods))) for _ in range(4)]
         for probe in scored:
-            place = users.index(probe.episode_id), self.periods.index(probe.checkpoint)
+            cell = users.index(probe.episode_id), self.periods.index(probe.checkpoint)
             key = probe.probe_id
-            for table, value in zip(sums, (right[key], bound[key], chance[key], 1.0), strict=True):
-                table[place] += value
-        overall, upper, random, counts = sums
-        by_user = variant == "per_user_ratio"
-        interval = bootstrap(
-            _per_user(overall, upper, random, counts) if by_user else _pooled(overall, upper, random, counts),
-            len(users),
-            seed=self.domain.seed,
-        )
-        return self._figure("memory_score", asked, scored, interval, variant=variant)
-
-    def _figure(
-        self,
-        metric: str,
-        asked: Sequence[Probe],
-        scored: Sequence[Probe],
-        interval: Interval,
-        *,
-        variant: str = "standard",
-        missing: str | None = None,
-    ) -> Score:
-        coverage = len(scored) / len(asked) if asked else 0.0
-        reason = missing
-        if reason is None and coverage < MIN_COVERAGE:
-            share = f"{len(scored)} of {len(asked)} probes have a verdict; a figure needs {MIN_COVERAGE:.0%}"
-            reason = f"{share}. See their reasons in score.verdicts"
-        if reason is None and interval.value is None:
-            reason = NO_SCALE
-        shown = interval if reason is None else Interval(None, None, None)
-        return Score(
-            domain=self.measured.domain,
-            assistant=self.measured.assistant,
-            memory=self.measured.memory,
-            model=self.measured.model,
-            metric=metric,
+            for table, value in zip(sums, (correct[key], bound[key], chance[key], 1.0), strict=True):
+                table[cell] += value
+        rule = _per_user if variant == "per_user_ratio" else _pooled
+        return estimate(
+            MetricContext.of(self.domain, self.results),
+            "memory_score",
+            Sample(len(probes), len(scored), len(users)),
+            lambda: bootstrap(rule(*sums), len(users), seed=self.domain.seed),
+            slice_name=self.name,
             variant=variant,
-            slice=self.name,
-            value=shown.value,
-            low=shown.low,
-            high=shown.high,
-            n=len(scored),
-            n_episodes=len({probe.episode_id for probe in scored}),
-            coverage=coverage,
-            simulator=self.measured.simulator,
-            scripted=self.measured.scripted,
-            reason=reason,
+            reason=None if bound else NO_ORACLE,
+            undefined=NO_SCALE,
         )
+
+
+def factual_recall(domain: Domain, results: AssistantResults) -> list[Score]:
+    """Return the share of claims that the memory holds, over all periods and for each; none without claims."""
+    claims = results.claims
+    context = replace(MetricContext.of(domain, results), scripted=results.scripted or results.scripted_judge)
+    slices = {"all": claims}
+    for period in sorted({claim.checkpoint for claim in claims}):
+        slices[f"period {period}"] = [claim for claim in claims if claim.checkpoint == period]
+    return [
+        mean_score(
+            context,
+            METRIC,
+            sums_by_episode((claim.episode_id, claim.value) for claim in held if claim.value is not None),
+            len(held),
+            slice_name=name,
+            items="claims",
+        )
+        for name, held in slices.items()
+        if held
+    ]
+
+
+def cycle_scores(domain: Domain, results: AssistantResults, overall: Score) -> list[Score]:
+    """Return the accuracy of each cycle of an evolution. The last one is `overall`: all else is measured in it."""
+    steps = [step for step in results.policies if step.cycle > 0]
+    cycles = sorted({step.cycle for step in steps})
+    if not cycles:
+        return []
+    found = []
+    for cycle in cycles:
+        by_user: dict[str, tuple[float, int]] = {}
+        for step in steps:
+            if step.cycle == cycle:
+                total, count = by_user.get(step.episode_id, (0.0, 0))
+                by_user[step.episode_id] = total + step.correct, count + step.answered
+        found.append(
+            mean_score(
+                MetricContext.of(domain, results),
+                "accuracy",
+                [sums for sums in by_user.values() if sums[1]],
+                sum(step.asked for step in steps if step.cycle == cycle),
+                slice_name=f"cycle {cycle - 1}",
+            )
+        )
+    return [*found, replace(overall, slice=f"cycle {cycles[-1]}")]
 
 
 def _values(verdicts: Sequence[Verdict], metric: str) -> dict[str, float]:
-    """Probe to value, for the verdicts of `metric` that have one."""
     return {row.probe_id: row.value for row in verdicts if row.metric == metric and row.value is not None}
 
 
 def _guessed(verdicts: Sequence[Verdict], chance: Mapping[str, float]) -> dict[str, float]:
-    """Probe to accuracy, or to chance where a reply came and nothing could be read in it."""
+    """Return the accuracy of each probe, and chance for each whose reply could not be parsed."""
     unparsed = _values(verdicts, UNPARSED)
     guesses = {key: value for key, value in chance.items() if unparsed.get(key) == 1}
     return _values(verdicts, "accuracy") | guesses
 
 
 def _pooled(overall: Array, upper: Array, random: Array, counts: Array) -> Callable[[Array], Array]:
-    """The paper's rule: users pooled in each period, then the mean over periods. Sums of shape (users,
-    periods)."""
+    """Return the paper's statistic: users pooled in each period, then the mean over periods.
+
+    The arguments are sums of shape (users, periods).
+    """
 
     def statistic(weights: Array) -> Array:
         asked = weights @ counts
@@ -184,7 +196,7 @@ def _pooled(overall: Array, upper: Array, random: Array, counts: Array) -> Calla
 
 
 def _per_user(overall: Array, upper: Array, random: Array, counts: Array) -> Callable[[Array], Array]:
-    """The published code's rule: the ratio of each user in each period, then the mean over both."""
+    """Return the published code's statistic: the ratio of each user and period, then the mean over both."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = memory_score(overall / counts, upper / counts, random / counts)
 

@@ -5,18 +5,19 @@ checkpoints, and memories forget and learn. CoMem's own data are not public: its
 gold labels per checkpoint are made in annotation/.
 """
 
-from typing import TYPE_CHECKING, Any
+from memflow.benchmarks.comem.datasets import DATASETS
+from memflow.benchmarks.comem.domains import DOMAINS
+from memflow.benchmarks.spec import BenchmarkSpec
 
-if TYPE_CHECKING:
-    from memflow.benchmarks.comem.benchmark import CoMem
-
-__all__ = ["CoMem"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the benchmark's class on first use, so that listing domains imports no benchmark code."""
-    if name != "CoMem":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from memflow.benchmarks.comem.benchmark import CoMem  # noqa: PLC0415
-
-    return CoMem
+SPEC = BenchmarkSpec(
+    name="comem",
+    title="CoMem",
+    domains=DOMAINS,
+    datasets=DATASETS,
+    implementation=f"{__name__}.benchmark:CoMem",
+    checks=(f"{__name__}.checks:EXPECTED",),
+    views=f"{__name__}.views:VIEWS",
+    exports=f"{__name__}.views:EXPORTS",
+    plots=f"{__name__}.plots:PLOTS",
+    unit="contexts",
+)

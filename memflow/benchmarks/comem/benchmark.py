@@ -9,9 +9,10 @@ from memflow.benchmarks.comem.annotation.labels import dropped_by_source, labels
 from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
 from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.comem.load import load_contexts, read_records
+from memflow.benchmarks.comem.metrics import METRICS
 from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.comem.question import build_question
-from memflow.benchmarks.comem.scoring import SHOWN, make_scores, slices
+from memflow.benchmarks.comem.scoring import make_scores, probe_slices
 from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.speakers import speaker_scores, speaker_verdicts
 from memflow.benchmarks.comem.turns import make_turns
@@ -29,6 +30,7 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode
 from memflow.scoring.estimate import valid_probes
+from memflow.scoring.metric import Metric
 
 
 class CoMem(Benchmark):
@@ -49,7 +51,7 @@ class CoMem(Benchmark):
             for turn in make_turns(domain.name, context, config)
         ]
 
-    async def keys(
+    async def gold_labels(
         self,
         domain: Domain,
         records: Sequence[Record],
@@ -77,9 +79,11 @@ class CoMem(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
-        return list(make_probes(domain.name, load_contexts(domain, records), keys, parse_config(domain)))
+        return list(
+            make_probes(domain.name, load_contexts(domain, records), gold_labels, parse_config(domain))
+        )
 
     def episodes(
         self,
@@ -92,25 +96,24 @@ class CoMem(Benchmark):
     ) -> list[Episode]:
         return given_episodes(turns)
 
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        return build_question(probe, recall, told)
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        return build_question(probe, recall, gold_context)
 
     def parse(self, probe: Probe, value: Choice) -> str:
         return number_of(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         judged = choice_verdicts(domain, probes, replies)
         return [*judged, *speaker_verdicts(probes, replies, judged)]
 
-    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        by_speaker = speaker_scores(domain, measured, slices(valid_probes(measured)))
-        return [*make_scores(domain, measured), *by_speaker]
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        by_speaker = speaker_scores(domain, results, probe_slices(valid_probes(results)))
+        return [*make_scores(domain, results), *by_speaker]
 
-    def headline(self, metric: str) -> bool:
-        """Of what changes over checkpoints, what is forgotten in the end and what is right throughout."""
-        return metric in SHOWN
+    def metrics(self) -> Sequence[Metric]:
+        return METRICS
 
     def annotation_prompts(self, domain: Domain) -> list[Prompt]:
         return annotation_prompts() if parse_config(domain).keys == "annotated" else []

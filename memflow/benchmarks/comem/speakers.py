@@ -1,12 +1,7 @@
-"""Who is mixed up with whom: wrong answers that are true of another speaker than the right one is (paper, section 4.4).
+"""Speaker confusion: wrong answers that are true of another speaker than the right answer is (paper, section 4.4).
 
-The paper finds that a memory's extraction lays to one speaker what another said, and counts nothing; here such errors
-are counted for every multiple choice whose options say of whom they are true. Where the evidence of an answer was lost
-is memflow/scoring/attribution.py, and another matter.
-
-An error counts where both the right option and the one that was chosen are true of somebody named: who says that there
-is no telling, or takes what nobody said, mixes nobody up. A wrong option that is true of the right speaker, such as
-what once was so, is an error of another kind: the metric is 0.
+The paper describes such errors and does not count them. An error counts where both the gold option and the chosen one
+are true of a named speaker: its value is 1 where the speakers differ, else 0.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,21 +10,21 @@ from dataclasses import replace
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.records import Probe, Reply, Score, Verdict
-from memflow.scoring.estimate import MetricContext, mean_score, valid_probes
+from memflow.scoring.estimate import MetricContext, probe_score, valid_probes, verdict_values
 
 OTHER_SPEAKER = "other_speaker"
-"""The share of errors that are true of another speaker; of one error, 1 or 0."""
+"""The share of errors that are true of another speaker; 1 or 0 for one error."""
 BY_CHANCE = "other_speaker_by_chance"
-"""The share that it would be, if every wrong option that is true of somebody were chosen as often. Where questions ask
-who, or options are all taken from others, it is 1, and the share of errors says nothing; the rate does."""
+"""That share if every wrong option of a named speaker were chosen equally often. Where it is 1, only RATE is
+informative."""
 RATE = "other_speaker_rate"
-"""The share of answers, right ones among them, that are true of another speaker than the right one."""
+"""The share of all answers that are true of another speaker."""
 
 
 def speaker_verdicts(
     probes: Iterable[Probe], replies: Iterable[Reply], judged: Iterable[Verdict]
 ) -> Iterator[Verdict]:
-    """A verdict for each error that counts, by the verdicts of accuracy; there is none of other answers."""
+    """Yield a verdict for each error that counts, from the verdicts of accuracy."""
     wrong = {row.probe_id: row for row in judged if row.metric == "accuracy" and row.value == 0}
     given = {reply.probe_id: reply.parsed for reply in replies}
     for probe in probes:
@@ -42,7 +37,7 @@ def speaker_verdicts(
 
 
 def by_chance(probe: Probe) -> float | None:
-    """Of a probe's wrong options that are true of somebody, the share that is true of another than the right one."""
+    """Return the share of a probe's wrong options of named speakers that are true of another speaker."""
     right = _right(probe)
     wrong = [
         true_of
@@ -53,68 +48,60 @@ def by_chance(probe: Probe) -> float | None:
 
 
 def speaker_scores(
-    domain: Domain, measured: AssistantResults, slices: Mapping[str, Sequence[Probe]]
+    domain: Domain, results: AssistantResults, slices: Mapping[str, Sequence[Probe]]
 ) -> list[Score]:
-    """The share of errors that are another speaker's in every slice, what it would be by chance, and the share of all
-    answers; none in a domain whose options are true of nobody named.
+    """Return the share of errors that name another speaker, that share by chance, and the share of all answers.
 
-    `n` are errors that count, or answers to questions that have a right speaker. Coverage is of these questions, how
-    many were answered so that it could be read: a memory is not to look better by answers that nobody can read.
+    None in a domain whose options name no speaker. `n` are errors, or answers to questions with a right speaker. The
+    coverage is that of the answers: unparsed answers must not make a memory look better.
     """
-    if not any(map(_right, valid_probes(measured))):
+    if not any(map(_right, valid_probes(results))):
         return []
-    found = _values(measured, OTHER_SPEAKER)
-    answered = _values(measured, "accuracy")
+    found = verdict_values(results, OTHER_SPEAKER)
+    answered = verdict_values(results, "accuracy")
     chance = {
         probe.probe_id: share
-        for probe in measured.probes
+        for probe in results.probes
         if probe.probe_id in found and (share := by_chance(probe)) is not None
     }
     rates = {probe: found.get(probe, 0.0) for probe in answered}
-    of, figures = MetricContext(domain, measured), []
-    for name, asked in slices.items():
-        with_speaker = [probe for probe in asked if _right(probe)]
-        figures.append(_of_errors(of, OTHER_SPEAKER, name, with_speaker, found, answered))
-        figures.append(_of_errors(of, BY_CHANCE, name, with_speaker, chance, answered))
-        figures.append(_of_answers(of, RATE, name, with_speaker, rates))
-    return figures
+    context, scores = MetricContext.of(domain, results), []
+    for name, probes in slices.items():
+        asked = [probe for probe in probes if _right(probe)]
+        scores.append(_error_score(context, OTHER_SPEAKER, name, asked, found, answered))
+        scores.append(_error_score(context, BY_CHANCE, name, asked, chance, answered))
+        scores.append(_answer_score(context, RATE, name, asked, rates))
+    return scores
 
 
-def _of_errors(
-    of: MetricContext,
+def _error_score(
+    context: MetricContext,
     metric: str,
     name: str,
     asked: Sequence[Probe],
     values: Mapping[str, float],
     answered: Mapping[str, float],
 ) -> Score:
-    """The mean of `values` over the errors that have one; without value and with the reason where answers are."""
-    answers = _of_answers(of, metric, name, asked, answered)
+    """Return the mean of `values` over the errors that have one, with the coverage of the answers."""
+    answers = _answer_score(context, metric, name, asked, answered)
     errors = [probe for probe in asked if probe.probe_id in values]
     reason = answers.reason
     if reason is None and not errors:
-        reason = "no answer here is an error that is true of somebody named"
-    figure = replace(mean_score(of, metric, name, errors, values), coverage=answers.coverage, reason=reason)
-    return figure if reason is None else replace(figure, value=None, low=None, high=None)
+        reason = "no answer here is an error that is true of a named speaker"
+    score = probe_score(context, metric, errors, values, slice_name=name, reason=reason)
+    return replace(score, coverage=answers.coverage)
 
 
-def _of_answers(
-    of: MetricContext, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
+def _answer_score(
+    context: MetricContext, metric: str, name: str, asked: Sequence[Probe], values: Mapping[str, float]
 ) -> Score:
-    """The mean of `values` over the questions asked."""
-    figure = mean_score(of, metric, name, asked, values)
-    nobody = "no question here has a right answer that is true of somebody named"
-    return figure if asked else replace(figure, reason=nobody)
-
-
-def _values(measured: AssistantResults, metric: str) -> dict[str, float]:
-    return {
-        row.probe_id: row.value for row in measured.verdicts if row.metric == metric and row.value is not None
-    }
+    """Return the mean of `values` over the questions asked."""
+    reason = None if asked else "no question here has a right answer that is true of a named speaker"
+    return probe_score(context, metric, asked, values, slice_name=name, reason=reason)
 
 
 def _right(probe: Probe) -> str:
-    """Of whom the right option is true; empty where nobody is named."""
+    """Return the speaker of whom the gold option is true; empty where it names none."""
     if not probe.true_of or not probe.gold.isdigit():
         return ""
     return probe.true_of[int(probe.gold) - 1]

@@ -18,18 +18,18 @@ asked of it. Beside accuracy it measures recall, capacity and efficiency.
     scripted.py                 handlers of the scripted chat
 """
 
-from typing import TYPE_CHECKING, Any
+from memflow.benchmarks.membench.datasets import DATASETS
+from memflow.benchmarks.membench.domains import DOMAINS
+from memflow.benchmarks.spec import BenchmarkSpec
 
-if TYPE_CHECKING:
-    from memflow.benchmarks.membench.benchmark import MemBench
-
-__all__ = ["MemBench"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the benchmark's class on first use: its domains are listed by every command, its code is not needed."""
-    if name != "MemBench":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from memflow.benchmarks.membench.benchmark import MemBench  # noqa: PLC0415
-
-    return MemBench
+SPEC = BenchmarkSpec(
+    name="membench",
+    title="MemBench",
+    domains=DOMAINS,
+    datasets=DATASETS,
+    implementation=f"{__name__}.benchmark:MemBench",
+    checks=(f"{__name__}.checks:EXPECTED",),
+    views=f"{__name__}.views:VIEWS",
+    plots=f"{__name__}.plots:PLOTS",
+    unit="trajectories",
+)

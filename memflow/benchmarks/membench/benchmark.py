@@ -12,16 +12,17 @@ from memflow.benchmarks.membench.capacity import CAPACITY, asked_along, asked_at
 from memflow.benchmarks.membench.config import generated, parameters_of
 from memflow.benchmarks.membench.generation.graph_sampling import make_states
 from memflow.benchmarks.membench.generation.trajectories import make_probes, make_turns
+from memflow.benchmarks.membench.metrics import METRICS
 from memflow.benchmarks.membench.noise.lengths import lengthened
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.question import put
-from memflow.benchmarks.membench.scoring import levels, make_scores
+from memflow.benchmarks.membench.scoring import level_slices, make_scores
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.turns import probes_of, turns_of
 from memflow.benchmarks.membench.wording import simulator_prompts
 from memflow.benchmarks.multiple_choice import Choice, number_of
-from memflow.benchmarks.verdicts import UNPARSED, choice_verdicts
+from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -29,6 +30,7 @@ from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode
+from memflow.scoring.metric import Metric
 
 
 class MemBench(Benchmark):
@@ -62,7 +64,7 @@ class MemBench(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         if generated(domain):
             asked = await make_probes(domain, records, states, turns, simulator)
@@ -82,25 +84,25 @@ class MemBench(Benchmark):
     ) -> list[Episode]:
         return given_episodes(turns)
 
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
-        return put(probe, recall, told)
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        return put(probe, recall, gold_context)
 
     def parse(self, probe: Probe, value: Choice) -> str:
         return number_of(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         return choice_verdicts(domain, probes, replies)
 
-    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        return [*make_scores(domain, measured), *capacity_scores(domain, measured)]
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        return [*make_scores(domain, results), *capacity_scores(domain, results)]
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        return levels(probes)
+        return level_slices(probes)
 
-    def headline(self, metric: str) -> bool:
-        return metric != UNPARSED
+    def metrics(self) -> Sequence[Metric]:
+        return METRICS
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)

@@ -1,15 +1,9 @@
-"""Capacity: how much may be said until a memory has lost what it was told (paper, sections 3.4 and 4.4, figure 5).
+"""Capacity: the number of tokens up to which a memory keeps what it was given (paper, sections 3.4, 4.4, figure 5).
 
-Under the protocol `capacity` every step is a checkpoint, and a question is asked after its last evidence and after
-every step that follows. Then accuracy is a curve over tokens, and its knee (metrics/knee.py) is the capacity.
-
-Tokens are counted in two ways. The figures proper count what a memory has to hold to answer: from the first evidence
-on, that included (`since_tokens`). A memory that keeps its newest n tokens falls at n then, wherever in a trajectory
-its evidence stands. The variant IN_ALL counts all that had been said, as figure 5 does (`said_tokens`): a memory that
-fails once n tokens were said in all falls at n, and what is lost by its age is blurred. Where evidence stands at the
-beginning, they agree.
-
-When a question is asked, and its figures over tokens, are here; accuracy over all is figures.py.
+Under the protocol `capacity` every step is a checkpoint, and a question is asked after each step from its last evidence
+on. Accuracy is then a curve over tokens, and its knee (metrics/knee.py) is the capacity. `standard` counts the tokens
+since the first evidence: a memory that keeps its newest n tokens falls at n. IN_ALL counts all tokens so far, as figure
+5 does. Where the evidence is at the beginning, they agree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,81 +15,81 @@ from memflow.benchmarks.membench.config import parameters_of
 from memflow.fingerprint import seeded
 from memflow.metrics.knee import knee
 from memflow.records import Probe, Score, Turn
-from memflow.scoring.estimate import MetricContext, mean_score, valid_probes, values_by_metric
+from memflow.scoring.estimate import MetricContext, choice_values, probe_score, valid_probes
 from memflow.tokens import estimate
 
 CAPACITY = "capacity"
 """The metric, and the protocol that it takes."""
 IN_ALL = "in_all"
-"""The variant that counts all that had been said."""
+"""The variant that counts all tokens so far."""
 BEFORE, BEYOND = "before the knee", "beyond the knee"
-"""The slices of accuracy on either side of a knee; there are none where there is no knee."""
+"""The slices of accuracy on either side of the knee, where there is one."""
 TOKENS = "tokens"
-"""The slices of accuracy over tokens: `tokens 1000` are those up to 1,000, and above the one before."""
+"""The slices of accuracy over tokens: `tokens 1000` is the bin that ends at 1,000."""
 BINS = 12
-"""Bins of a curve, at most: their width is 1, 2 or 5 times a power of ten, the same for all memories of a domain."""
+"""The maximal number of bins: their width is 1, 2 or 5 times a power of ten, the same for all memories of a domain."""
 
 
 def placed(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns with every step a checkpoint."""
+    """Return the turns with every step a checkpoint."""
     return [replace(turn, checkpoint=turn.event) for turn in turns]
 
 
 def asked_along(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
-    """Each probe once for its last evidence and for each step that follows, with the step as its checkpoint.
+    """Return each probe once per step from its last evidence on, with the step as its checkpoint.
 
-    One that is quarantined, or whose evidence was not said, is asked once, after the last step.
+    A probe that is quarantined, or whose evidence was not played, is asked once, after the last step.
     """
     streams = _streams(turns)
     found: list[Probe] = []
     for probe in probes:
-        stream = streams.get(probe.episode_id, _Stream())
-        told = stream.told(probe)
-        if probe.reason is not None or not told:
+        stream = streams.get(probe.episode_id, _TokenCount())
+        given = stream.evidence_events(probe)
+        if probe.reason is not None or not given:
             found.append(stream.counted(replace(probe, checkpoint=stream.last), stream.last))
             continue
         found += [
             stream.counted(replace(probe, probe_id=f"{probe.probe_id}/after{event}", checkpoint=event), event)
             for event in stream.events
-            if event >= told[-1]
+            if event >= given[-1]
         ]
     return found
 
 
 def asked_at_end(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
-    """The probes with how many tokens have been said by the end."""
+    """Return the probes with the number of tokens up to the end."""
     streams = _streams(turns)
-    found = [(probe, streams.get(probe.episode_id, _Stream())) for probe in probes]
+    found = [(probe, streams.get(probe.episode_id, _TokenCount())) for probe in probes]
     return [stream.counted(probe, stream.last) for probe, stream in found]
 
 
-def capacity_scores(domain: Domain, measured: AssistantResults) -> list[Score]:
-    """The curve with chance beside it, the knee, and the accuracy on either side of it, in both ways of counting.
+def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
+    """Return the curve beside chance, the knee, and the accuracy on either side of it, for both ways of counting.
 
-    None, where questions are asked at the end alone.
+    Empty where questions are asked at the end only.
     """
     if parameters_of(domain).protocol != CAPACITY:
         return []
-    probes, values = valid_probes(measured), values_by_metric(measured)
+    probes, values = valid_probes(results), choice_values(results)
     return [
-        figure
+        score
         for variant, places in _axes(probes).items()
-        for figure in _along(_Curve(MetricContext(domain, measured), variant, places, values), probes)
+        for score in _curve_scores(_Curve(MetricContext.of(domain, results), variant, places, values), probes)
     ]
 
 
-def is_curve(figure: Score) -> bool:
-    """Whether a figure is a point of a curve over tokens."""
-    return figure.slice.startswith(f"{TOKENS} ")
+def is_curve(score: Score) -> bool:
+    """Return whether a score is a point of a curve over tokens."""
+    return score.slice.startswith(f"{TOKENS} ")
 
 
-def tokens_of(figure: Score) -> int:
-    """Where a figure stands on its curve: the upper end of its bin, in tokens."""
-    return int(figure.slice.partition(" ")[2])
+def tokens_of(score: Score) -> int:
+    """Return the upper end of a score's bin, in tokens."""
+    return int(score.slice.partition(" ")[2])
 
 
 def width_of(last: float) -> int:
-    """The width of the bins of a curve up to `last` tokens."""
+    """Return the width of the bins of a curve up to `last` tokens."""
     power = 1
     while True:
         for times in (1, 2, 5):
@@ -105,7 +99,7 @@ def width_of(last: float) -> int:
 
 
 def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
-    """The tokens of each probe that has them, by its id, in each way of counting."""
+    """Return the tokens of each probe that has them, by variant and probe id."""
     return {
         "standard": {one.probe_id: one.since_tokens for one in probes if one.since_tokens is not None},
         IN_ALL: {one.probe_id: one.said_tokens for one in probes if one.said_tokens is not None},
@@ -114,15 +108,17 @@ def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class _Curve:
-    """Whose curve, in which way of counting, and what is known of each probe by its id."""
+    """The tokens (`places`) and values of one assistant's probes, by probe id, in one variant."""
 
-    of: MetricContext
+    context: MetricContext
     variant: str
     places: Mapping[str, int]
     values: Mapping[str, Mapping[str, float]]
 
     def mean(self, metric: str, name: str, part: Sequence[Probe]) -> Score:
-        return replace(mean_score(self.of, metric, name, part, self.values[metric]), variant=self.variant)
+        return probe_score(
+            self.context, metric, part, self.values[metric], slice_name=name, variant=self.variant
+        )
 
     def knee(self, asked: Sequence[Probe]) -> Score:
         like = replace(self.mean("accuracy", "all", asked), metric=CAPACITY, value=None, low=None, high=None)
@@ -136,12 +132,12 @@ class _Curve:
             [one.episode_id for one in scored],
             name="accuracy",
             unit="tokens",
-            seed=seeded(self.of.domain.seed, self.of.domain.name, self.variant),
+            seed=seeded(self.context.seed, self.context.domain, self.variant),
         )
         return replace(like, value=found.place, low=found.low, high=found.high, reason=found.reason)
 
 
-def _along(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
+def _curve_scores(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
     places = curve.places
     asked = [one for one in probes if one.probe_id in places]
     width = width_of(max(places.values(), default=0))
@@ -158,8 +154,8 @@ def _along(curve: _Curve, probes: Sequence[Probe]) -> Iterator[Score]:
         yield curve.mean("accuracy", BEYOND, [one for one in asked if places[one.probe_id] > found.value])
 
 
-class _Stream:
-    """What is said in an episode, by event: the tokens up to each, and where each message stands."""
+class _TokenCount:
+    """The tokens of an episode up to each event, and the event of each message."""
 
     def __init__(self) -> None:
         self.events: list[int] = []
@@ -168,8 +164,8 @@ class _Stream:
         self._before: dict[str, int] = {}
         self._tokens = 0
 
-    def say(self, turn: Turn) -> None:
-        """The next message, in order."""
+    def add(self, turn: Turn) -> None:
+        """Count the next message, in order."""
         self._event[turn.message_id], self._before[turn.message_id] = turn.event, self._tokens
         self._tokens += estimate(turn.text)
         if not self.events or self.events[-1] != turn.event:
@@ -178,24 +174,24 @@ class _Stream:
 
     @property
     def last(self) -> int:
-        """The last event; 0 where there is none."""
+        """Return the last event; 0 where there is none."""
         return self.events[-1] if self.events else 0
 
-    def told(self, probe: Probe) -> list[int]:
-        """The events that tell what a probe asks, in order."""
+    def evidence_events(self, probe: Probe) -> list[int]:
+        """Return the events of a probe's evidence, in order."""
         return sorted({self._event[one] for one in probe.evidence if one in self._event})
 
     def counted(self, probe: Probe, event: int) -> Probe:
-        """The probe with the tokens said up to an event, and those since its first evidence, which was said by then."""
+        """Return the probe with the tokens up to an event, and those since its first evidence."""
         said = self._up_to.get(event, 0)
         before = [self._before[one] for one in probe.evidence if one in self._before]
         return replace(probe, said_tokens=said, since_tokens=said - min(before) if before else None)
 
 
-def _streams(turns: Sequence[Turn]) -> dict[str, _Stream]:
-    """What is played of each episode: messages with a reason are not said."""
-    found: dict[str, _Stream] = {}
+def _streams(turns: Sequence[Turn]) -> dict[str, _TokenCount]:
+    """Return the tokens of each episode; messages with a reason are not played."""
+    found: dict[str, _TokenCount] = {}
     for turn in sorted(turns, key=lambda turn: (turn.event, turn.position)):
         if turn.reason is None:
-            found.setdefault(turn.episode_id, _Stream()).say(turn)
+            found.setdefault(turn.episode_id, _TokenCount()).add(turn)
     return found

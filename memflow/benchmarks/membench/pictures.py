@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import COLUMNS
-from memflow.benchmarks.membench.tables import CHANCE, KIND_SLICES, LEVEL_SLICES, Row, rows, tabled
+from memflow.benchmarks.membench.tables import CHANCE, KIND_SLICES, LEVEL_SLICES, TableRow, rows, tabled
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Columns, Curve, Point
 from memflow.records import Score
@@ -57,16 +57,16 @@ def pictures_over(figures: Sequence[Score], domains: Iterable[Domain]) -> dict[s
     return {name: columns for name, columns in found.items() if columns is not None}
 
 
-def _level(row: Row) -> str:
+def _level(row: TableRow) -> str:
     return row.slice.removeprefix("level ")
 
 
-def _kind(row: Row) -> str:
+def _kind(row: TableRow) -> str:
     return COLUMNS[row.slice.removeprefix("category ")]
 
 
 def _accuracies(
-    title: str, every: Sequence[Row], tick: Callable[[Row], str], curve: Callable[[Row], str]
+    title: str, every: Sequence[TableRow], tick: Callable[[TableRow], str], curve: Callable[[TableRow], str]
 ) -> Columns | None:
     """Accuracies of rows: which place each is at, and to which of the columns there it belongs."""
     shown = [row for row in every if row.value("accuracy") is not None]
@@ -74,12 +74,12 @@ def _accuracies(
         return None
     ticks = list(dict.fromkeys(map(tick, shown)))
     curves = _curves(shown, "accuracy", ticks, tick, curve)
-    figures = [row.figures["accuracy"] for row in shown]
+    figures = [row.scores["accuracy"] for row in shown]
     caption = f"{resting(figures, 'questions')} a column; {intervals(figures)}{_lacking(every, shown)}"
     return Columns(title, "accuracy", tuple(ticks), curves, caption, _chance(shown, ticks, tick, curve))
 
 
-def _times(title: str, every: Sequence[Row]) -> Columns | None:
+def _times(title: str, every: Sequence[TableRow]) -> Columns | None:
     """Seconds of reads and writes, on a log scale; a mean of 0 seconds cannot stand there, and is named."""
     held = [row for row in every if row.memory not in BOUNDS]
     shown = [row for row in held if any(row.value(metric) for metric in TIMES)]
@@ -91,11 +91,11 @@ def _times(title: str, every: Sequence[Row]) -> Columns | None:
         for metric, name in TIMES.items()
         if (
             points := tuple(
-                _point(at, row.figures[metric]) for at, row in enumerate(shown) if row.value(metric)
+                _point(at, row.scores[metric]) for at, row in enumerate(shown) if row.value(metric)
             )
         )
     )
-    figures = [row.figures[metric] for row in shown for metric in TIMES if row.value(metric)]
+    figures = [row.scores[metric] for row in shown for metric in TIMES if row.value(metric)]
     none = [
         f"{name} of {row.assistant}"
         for metric, name in TIMES.items()
@@ -110,22 +110,25 @@ def _times(title: str, every: Sequence[Row]) -> Columns | None:
 
 
 def _curves(
-    shown: Sequence[Row],
+    shown: Sequence[TableRow],
     metric: str,
     ticks: Sequence[str],
-    tick: Callable[[Row], str],
-    curve: Callable[[Row], str],
+    tick: Callable[[TableRow], str],
+    curve: Callable[[TableRow], str],
 ) -> tuple[Curve, ...]:
     points: dict[str, list[Point]] = {}
     for row in sorted(shown, key=lambda row: ticks.index(tick(row))):
-        points.setdefault(curve(row), []).append(_point(ticks.index(tick(row)), row.figures[metric]))
+        points.setdefault(curve(row), []).append(_point(ticks.index(tick(row)), row.scores[metric]))
     scripted = {curve(row) for row in shown if row.scripted}
     order = dict.fromkeys(map(curve, shown))  # as in the tables: none first, oracle last
     return tuple(Curve(name, tuple(points[name]), name in scripted) for name in order)
 
 
 def _chance(
-    shown: Sequence[Row], ticks: Sequence[str], tick: Callable[[Row], str], curve: Callable[[Row], str]
+    shown: Sequence[TableRow],
+    ticks: Sequence[str],
+    tick: Callable[[TableRow], str],
+    curve: Callable[[TableRow], str],
 ) -> tuple[Curve, ...]:
     """Chance at each place, where it is the same for all columns there; of each column's name otherwise."""
     there = [row for row in shown if row.value(CHANCE) is not None]
@@ -140,6 +143,6 @@ def _point(at: float, figure: Score) -> Point:
     return Point(at, figure.value or 0.0, figure.low, figure.high)
 
 
-def _lacking(every: Sequence[Row], shown: Sequence[Row]) -> str:
+def _lacking(every: Sequence[TableRow], shown: Sequence[TableRow]) -> str:
     lacking = len(every) - len(shown)
     return f"; {lacking} without a figure: see `memflow show mechanisms`" if lacking else ""

@@ -1,9 +1,11 @@
-"""What MemBench's paper plots, as plain data: accuracy over tokens (figure 5)."""
+"""MemBench's pictures: accuracy over tokens (figure 5), beside those of its tables (pictures.py)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
 
 from memflow.benchmarks.membench.capacity import CAPACITY, IN_ALL, is_curve, tokens_of
+from memflow.benchmarks.membench.pictures import pictures, pictures_over
+from memflow.benchmarks.views import Pictures, Plots, Reader
 from memflow.metrics.knee import GROUPS
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Chart, Curve, Point, best_first
@@ -62,3 +64,19 @@ def _told(knees: Sequence[Score]) -> str:
     none = [one.assistant for one in knees if one.value is None]
     said = [f"Knee: {', '.join(there)}"] if there else []
     return "; ".join([*said, *([f"no knee: {', '.join(none)}"] if none else [])])
+
+
+def _of_domain(reader: Reader, domain: str) -> Pictures:
+    scores = reader.scores()
+    of_tables = {
+        name: each for one in reader.domains([domain]) for name, each in pictures(scores, one).items()
+    }
+    return {**capacity_charts(scores, domain), **of_tables}
+
+
+def _over_domains(reader: Reader) -> Pictures:
+    scores = reader.scores()
+    return pictures_over(scores, reader.domains(dict.fromkeys(score.domain for score in scores)))
+
+
+PLOTS = Plots(_of_domain, _over_domains)

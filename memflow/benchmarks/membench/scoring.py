@@ -1,7 +1,6 @@
-"""Verdicts to figures: accuracy beside chance, over all, by level of memory, by kind of question and by scenario.
+"""Scores of MemBench: accuracy beside chance, over all, by level of memory, by kind of question and by scenario.
 
-Intervals are bootstrapped over trajectories. A figure that rests on too few of the probes asked has no value, and says
-why. How accuracy falls with what is held is capacity.py.
+Intervals are over trajectories. How accuracy falls with the tokens to remember is capacity.py.
 """
 
 from collections.abc import Sequence
@@ -11,38 +10,39 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import LEVELS, column, kind
 from memflow.benchmarks.membench.turns import scenario_of
 from memflow.records import Probe, Score
-from memflow.scoring.estimate import MetricContext, mean_score, valid_probes, values_by_metric
+from memflow.scoring.estimate import MetricContext, choice_values, probe_score, valid_probes
 
 
-def make_scores(domain: Domain, measured: AssistantResults) -> list[Score]:
-    """The figures of one assistant: accuracy, chance, and answers that could not be read, for every slice."""
+def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
+    """Return the scores of one assistant: accuracy, chance and unparsed replies for every slice."""
+    context, values = MetricContext.of(domain, results), choice_values(results)
     return [
-        mean_score(MetricContext(domain, measured), metric, name, asked, held)
-        for name, asked in slices(valid_probes(measured)).items()
-        for metric, held in values_by_metric(measured).items()
+        probe_score(context, metric, probes, by_probe, slice_name=name)
+        for name, probes in probe_slices(valid_probes(results)).items()
+        for metric, by_probe in values.items()
     ]
 
 
-def slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
-    """The probes of every slice, by its name: `all`, `level factual`, `category simple`, `scenario roles`.
+def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
+    """Return the probes of every slice: `all`, `level factual`, `category simple`, `scenario roles`.
 
-    What is reflective is told apart as in the paper's table 10 besides: `category emotion`, `category preference`.
+    Reflective questions also have the columns of the paper's table 10: `category emotion`, `category preference`.
     """
     found: dict[str, list[Probe]] = {"all": list(probes)}
     for level in LEVELS:
-        found[f"level {level}"] = [one for one in probes if kind(one.category or "").level == level]
+        found[f"level {level}"] = [each for each in probes if kind(each.category or "").level == level]
     for probe in probes:
         scenario = scenario_of(probe.episode_id)
         for category in dict.fromkeys((probe.category, column(kind(probe.category or ""), scenario))):
             found.setdefault(f"category {category}", []).append(probe)
         found.setdefault(f"scenario {scenario}", []).append(probe)
-    return {name: held for name, held in found.items() if held}
+    return {name: each for name, each in found.items() if each}
 
 
-def levels(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-    """The ids of the probes of each level of memory that is asked for: `level factual`, `level reflective`."""
-    by_level = {
-        level: frozenset(one.probe_id for one in probes if kind(one.category or "").level == level)
-        for level in LEVELS
+def level_slices(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
+    """Return the ids of the probes of each level of memory: `level factual`, `level reflective`."""
+    return {
+        name: frozenset(each.probe_id for each in held)
+        for name, held in probe_slices(probes).items()
+        if name.startswith("level ")
     }
-    return {f"level {level}": held for level, held in by_level.items() if held}

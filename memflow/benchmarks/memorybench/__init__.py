@@ -22,18 +22,22 @@ domain's parameter `protocol` has the others.
     scripted.py                 handlers of the scripted chat
 """
 
-from typing import TYPE_CHECKING, Any
+from memflow.benchmarks.memorybench.datasets import DATASETS
+from memflow.benchmarks.memorybench.domains import DOMAINS
+from memflow.benchmarks.spec import BenchmarkSpec
 
-if TYPE_CHECKING:
-    from memflow.benchmarks.memorybench.benchmark import MemoryBench
-
-__all__ = ["MemoryBench"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the benchmark's class on first use: its domains are listed by every command, its code is not needed."""
-    if name != "MemoryBench":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from memflow.benchmarks.memorybench.benchmark import MemoryBench  # noqa: PLC0415
-
-    return MemoryBench
+SPEC = BenchmarkSpec(
+    name="memorybench",
+    title="MemoryBench",
+    domains=DOMAINS,
+    datasets=DATASETS,
+    implementation=f"{__name__}.benchmark:MemoryBench",
+    checks=(
+        f"{__name__}.checks:EXPECTED",
+        f"{__name__}.played:EXPECTED",
+    ),
+    views=f"{__name__}.views:VIEWS",
+    plots=f"{__name__}.plots:PLOTS",
+    unit="test questions",
+    demo="memorybench_demo",
+)

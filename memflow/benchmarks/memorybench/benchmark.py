@@ -18,15 +18,17 @@ from memflow.benchmarks.memorybench import (
     scoring,
     scripted,
     selection,
+    training,
     turns,
 )
 from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.metrics import METRICS
 from memflow.benchmarks.memorybench.scorers.registry import needs_of, prompts_of
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS as JUDGING
 from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
-from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY
 from memflow.benchmarks.memorybench.users import reactions
 from memflow.benchmarks.memorybench.users.scripted import HANDLERS as USING
+from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -34,6 +36,7 @@ from memflow.memories.memory import Recall, Tools
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, GoldLabel, PlayedRound, Probe, Record, Reply, Score, Turn, Verdict
 from memflow.run.play import Episode, PlayedEpisode, Replier
+from memflow.scoring.metric import Metric
 
 
 class MemoryBench(Benchmark):
@@ -41,6 +44,7 @@ class MemoryBench(Benchmark):
 
     name = "memorybench"
     aggregates_in_sql = True
+    training_actions = ("like", "copy")
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return load.read(dataset, files)
@@ -58,7 +62,7 @@ class MemoryBench(Benchmark):
         states: States,
         turns: Sequence[Turn],
         simulator: Chat,
-        keys: Sequence[GoldLabel] = (),
+        gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         return protocols.asked(domain, probes.probes(domain.name, selection.select(domain, records)))
 
@@ -97,25 +101,29 @@ class MemoryBench(Benchmark):
         """On-policy, the model; its words are those of each dialogue's own question."""
         return onpolicy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
 
-    def question(self, domain: Domain, probe: Probe, recall: Recall, told: str | None) -> Question:
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         """The query is the bare question, or the whole prompt without notes where the domain's `query` says so."""
-        prompt, fields = question.put(probe, recall.notes if told is None else told)
+        prompt, fields = question.put(probe, recall.notes if gold_context is None else gold_context)
         return Question(prompt, fields, question.query(probe, parameters_of(domain).query == "prompt"))
 
     def parse(self, probe: Probe, value: Any) -> str:
         return question.written(value)
 
     async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], instruments: MetricBackends
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
-        return await make_verdicts(domain, probes, replies, instruments)
+        return await make_verdicts(domain, probes, replies, backends)
 
-    def scores(self, domain: Domain, measured: AssistantResults) -> list[Score]:
-        return scoring.figures(domain, measured)
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        return scoring.make_scores(domain, results)
 
-    def headline(self, metric: str) -> bool:
-        """What scores cases, and all of it on one scale; measures of a case beside its score do not."""
-        return metric in PRIMARY or metric in scoring.SCALES
+    def metrics(self) -> Sequence[Metric]:
+        return METRICS
+
+    def training_set(
+        self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action
+    ) -> TrainingSet:
+        return training.training(feedback, probes, action)
 
     def handlers(self) -> dict[str, Handler]:
         return {**scripted.handlers(), **USING, **JUDGING}

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from memflow.benchmarks.datasets import DATASETS
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memorybench.datasets import DATASETS
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 
 DEMO = Domain(
@@ -38,7 +38,8 @@ _DEMO = {"stepwise": {"batch": 8}, "onpolicy": {"batch": 8, "steps": 3}}
 
 
 def _partitions() -> Iterator[Domain]:
-    published = [task for task in TASKS.values() if task.name in DATASETS and not DATASETS[task.name].ships]
+    names = {dataset.name for dataset in DATASETS if not dataset.ships}
+    published = [task for task in TASKS.values() if task.name in names]
     for partition, words in (FIELDS | FORMATS).items():
         yield Domain(
             f"memorybench_{partition.lower()}",

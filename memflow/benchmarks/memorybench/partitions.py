@@ -1,7 +1,7 @@
-"""Scores by partition (paper, Tables 10 and 11): the leaderboard's min-max and z scores, a cell per memory and domain.
+"""Scores by partition (paper, Tables 10 and 11): min-max and z scores, a cell per assistant and domain.
 
-A partition is one of the paper's domains or task formats. Here are the domains that are one, off-policy, and learn from
-whole dialogues; what is drawn of them is plots.py.
+A partition is one of the paper's domains or task formats. Domains that are one are off-policy and learn from whole
+dialogues. Plots of the cells are plots.py.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,13 +13,13 @@ from memflow.records import Score
 
 SCALES = ("min_max", "z_score")
 MICRO, MACRO = "all", "macro"
-"""Slices: every case, or every data set, as heavy as another."""
+"""Slices: equal weight per case, or per data set."""
 NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What an assistant scores in a domain that is a partition; a figure is null where there is none."""
+    """The scores of an assistant in a domain that is a partition; None where there is none."""
 
     partition: str
     domain: str
@@ -29,19 +29,19 @@ class Cell:
 
     @property
     def reason(self) -> str | None:
-        """Why a figure has no value."""
+        """Return why a score has no value; None where both have one."""
         if self.min_max is None or self.z_score is None:
             return NOT_MEASURED
-        lacking = [figure for figure in (self.min_max, self.z_score) if figure.value is None]
-        return lacking[0].reason or "no reason given" if lacking else None
+        missing = [score for score in (self.min_max, self.z_score) if score.value is None]
+        return missing[0].reason or "no reason given" if missing else None
 
     @property
     def scripted(self) -> bool:
-        return any(figure is not None and figure.scripted for figure in (self.min_max, self.z_score))
+        return any(score is not None and score.scripted for score in (self.min_max, self.z_score))
 
 
 def partitions(domains: Iterable[Domain]) -> list[Domain]:
-    """Those of `domains` that are partitions, in their order."""
+    """Return the domains that are partitions, in their order."""
     return [domain for domain in domains if domain.benchmark == "memorybench" and _is_one(domain)]
 
 
@@ -52,17 +52,17 @@ def _is_one(domain: Domain) -> bool:
 
 
 def cells(
-    figures: Iterable[Score], domains: Sequence[Domain], *, variant: str = "standard", slice_: str = MICRO
+    scores: Iterable[Score], domains: Sequence[Domain], *, variant: str = "standard", slice_: str = MICRO
 ) -> list[Cell]:
-    """A cell for each assistant of any of `domains`, in each of them."""
+    """Return a cell for each assistant in each of `domains`."""
     names = {domain.name for domain in domains}
     held = {
-        (figure.domain, figure.assistant, figure.metric): figure
-        for figure in figures
-        if figure.domain in names
-        and figure.metric in SCALES
-        and figure.variant == variant
-        and (figure.slice == slice_ or (figure.value is None and figure.slice == MICRO))
+        (score.domain, score.assistant, score.metric): score
+        for score in scores
+        if score.domain in names
+        and score.metric in SCALES
+        and score.variant == variant
+        and (score.slice == slice_ or (score.value is None and score.slice == MICRO))
     }
     assistants = sorted({assistant for _, assistant, _ in held})
     return [

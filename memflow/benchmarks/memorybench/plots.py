@@ -1,5 +1,6 @@
-"""What MemoryBench's paper plots beyond curves over checkpoints: times (Score 4), scores by partition, noise (Figures
-13 and 14), as plain data. Curves over steps are memflow/plots/charts.py's.
+"""MemoryBench's pictures: times (figure 4), scores by partition, and noise (figures 13 and 14).
+
+Curves over steps are memflow/plots/charts.py's.
 """
 
 import json
@@ -7,8 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import parameters_of
-from memflow.benchmarks.memorybench.partitions import Cell
+from memflow.benchmarks.memorybench.domains import FORMATS
+from memflow.benchmarks.memorybench.partitions import Cell, cells, partitions
 from memflow.benchmarks.memorybench.times import Times
+from memflow.benchmarks.memorybench.views.times import measured_domains, measured_times
+from memflow.benchmarks.views import Pictures, Plots, Reader
 from memflow.plots.charts import intervals, resting
 from memflow.plots.shapes import Bars, Chart, Columns, Curve, Panel, Point, best_first
 from memflow.records import Score
@@ -162,3 +166,29 @@ def _point(at: float, figure: Score) -> Point:
 def _range(numbers: Sequence[int]) -> str:
     low, high = min(numbers), max(numbers)
     return str(low) if low == high else f"{low} to {high}"
+
+
+def _times(reader: Reader, names: Sequence[str], title: str) -> Pictures:
+    bars = time_bars(
+        measured_times(reader, [one for one in measured_domains(reader) if one.name in names]), title
+    )
+    return {} if bars is None else {"times": bars}
+
+
+def _of_domain(reader: Reader, domain: str) -> Pictures:
+    return _times(reader, [domain], f"Time consumption, {domain}")
+
+
+def _over_domains(reader: Reader) -> Pictures:
+    scores = reader.scores()
+    domains = reader.domains(dict.fromkeys(score.domain for score in scores))
+    columns = partition_columns(cells(scores, partitions(domains)))
+    formats = [one.name for one in partitions(domains) if parameters_of(one).partition in FORMATS]
+    return {
+        **({} if columns is None else {"partitions": columns}),
+        **_times(reader, formats, "Time consumption by task format"),
+        **noise_charts(scores, domains),
+    }
+
+
+PLOTS = Plots(_of_domain, _over_domains)

@@ -1,8 +1,8 @@
-"""How long memories take (paper, A.3.8: Table 19 and Score 4): transcripts and replies -> seconds per case, by format.
+"""Time consumption (paper, A.3.8: Table 19 and Figure 4): seconds per case, by task format.
 
-Memory time is what writing a training dialogue takes, predict time what a test case takes from its question to its
-answer: recalling, and the model's answer. Models count with their recorded seconds, a memory's own computing as it was
-measured (memflow/run/timing.py); waiting counts as neither. What writing a corpus takes stands apart, as in the paper.
+Memory time is that of writing a training dialogue; predict time that of recalling for a test case and answering it.
+Models count with their recorded seconds, the memory's own computing as measured, and waiting not at all. The time of
+writing a corpus is separate, as in the paper.
 """
 
 import math
@@ -18,11 +18,10 @@ from memflow.records import Probe, Reply, TranscriptMessage, Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """The seconds of one assistant in one domain, for the tasks of one format; null where nothing was measured.
+    """The mean seconds of one assistant in one domain, for the tasks of one format; None where nothing was measured.
 
-    `memory_s` are means over `dialogues`, `corpus_s` over `corpora`, `predict_s` over `cases`. Of memory time,
-    `memory_own_s` is the memory's own computing; of predict time, `recall_s` is recalling and `recall_own_s` the
-    memory's own computing in that.
+    `memory_s` is over `dialogues`, `corpus_s` over `corpora`, `predict_s` over `cases`. `memory_own_s` and
+    `recall_own_s` are the memory's own computing in memory time and in recalling (`recall_s`).
     """
 
     domain: str
@@ -50,7 +49,7 @@ def times_of(
     *,
     scripted: bool,
 ) -> list[Times]:
-    """The times of an assistant by task format, in the paper's order; formats that the domain lacks are left out."""
+    """Return the times of an assistant by task format, in the paper's order, without formats that the domain lacks."""
     formats = {probe.probe_id: task(probe.dataset).format for probe in probes}
     dialogues, corpora = _written(said, turns)
     corpus_formats = {
@@ -61,9 +60,9 @@ def times_of(
     for name in FORMATS:
         if name not in formats.values():
             continue
-        written = [took for case, took in dialogues if formats.get(case) == name]
-        given = [took for corpus, took in corpora.items() if corpus_formats.get(corpus) == name]
-        asked = [took for took in answered if took is not None and formats.get(took[0]) == name]
+        written = [seconds for case, seconds in dialogues if formats.get(case) == name]
+        given = [seconds for corpus, seconds in corpora.items() if corpus_formats.get(corpus) == name]
+        asked = [seconds for seconds in answered if seconds is not None and formats.get(seconds[0]) == name]
         found.append(
             Times(
                 domain=domain,
@@ -87,7 +86,7 @@ def times_of(
 def _written(
     said: Iterable[TranscriptMessage], turns: Iterable[Turn]
 ) -> tuple[list[tuple[str, tuple[float, float]]], Mapping[str, float]]:
-    """The seconds of models and of the memory itself for each dialogue, with its case; and all of each corpus."""
+    """Return the seconds of models and memory for each dialogue, with its case, and the total of each corpus."""
     corpus_of = {turn.message_id: turn.episode_id for turn in turns}
     dialogues: list[tuple[str, tuple[float, float]]] = []
     corpora: dict[str, float] = {}
@@ -104,7 +103,7 @@ def _written(
 
 
 def _answered(reply: Reply) -> tuple[str, float, float, float] | None:
-    """The probe, and the seconds of models and memory to recall, and of the answer; None where there are none."""
+    """Return the probe id and the seconds of models, memory and answer; None where they were not measured."""
     if reply.models_s is None or reply.own_s is None or reply.latency_s is None:
         return None
     return reply.probe_id, reply.models_s, reply.own_s, reply.latency_s

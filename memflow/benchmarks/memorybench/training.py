@@ -6,87 +6,16 @@ the answer that its user pressed on. Words of feedback are no part of it. Traini
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from memflow.benchmarks.memorybench.question import put
-from memflow.chat.requests import ChatMessage
+from memflow.benchmarks.training import Action, Example, LeftOut, TrainingSet
 from memflow.errors import BadInput
-from memflow.fingerprint import digest
 from memflow.records import FeedbackRound, Probe
 
-Action = Literal["like", "copy"]
 TRAIN = "train"
 
 
-@dataclass(frozen=True, slots=True)
-class Lora:
-    """How an adapter is trained. The defaults are the paper's, but for `targets` and `seed`, on which it is silent."""
-
-    rank: int = 8
-    alpha: int = 32
-    dropout: float = 0.05
-    learning_rate: float = 1e-4
-    epochs: int = 5
-    batch: int = 4
-    """Examples a step; gradients are not accumulated over several."""
-    length: int = 8192
-    """Tokens of request and answer together; what is beyond is cut off, at the end."""
-    targets: str = "all-linear"
-    """The modules that are adapted: every linear one but the output layer, or names, comma-separated."""
-    seed: int = 42
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One request and the answer that is to be learned."""
-
-    case_id: str
-    dataset: str
-    request: tuple[ChatMessage, ...]
-    answer: str
-
-    def written(self) -> dict[str, object]:
-        """As TRL takes a conversation of which the completion alone is learned."""
-        return {
-            "case_id": self.case_id,
-            "prompt": [{"role": said.role, "content": said.content} for said in self.request],
-            "completion": [{"role": "assistant", "content": self.answer}],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A case whose first answer was pressed on, and why it is no example all the same."""
-
-    case_id: str
-    dataset: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Training:
-    """Examples in the order of their case ids, and what happened to the other first answers."""
-
-    action: Action
-    examples: tuple[Example, ...]
-    left_out: tuple[LeftOut, ...]
-    first_answers: Mapping[str, int]
-    """First answers by data set, pressed on or not."""
-
-    @property
-    def digest(self) -> str:
-        """Digest of requests and answers: two trainings on the same data share it."""
-        return digest([example.written() for example in self.examples])
-
-    def counts(self) -> list[tuple[str, int, int, int]]:
-        """By data set: first answers, examples, left out."""
-        taken = Counter(example.dataset for example in self.examples)
-        lost = Counter(each.dataset for each in self.left_out)
-        return [(name, n, taken[name], lost[name]) for name, n in self.first_answers.items()]
-
-
-def training(rows: Iterable[FeedbackRound], probes: Sequence[Probe], action: Action) -> Training:
+def training(rows: Iterable[FeedbackRound], probes: Sequence[Probe], action: Action) -> TrainingSet:
     """The examples of a domain, whatever the order of `rows`; they hold no case twice.
 
     Raises BadInput where a case is asked twice, or is a test case: then the table is not feedback's.
@@ -107,7 +36,7 @@ def training(rows: Iterable[FeedbackRound], probes: Sequence[Probe], action: Act
         prompt, fields = put(probe, "")
         examples.append(Example(row.case_id, row.dataset, prompt.render(fields), row.answer))
     first_answers = Counter(row.dataset for row in firsts)
-    return Training(action, tuple(examples), tuple(left_out), dict(sorted(first_answers.items())))
+    return TrainingSet(action, tuple(examples), tuple(left_out), dict(sorted(first_answers.items())))
 
 
 def _refuse(firsts: Sequence[FeedbackRound], asked: Mapping[str, Probe]) -> None:

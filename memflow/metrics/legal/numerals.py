@@ -37,7 +37,7 @@ def parse_numeral(numeral: str) -> int:
     plain = _COMMA.sub("", numeral)
     parts = _PART.findall(plain)
     if not parts or "".join(parts) != plain:
-        raise BadInput(f"{numeral!r} is no numeral")
+        raise BadInput(f"{numeral!r} is not a numeral")
     if _SPELT.fullmatch(plain):
         return int("".join(str(_DIGITS[character]) for character in plain))
     whole = group = Decimal(0)

@@ -42,7 +42,7 @@ def read_judgment(document: str, variant: Variant = "standard") -> JudgmentConte
             published.fine(document),
         )
     if variant != "standard":
-        raise BadSettings(f"a judgment has no reading {variant!r}; it has 'standard' and 'published_code'")
+        raise BadSettings(f"judgments have no variant {variant!r}; use 'standard' and 'published_code'")
     parts = split_sections(document)
     people = parse_sentences(parts.judgment)
     convicted = frozenset(charge for person in people for charge in person.charges)

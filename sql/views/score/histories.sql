@@ -42,9 +42,8 @@ valued AS (
         probes.checkpoint,
         probes.opens,
         CASE
-            WHEN ranges.metric IS NULL THEN verdicts.value
-            WHEN isfinite(ranges.high - ranges.low)
-                THEN (verdicts.value - ranges.low) / (ranges.high - ranges.low)
+            WHEN metrics.metric IS NULL THEN verdicts.value
+            ELSE (verdicts.value - metrics.low) / (metrics.high - metrics.low)
         END AS value
     FROM score.verdicts AS verdicts
     INNER JOIN question.probes AS probes
@@ -52,7 +51,7 @@ valued AS (
             verdicts.domain = probes.domain
             AND verdicts.probe_id = probes.probe_id
             AND verdicts.metric = probes.metric
-    LEFT JOIN score.ranges AS ranges ON split_part(verdicts.metric, '[', 1) = ranges.metric
+    LEFT JOIN score.metrics AS metrics ON split_part(verdicts.metric, '[', 1) = metrics.metric
     WHERE probes.question_id IS NOT NULL AND probes.split = 'test' AND verdicts.variant = 'standard'
 ),
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.datasets import DATASETS
+from memflow.benchmarks import registry
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.tv_scripts import Utterance, entries, pickled, scripts, utterances
 from memflow.errors import BadInput
 
 
 def file(content: bytes) -> File:
-    return File(DATASETS["dialsim_friends"], "dialsim/friends_dialsim.pickle", content)
+    return File(registry.datasets()["dialsim_friends"], "dialsim/friends_dialsim.pickle", content)
 
 
 def test_a_line_without_a_speaker_goes_on_with_the_one_before():

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+import factories
 import pytest
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply, Score, Verdict
@@ -16,37 +17,17 @@ DOMAIN = find("membench_memdaily")
 
 def probe(number: int, category: str = "simple", scenario: str = "roles", gold: int = 1) -> Probe:
     episode = f"observation/{category}/{scenario}/{number}"
-    return Probe(
-        domain=DOMAIN.name,
-        probe_id=f"{episode}/q0",
-        episode_id=episode,
-        checkpoint=0,
-        kind="choice",
-        dataset="memdaily",
-        category=category,
-        metric="accuracy",
-        question="Who?",
-        options=["Ann", "Bob", "Cem", "Dee"],
-        variables=[],
-        gold=str(gold),
-        revealed="",
-        evidence=[],
-    )
+    return factories.probe(
+        domain=DOMAIN.name, probe_id=f"{episode}/q0", episode_id=episode, dataset="memdaily", category=category,
+        options=["Ann", "Bob", "Cem", "Dee"], gold=str(gold),
+    )  # fmt: skip
 
 
 def reply(to: Probe, parsed: str | None, text: str | None = "said", reason: str | None = None) -> Reply:
-    return Reply(
-        domain=to.domain,
-        assistant="m",
-        probe_id=to.probe_id,
-        episode_id=to.episode_id,
-        checkpoint=0,
-        text=text,
-        parsed=parsed,
-        recalled=[],
-        recalled_sources=[],
+    return factories.reply(
+        domain=to.domain, assistant="m", probe_id=to.probe_id, episode_id=to.episode_id, text=text, parsed=parsed,
         reason=reason,
-    )
+    )  # fmt: skip
 
 
 def figures(probes: list[Probe], verdicts: list[Verdict]) -> dict[tuple[str, str], Score]:
@@ -125,6 +106,6 @@ def test_a_figure_needs_nine_verdicts_in_ten_of_what_was_to_be_asked():
     given = [reply(one, "1") for one in asked[:8]]
     short = figures(asked, choice_verdicts(DOMAIN, asked, given))["accuracy", "all"]
     assert short.value is None
-    assert (short.reason or "").startswith("8 of 10 probes have a verdict; a figure needs 90%")
+    assert (short.reason or "").startswith("8 of 10 probes have a value; a score needs 90%")
     sound = [replace(one, reason="no") if at > 7 else one for at, one in enumerate(asked)]
     assert figures(sound, choice_verdicts(DOMAIN, sound, given))["accuracy", "all"].value == 1.0

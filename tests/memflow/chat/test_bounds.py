@@ -1,4 +1,4 @@
-"""bounds.py: every place without a bound is named."""
+"""Unbounded places of output types are named."""
 
 from typing import Annotated, Literal
 

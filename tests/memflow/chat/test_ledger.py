@@ -1,4 +1,4 @@
-"""ledger.py: nothing is asked twice, and the end of one who asks is not the end of those who wait."""
+"""The ledgered chat: each request is sent once, and a cancellation affects no other request."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""requests.py: what the digest of a request rests on."""
+"""The digest of a request."""
 
 from dataclasses import replace
 

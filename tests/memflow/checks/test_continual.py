@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import factories
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,10 +17,7 @@ from memflow.records import Score
 
 BALANCED, BOUND = (each.rule for each in EXPECTED)
 assert isinstance(BALANCED, Together) and isinstance(BOUND, Together)
-FIGURE = Score(
-    domain="d", assistant="rag", memory="rag", model="m", metric="accuracy", n=4, n_episodes=2, coverage=1.0,
-    simulator="s", scripted=False,
-)  # fmt: skip
+FIGURE = factories.score(assistant="rag", memory="rag", n=4, n_episodes=2)
 WORKED = [[0, 1, 1, 1, 1], [1, 0, 0, 1, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [1, 1, 0, 1, 1]]
 
 

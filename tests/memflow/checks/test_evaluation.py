@@ -13,12 +13,12 @@ from memflow.benchmarks.memorybench import checks as memorybench
 from memflow.benchmarks.memorybench import played
 from memflow.checks.evaluation import check_rows, combined
 from memflow.checks.expectations import (
-    EXPECTATIONS,
     Covers,
     Each,
     Expectation,
     OneOf,
     Together,
+    all_expectations,
     continual,
     expectations_of,
 )
@@ -33,7 +33,7 @@ def outcomes(world, table):
 
 
 def test_sentences_are_names_and_once_to_a_table():
-    named = [(each.table, each.name) for each in EXPECTATIONS]
+    named = [(each.table, each.name) for each in all_expectations()]
     assert len(named) == len(set(named))
     assert all(name.isidentifier() and name == name.lower() for _, name in named)
     assert {table for table, _ in named} == set(TABLES)
@@ -51,8 +51,10 @@ def test_valid_rows_pass_the_rules_of_their_benchmark(table):
 def test_no_rule_of_another_benchmark_is_evaluated(name):
     domain = find(name)
     world = valid_rows()
-    found = check_rows("question.probes", world["question.probes"], EXPECTATIONS, world.__getitem__, domain)
-    benchmarks = {each.name: each.benchmark for each in EXPECTATIONS}
+    found = check_rows(
+        "question.probes", world["question.probes"], all_expectations(), world.__getitem__, domain
+    )
+    benchmarks = {each.name: each.benchmark for each in all_expectations()}
     assert {benchmarks[each.name] for each in found} == {None, domain.benchmark}
 
 
@@ -171,7 +173,7 @@ def test_every_rule_of_one_table_has_a_fault_that_it_finds():
         ("answer.replies", "every_probe_has_a_reply"),
         ("score.verdicts", "every_reply_has_a_verdict"),
     }
-    named = {(each.table, each.name) for each in EXPECTATIONS}
+    named = {(each.table, each.name) for each in all_expectations()}
     assert {
         (table, name)
         for table, name in named
@@ -305,7 +307,7 @@ def test_a_rule_that_raises_while_it_selects_rows_fails_and_names_the_row():
 def test_a_rule_that_depends_on_the_domain_asks_for_it():
     world = valid_rows()
     with pytest.raises(BadInput, match="depends on the domain; name the domain to check"):
-        check_rows("question.probes", world["question.probes"], EXPECTATIONS, world.__getitem__)
+        check_rows("question.probes", world["question.probes"], all_expectations(), world.__getitem__)
 
 
 def test_results_of_partitions_are_added_up_by_rule():

@@ -3,9 +3,9 @@
 import json
 from dataclasses import replace
 
+import factories
 import pytest
 
-from memflow.records import Score
 from resources.lake import Lake
 from resources.settings import load
 
@@ -16,9 +16,9 @@ NONE = "accuracy does not fall for good within 12,345 tokens"
 @pytest.fixture
 def measured(empty):
     """A home in which `recent_6` falls at 4,096 tokens, and `full` does not."""
-    knee = Score(
-        domain=DOMAIN, assistant="recent_6", memory="recent_6", model="m", metric="capacity", value=4096.0,
-        low=3950.0, high=4200.0, n=900, n_episodes=30, coverage=1.0, simulator="s", scripted=True,
+    knee = factories.score(
+        domain=DOMAIN, assistant="recent_6", memory="recent_6", metric="capacity", value=4096.0, low=3950.0,
+        high=4200.0, n=900, n_episodes=30, scripted=True,
     )  # fmt: skip
     none = replace(knee, assistant="full", value=None, low=None, high=None, reason=NONE)
     accuracy = replace(knee, metric="accuracy", value=0.9, low=0.8, high=1.0)
@@ -61,7 +61,7 @@ def test_the_knee_is_shown_or_that_there_is_none(measured) -> None:
 
 def test_where_none_was_measured_it_says_so(measured, tmp_path) -> None:
     wrong = measured("show", "capacity", "--domain", "membench_memdaily")
-    assert wrong.exit_code == 1 and f"it was in {DOMAIN}" in wrong.stderr
+    assert wrong.exit_code == 1 and f"it was measured in {DOMAIN}" in wrong.stderr
 
 
 def test_in_a_home_without_capacity_it_says_which_domains_measure_it(empty) -> None:

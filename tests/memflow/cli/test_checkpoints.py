@@ -67,7 +67,7 @@ def test_the_four_tables_say_how_answers_change(measured) -> None:
     stability = found["over all checkpoints"]
     assert stability["full"][::3] == ["0.500", "0.250", "0.083", "-0.250", "-0.250", "-0.250"]
     assert stability["none"][::3] == ["0.500", "0.500", "0.000", "0.000", "0.000", "0.000"]
-    assert "* its interval reaches down to a floor" in result.stdout
+    assert "* the interval includes a floor" in result.stdout
     assert "scripted, not a language model" in result.stdout and "Full Memory" not in result.stdout
 
 
@@ -126,7 +126,7 @@ def test_programs_get_rows_of_ours_and_of_the_papers(measured) -> None:
 
 def test_a_domain_without_checkpoints_is_refused_and_so_is_an_empty_home(measured, tmp_path) -> None:
     result = measured("show", "checkpoints", "--domain", "membench_memdaily")
-    assert result.exit_code == 1 and f"there are {DEMO}, {OURS}, {OTHER}" in result.stderr
+    assert result.exit_code == 1 and f"measured: {DEMO}, {OURS}, {OTHER}" in result.stderr
 
 
 def test_an_empty_home_says_what_measures_some(empty) -> None:

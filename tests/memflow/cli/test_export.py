@@ -94,7 +94,7 @@ def test_a_run_is_written_whole_and_never_over_another(empty, tmp_path: Path) ->
         }
     ]
     again = empty("export", "transcript", "amemgym_demo", "full", str(file))
-    assert again.exit_code == 1 and "run.jsonl is there already; --force writes over it" in again.stderr
+    assert again.exit_code == 1 and "run.jsonl exists; --force overwrites it" in again.stderr
     forced = empty("export", "transcript", "amemgym_demo", "full", str(file), "--force")
     assert forced.exit_code == 0 and "3 messages of 1 episodes, 1 sessions cut short" in forced.stdout
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ""] == ["run.jsonl"]
@@ -114,7 +114,7 @@ def test_a_place_that_cannot_be_written_is_said(empty, tmp_path: Path) -> None:
         (("amemgym_demo", "amemgym_demo"), "amemgym_demo is not played off-policy"),
         (
             ("amemgym_demo", "amemgym_demo", "--assistant", "mem0"),
-            "was not measured with 'mem0'; it was with awi",
+            "was not measured with 'mem0', but with awi",
         ),
     ],
 )
@@ -127,4 +127,4 @@ def test_policies_on_regenerated_probes_are_refused(measured, tmp_path: Path) ->
     home = replace(measured, folder=shutil.copytree(measured.folder, tmp_path / "home"))
     Lake(home.folder / "lake").write("question.probes", "amemgym_demo", [], fingerprint="test")
     result = home("show", "policies", "amemgym_demo", "amemgym_demo")
-    assert result.exit_code == 1 and "measured on probes that have been made anew since" in result.stderr
+    assert result.exit_code == 1 and "measured on probes that were regenerated since" in result.stderr

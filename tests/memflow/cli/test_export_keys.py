@@ -27,7 +27,10 @@ def lake(empty):
     records = benchmark.records(dataset(source), Library(None).paths(dataset(source)))
     held.write("raw.records", source, records, fingerprint="test")
     held.write(
-        "question.keys", DOMAIN, asyncio.run(benchmark.keys(domain, records, [], None)), fingerprint="test"
+        "question.keys",
+        DOMAIN,
+        asyncio.run(benchmark.gold_labels(domain, records, [], None)),
+        fingerprint="test",
     )
     return held
 
@@ -53,7 +56,7 @@ def test_keys_are_written_and_imported_by_a_domain_of_ones_own(empty, lake) -> N
     records = [
         row for name in domain.datasets for row in benchmark.records(known[name], library.paths(known[name]))
     ]
-    keys = asyncio.run(benchmark.keys(domain, records, [], None))
+    keys = asyncio.run(benchmark.gold_labels(domain, records, [], None))
     assert [(key.question_id, key.checkpoint, key.visible, key.answer) for key in keys] == [
         (key.question_id, key.checkpoint, key.visible, key.answer)
         for key in lake.read("question.keys", DOMAIN)
@@ -71,18 +74,18 @@ def test_a_scripted_hand_is_called_so_and_what_is_left_out_is_told(empty, lake) 
     ]
     lake.write("question.keys", DOMAIN, keys, fingerprint="test")
     result = empty("export", "keys", DOMAIN, "keys.jsonl")
-    assert "the keys of 21 questions of comem_demo are in keys.jsonl" in result.stdout
+    assert "the gold labels of 21 questions of comem_demo" in result.stdout
     assert "gone" in result.stdout
     line = json.loads(Path("keys.jsonl").read_text(encoding="utf-8").splitlines()[1])
     assert line["keys"][0]["grounds"] == [{"hand": "verifier", "model": LABEL}]
     again = empty("export", "keys", DOMAIN, "keys.jsonl")
-    assert again.exit_code == 1 and "keys.jsonl is there already; --force writes over it" in again.stderr
+    assert again.exit_code == 1 and "keys.jsonl exists; --force overwrites it" in again.stderr
 
 
 @pytest.mark.parametrize(
     ("domain", "why"),
     [
-        ("amemgym_demo", "keys are CoMem's alone"),
+        ("amemgym_demo", "is for domains of CoMem"),
         ("comem_other", "no domain 'comem_other'"),
         ("comem_amemgym", "materialize the asset question/keys"),
     ],

@@ -69,7 +69,7 @@ def test_a_file_that_is_there_is_left_alone(users) -> None:
     home, _ = users
     Path("users.json").write_text("mine", encoding="utf-8")
     refused = home("export", "users", DOMAIN, "users.json")
-    assert refused.exit_code == 1 and "--force writes over it" in refused.stderr
+    assert refused.exit_code == 1 and "--force overwrites it" in refused.stderr
     assert Path("users.json").read_text(encoding="utf-8") == "mine"
     assert home("export", "users", DOMAIN, "users.json", "--force").exit_code == 0
     assert len(json.loads(Path("users.json").read_text(encoding="utf-8"))) == 3
@@ -91,7 +91,7 @@ def test_what_is_left_out_is_named(users) -> None:
 @pytest.mark.parametrize(
     ("domain", "file", "why"),
     [
-        ("memorybench_demo", "users.json", "for AMemGym alone"),
+        ("memorybench_demo", "users.json", "is for domains of AMemGym"),
         ("amemgym_other", "users.json", "no domain 'amemgym_other'"),
         ("amemgym_base", "users.json", "materialize the asset state/profiles"),
         (DOMAIN, "nowhere/users.json", "cannot be written"),

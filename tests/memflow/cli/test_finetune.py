@@ -160,7 +160,7 @@ def test_without_a_training_environment_it_says_how_to_name_one(taught: Any) -> 
 
 def test_a_domain_whose_users_press_nothing_is_refused(empty: Any) -> None:
     refused = empty("finetune", "amemgym_demo", "--model", "scripted")
-    assert refused.exit_code == 1 and "users press like in MemoryBench alone" in refused.stderr
+    assert refused.exit_code == 1 and "whose users do not like answers" in refused.stderr
 
 
 def test_a_domain_without_feedback_is_refused(empty: Any) -> None:
@@ -175,5 +175,5 @@ def test_doctor_looks_at_the_training_environment_and_the_adapter(empty: Any) ->
         encoding="utf-8",
     )
     found = {row["what"]: row for row in json.loads(empty("doctor", "--format", "json").stdout)}
-    assert found["training"]["state"] == "missing" and "extra sft" in found["training"]["mend"]
+    assert found["training"]["state"] == "missing" and "extra sft" in found["training"]["fix"]
     assert found["model liked"]["state"] == "missing" and "no adapter" in found["model liked"]["found"]

@@ -40,7 +40,7 @@ def annotated(empty):
     [sample] = [dataset(name) for name in domain.datasets]
     records = benchmark.records(sample, Library(None).paths(sample))
     chat = ScriptedChat(handlers(), name=settings.model("scripted").fingerprint())
-    keys = asyncio.run(benchmark.keys(domain, records, [], Annotators(chat, chat)))
+    keys = asyncio.run(benchmark.gold_labels(domain, records, [], Annotators(chat, chat)))
     lake = Lake(settings.lake_root)
     lake.write("raw.records", sample.name, records, fingerprint="test")
     lake.write("question.keys", DOMAIN, keys, fingerprint="test", meta={SCRIPTED: "yes"})
@@ -70,7 +70,7 @@ def test_keys_are_shown_as_text(annotated):
     ("domain", "says"),
     [
         ("amemgym_demo", "amemgym_demo is of amemgym"),
-        (DOMAIN, f"`memflow run --domain {DOMAIN}` makes them"),
+        (DOMAIN, f"`memflow run --domain {DOMAIN}` builds them"),
         ("nowhere", "there is no domain 'nowhere'"),
     ],
 )

@@ -82,17 +82,17 @@ def test_questions_that_are_left_out_are_counted_once_and_it_is_told_why(made):
     Lake(made.folder / "lake").write("question.keys", "mine", keys, fingerprint="t")
     _, found, _ = json.loads(made("show", "made", "--format", "json").stdout)
     assert (found["n"], found["quarantined"], found["left_out"]) == (6, 0, 2)
-    assert "2 questions are left out, as: it is not there" in made("show", "made").stdout
+    assert "2 questions are left out, for example: it is not there" in made("show", "made").stdout
 
 
 def test_a_domain_that_was_never_made_is_said_so(made, empty):
     result = made("show", "made", "--domain", "yours")
-    assert result.exit_code == 1 and "'yours' has not been made yet; there are mine" in result.stderr
+    assert result.exit_code == 1 and "'yours' was not generated yet; generated: mine" in result.stderr
 
 
 def test_where_nothing_was_made_yet_it_says_how(empty):
     result = empty("show", "made")
-    assert result.exit_code == 1 and "no domain has been made yet" in result.stderr
+    assert result.exit_code == 1 and "no domain was generated yet" in result.stderr
 
 
 def test_a_run_ends_with_what_it_lost():
@@ -110,4 +110,4 @@ def test_a_run_ends_with_what_it_lost():
     for part in summary.shown():
         console.print(part)
     said = console.file.getvalue()
-    assert "mine: what could be made" in said and "25%" in said and f"3 x: {LATE}" in said
+    assert "mine: valid rows" in said and "25%" in said and f"3 x: {LATE}" in said

@@ -107,7 +107,7 @@ def test_mechanisms_have_a_line_each_with_all_that_was_measured(board) -> None:
         "– not measured: recall@10 of full; recall of evidence of all; seconds, requests of none, full."
         in result.stdout
     )
-    assert "this may be guessing" in result.stdout and "scripted, not a language model" in result.stdout
+    assert "the answers may be guesses" in result.stdout and "scripted, not a language model" in result.stdout
     assert "reflective" not in result.stdout
 
 
@@ -149,7 +149,7 @@ def test_programs_get_rows_of_ours_and_of_the_papers(board) -> None:
 def test_a_domain_that_was_not_measured_is_refused(board) -> None:
     for command in ("mechanisms", "kinds"):
         result = board("show", command, "--domain", "amemgym_demo")
-        assert result.exit_code == 1 and f"there are {DOMAIN}, {OURS}" in result.stderr
+        assert result.exit_code == 1 and f"measured: {DOMAIN}, {OURS}" in result.stderr
 
 
 def test_an_empty_home_says_what_measures_one(empty) -> None:
@@ -176,7 +176,7 @@ def test_pictures_of_a_domain_and_over_several_are_written(board, tmp_path) -> N
 def test_what_there_is_no_picture_of_is_said(board, empty) -> None:
     result = board("plot", "membench", "--metric", "beauty")
     assert (
-        result.exit_code == 1 and "several domains of membench; there are factual_mechanisms" in result.stderr
+        result.exit_code == 1 and "no membench picture 'beauty'. Known: factual_mechanisms" in result.stderr
     )
     result = board("plot", DOMAIN, "--metric", "beauty")
     assert result.exit_code == 1 and "no figure of beauty by period" in result.stderr

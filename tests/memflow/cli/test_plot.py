@@ -33,9 +33,9 @@ def test_without_matplotlib_it_says_what_to_install(measured, tmp_path, monkeypa
 
 def test_what_cannot_be_drawn_is_said(measured, empty) -> None:
     for arguments, said in (
-        (("beauty",), "no domain 'beauty'; it has amemgym_demo"),
+        (("beauty",), "no domain 'beauty'. Known: amemgym_demo"),
         (("amemgym_demo", "--metric", "beauty"), "no figure of beauty by period; it has accuracy"),
     ):
         result = measured("plot", *arguments)
         assert result.exit_code == 1 and said in result.stderr
-    assert "it has none" in empty("plot", "amemgym_demo").stderr
+    assert "Known: none" in empty("plot", "amemgym_demo").stderr

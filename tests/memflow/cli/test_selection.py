@@ -95,7 +95,7 @@ def test_the_demo_is_scripted_whatever_the_file_says(file: Path) -> None:
     ("options", "said"),
     [
         ({"url": "http://x/v1"}, "--url needs --model"),
-        ({"demo": True, "model": "large"}, "--demo takes the scripted chat"),
+        ({"demo": True, "model": "large"}, "--demo uses the scripted chat"),
         ({"domains": ["nosuch"]}, "there is no domain 'nosuch'"),
         ({"memories": ["nosuch"]}, "there is no memory 'nosuch'"),
         ({"assistants": ["full@nosuch"]}, "nosuch"),
@@ -130,8 +130,8 @@ def test_a_line_of_the_same_class_gives_its_parameters(file: Path) -> None:
     ("memories", "said"),
     [
         (["shelf:Rag"], "the memory rag has the name of a shipped memory"),
-        (["shelf:Pine", "shelf:PINE"], "shelf:Pine and shelf:PINE would both be called pine"),
-        (["shelf:Taken"], "shelf:Taken would be called taken, which is other:Taken of memflow.toml"),
+        (["shelf:Pine", "shelf:PINE"], "shelf:Pine and shelf:PINE both have the name pine"),
+        (["shelf:Taken"], "shelf:Taken has the name taken, which is other:Taken of memflow.toml"),
         (["shelf:Nothing"], "the memory nothing: shelf:Nothing cannot be imported"),
         ([":Pine"], "is not an import path"),
         (["shelf:"], "is not an import path"),
@@ -146,5 +146,5 @@ def test_what_is_wrong_with_an_import_path_is_said(file: Path, memories: list[st
 def test_annotator_and_verifier_are_named_whatever_the_model(file: Path) -> None:
     roles = selected(file, model="large", verifier="scripted").settings.roles
     assert (roles.annotator, roles.verifier) == ("large", "scripted")
-    with pytest.raises(BadSettings, match=r"leave out --url and --model and .* --verifier"):
+    with pytest.raises(BadSettings, match=r"cannot be combined with --url, --model, .* --verifier"):
         selected(file, demo=True, verifier="large")

@@ -13,9 +13,9 @@ def test_the_leaderboard_has_values_denominators_and_the_label(measured) -> None
     assert "oracle" in shown and "1.000" in shown and "100%" in shown
     told = json.loads(measured("show", "leaderboard", "--metric", "accuracy", "--format", "json").stdout)
     assert told["label"] == LABEL
-    values = {figure["assistant"]: figure["value"] for figure in told["figures"]}
+    values = {figure["assistant"]: figure["value"] for figure in told["scores"]}
     assert values["oracle"] == 1.0 > values["none"]
-    assert {figure["slice"] for figure in told["figures"]} == {"all"}
+    assert {figure["slice"] for figure in told["scores"]} == {"all"}
 
 
 def test_beside_the_board_stands_what_becomes_of_evidence(measured) -> None:
@@ -26,7 +26,7 @@ def test_beside_the_board_stands_what_becomes_of_evidence(measured) -> None:
     assert full[1] == "1.000" and full[-1] == "100,000"  # recall of evidence, and the budget of its terms
     [none] = [line for line in shown.partition("By evidence")[2].splitlines() if line.startswith("none")]
     assert "recalls nothing" in none
-    told = json.loads(measured("show", "leaderboard", "--format", "json").stdout)["figures"]
+    told = json.loads(measured("show", "leaderboard", "--format", "json").stdout)["scores"]
     failures = {
         figure["metric"]: figure["value"]
         for figure in told
@@ -93,12 +93,12 @@ def test_prices_come_of_the_settings(measured, tmp_path) -> None:
 
 def test_costs_of_what_was_never_measured(measured) -> None:
     result = measured("show", "costs", "--domain", "beauty")
-    assert result.exit_code == 1 and "no memory has been measured there yet" in result.stderr
+    assert result.exit_code == 1 and "no memory was measured yet" in result.stderr
 
 
 def test_slices_are_shown_when_asked_for(measured) -> None:
     told = json.loads(measured("show", "leaderboard", "--slices", "--format", "json").stdout)
-    assert {"all", "period 0", "period 3"} <= {figure["slice"] for figure in told["figures"]}
+    assert {"all", "period 0", "period 3"} <= {figure["slice"] for figure in told["scores"]}
 
 
 def test_an_unknown_metric_is_said_with_those_there_are(measured) -> None:
@@ -194,3 +194,12 @@ def test_sql_answers_with_plain_rows(measured) -> None:
 def test_sql_changes_nothing(measured) -> None:
     result = measured("sql", "DROP TABLE score.verdicts")
     assert result.exit_code == 1 and "SELECT" in result.stderr
+
+
+def test_metrics_are_listed_with_direction_and_range(empty) -> None:
+    listed = json.loads(empty("show", "metrics", "--format", "json").stdout)
+    metrics = {row["metric"]: row for row in listed["metrics"]}
+    assert (metrics["forgetting"]["direction"], metrics["quality"]["low"]) == ("lower", 1.0)
+    assert listed["unusable"] == []
+    assert "forgetting" in empty("show", "metrics").stdout
+    assert empty("show", "metrics", "--markdown").stdout.startswith("| metric | meaning | better |")

@@ -3,9 +3,10 @@
 import json
 from dataclasses import replace
 
+import factories
 import pytest
 
-from memflow.records import Probe, Reply, Score, TranscriptMessage
+from memflow.records import Probe, Reply, TranscriptMessage
 from resources.lake import Lake
 from resources.settings import load
 
@@ -68,22 +69,10 @@ def timed(empty):
             "memory.transcripts", f"{DOMAIN}/{name}", [line] if seconds else [], fingerprint="test", meta=meta
         )
         lake.write("answer.replies", f"{DOMAIN}/{name}", [reply], fingerprint="test", meta=meta)
-    figure = Score(
-        domain=DOMAIN,
-        assistant="rag",
-        memory="rag",
-        model="m",
-        metric="min_max",
-        value=0.75,
-        low=0.5,
-        high=1.0,
-        deviation=0.125,
-        n=4,
-        n_episodes=1,
-        coverage=1.0,
-        simulator="s",
-        scripted=True,
-    )
+    figure = factories.score(
+        domain=DOMAIN, assistant="rag", memory="rag", metric="min_max", value=0.75, low=0.5, high=1.0,
+        deviation=0.125, n=4, scripted=True,
+    )  # fmt: skip
     lost = replace(
         figure,
         assistant="none",
@@ -120,7 +109,7 @@ def test_partitions_are_shown_with_the_reasons_of_empty_cells(timed) -> None:
     shown = timed("show", "partitions").stdout
     assert "0.750" in shown and "-0.500" in shown and f"No score of none in SiSo: {NOT_READ}." in shown
     pooled = timed("show", "partitions", "--pooled")
-    assert pooled.exit_code == 1 and "no domain that is a partition" in pooled.stderr
+    assert pooled.exit_code == 1 and "no partition of MemoryBench" in pooled.stderr
 
 
 def test_the_deviation_is_shown_by_slices(timed) -> None:
@@ -136,12 +125,12 @@ def test_what_goes_over_several_domains_is_drawn_under_the_benchmarks_name(timed
     assert timed("plot", DOMAIN, "--out", str(tmp_path / "own")).exit_code == 0
     assert {path.stem for path in (tmp_path / "own").iterdir()} == {"times"}
     result = timed("plot", "memorybench", "--metric", "beauty")
-    assert result.exit_code == 1 and "there are partitions, times" in result.stderr
+    assert result.exit_code == 1 and "Known: partitions, times" in result.stderr
 
 
 def test_a_domain_that_was_not_measured_is_refused(timed) -> None:
     result = timed("show", "times", "--domain", "amemgym_demo")
-    assert result.exit_code == 1 and f"there are {DOMAIN}" in result.stderr
+    assert result.exit_code == 1 and f"measured: {DOMAIN}" in result.stderr
 
 
 def test_an_empty_home_says_what_measures_one(empty) -> None:

@@ -1,4 +1,4 @@
-"""What a memory asks at once: answers and failures in the order of the asks."""
+"""Concurrent requests of a memory: answers and failures in request order."""
 
 import asyncio
 from collections.abc import Sequence

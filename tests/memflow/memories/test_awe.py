@@ -1,4 +1,4 @@
-"""AWE: the newest messages only in the buffer, older ones as facts, K of them recalled."""
+"""AWE: newest messages in the buffer, facts of older ones, `k` of them recalled."""
 
 from memory_helpers import give, said
 

@@ -1,4 +1,4 @@
-"""Cutting what leaves a buffer: nothing is lost, order is kept, sources are right, in English and in Chinese."""
+"""Splitting of buffered messages: complete, in order, with correct sources, in English and Chinese."""
 
 from collections.abc import Sequence
 from itertools import pairwise

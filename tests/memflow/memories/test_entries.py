@@ -1,4 +1,4 @@
-"""The store alone: what lives, what changed, and how a moment comes back."""
+"""EntryStore: live entries, changes, and restoring."""
 
 import pytest
 

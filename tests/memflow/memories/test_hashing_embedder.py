@@ -1,4 +1,4 @@
-"""The hashing embedder: unit vectors, the same everywhere, nearer for what is alike."""
+"""The hashing embedder: unit vectors, reproducible, nearer for similar texts."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""BM25 and embedding memories: what their entries are, and what they find."""
+"""BM25 and embedding memories: their entries and search results."""
 
 import pytest
 from hypothesis import given

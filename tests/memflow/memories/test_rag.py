@@ -1,4 +1,4 @@
-"""AMemGym's RAG: the law of its buffer, and the order of what it recalls."""
+"""RAG and its variants: buffer, chunks, budget, and the order of recalls."""
 
 from collections import Counter
 
@@ -156,7 +156,7 @@ async def test_retrieval_ranks_all_messages_without_buffer() -> None:
 
 
 def test_overlap_of_chunk_size_is_rejected() -> None:
-    with pytest.raises(BadSettings, match="chunks of 75 tokens cannot have 75 in common"):
+    with pytest.raises(BadSettings, match="chunks of 75 tokens cannot overlap by 75"):
         memory_factory("rag_chunk_75_75_5", TOOLS)(EntryStore())
 
 

@@ -1,4 +1,4 @@
-"""What is recalled is best first, in every system that searches; what a budget leaves out is still in the ranking."""
+"""Search results are ranked best first in every system, also those that a budget drops."""
 
 import random
 from itertools import pairwise

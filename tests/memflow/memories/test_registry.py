@@ -1,4 +1,4 @@
-"""Names of memories: which there are, what they stand for, and what is refused."""
+"""Names of memories: parsing, configuration, and rejected names."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""BM25 against its formula written out, cosine against all of them, and both after entries went."""
+"""BM25 against its formula, and cosine search against brute force, after additions and retirements."""
 
 import math
 import random

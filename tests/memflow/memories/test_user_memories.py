@@ -1,4 +1,4 @@
-"""A user's own memories: names from classes, entry points, what is no memory, and the code as part of the recipe."""
+"""A user's own memories: names, entry points, rejected classes, and code in the fingerprint."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Messages shown again as they were said, with their dates, within a budget."""
+"""Stored messages as chat turns, with dates, within a budget."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Worked examples by hand and from the literature, and what holds of any ratings."""
+"""Agreement statistics: worked examples from the literature, and invariants."""
 
 import numpy as np
 import pytest
@@ -106,11 +106,11 @@ class TestWhatCannotBe:
         assert gwet_ac1(table(9, 0, 0, 0), YN).value == 1
 
     def test_mismatched_arguments_are_rejected(self):
-        with pytest.raises(BadInput, match="item 1: the label 'perhaps' is none of yes, no"):
+        with pytest.raises(BadInput, match="item 1: the label 'perhaps' is not one of yes, no"):
             gwet_ac1([("yes", "no"), ("perhaps", "no")], YN)
-        with pytest.raises(BadInput, match="two categories at least"):
+        with pytest.raises(BadInput, match="at least two categories"):
             gwet_ac1([("yes", "yes")], ["yes"])
-        with pytest.raises(BadInput, match="of two raters, not of 3"):
+        with pytest.raises(BadInput, match="needs two raters, not 3"):
             cohen_kappa([("yes", "yes", "no")], YN)
         with pytest.raises(BadInput, match="1 items but 2 episodes"):
             percent_agreement([("yes", "yes")], YN, episodes=["a", "b"])

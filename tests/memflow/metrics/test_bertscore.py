@@ -1,4 +1,4 @@
-"""bertscore.py, with vectors by hand."""
+"""bertscore.py with vectors computed by hand."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Forgetting, transfer and stability: by hand, by their identity, and in the paper's own tables."""
+"""Forgetting, transfer and stability: by hand, by their identity, and in the paper's tables."""
 
 import numpy as np
 import pytest
@@ -99,10 +99,10 @@ def test_incomplete_questions_are_excluded():
     [
         ([[1], [0]], "is not \\(questions, checkpoints \\+ 1\\)"),
         ([1, 0, 1], "is not"),
-        ([[0, 2]], "worth 0 to 1"),
-        ([[0, -0.1]], "worth 0 to 1"),
-        (np.zeros((0, 5)), "nothing to follow"),
-        ([[np.nan, 1]], "nothing to follow"),
+        ([[0, 2]], "values from 0 to 1"),
+        ([[0, -0.1]], "values from 0 to 1"),
+        (np.zeros((0, 5)), "no question has an answer"),
+        ([[np.nan, 1]], "no question has an answer"),
     ],
 )
 def test_invalid_arrays_are_rejected(correct, said):
@@ -129,7 +129,7 @@ def test_overwriting_memory_forgets_and_ignoring_memory_does_not_learn():
 
 
 def test_best_constant_is_most_frequent_label():
-    with pytest.raises(BadInput, match="no key"):
+    with pytest.raises(BadInput, match="no gold labels"):
         best_constant([])
     assert best_constant(["a", "e", "b", "e"]) == "e"
     assert best_constant(["2", "10", "10", "2"]) == "10"

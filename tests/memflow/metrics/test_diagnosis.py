@@ -73,8 +73,8 @@ class TestMemoryScore:
             ([0.5], UPPER, 0.2, "overall has the shape (1,)"),
             (np.ones((5, 11)), np.ones((4, 11)), 0.2, "upper bound (4, 11)"),
             ([], [], 0.2, "has none"),
-            (["x"], [1], 0.2, "overall is no array of numbers"),
-            ([[0.5], [0.5, 0.5]], [1], 0.2, "overall is no array of numbers"),
+            (["x"], [1], 0.2, "overall is not an array of numbers"),
+            ([[0.5], [0.5, 0.5]], [1], 0.2, "overall is not an array of numbers"),
         ],
     )
     def test_mismatched_periods_are_rejected(self, overall, upper, random, said):
@@ -225,7 +225,7 @@ class TestByCounts:
         [
             ([1, 0], [0], [0], "differ in shape"),
             ([-1], [0], [0], "negative"),
-            ([float("nan")], [0], [0], "negative or none"),
+            ([float("nan")], [0], [0], "negative or missing"),
             ([1], [0], [0.5], "right (1) or wrong (0)"),
             ([1], [0], [None], "right (1) or wrong (0)"),
         ],

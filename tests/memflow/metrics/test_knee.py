@@ -1,4 +1,4 @@
-"""Knees: planted ones are found, and where nothing falls for good there is none."""
+"""Planted knees are found, and series without a lasting fall have none."""
 
 import numpy as np
 import pytest

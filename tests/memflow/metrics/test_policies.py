@@ -1,4 +1,4 @@
-"""Two policies compared: numbers that can be checked by hand, and the published ranks."""
+"""Two policies compared: values computed by hand, and the published ranks."""
 
 import numpy as np
 import pytest

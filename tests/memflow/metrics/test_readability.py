@@ -1,4 +1,4 @@
-"""readability.py: figures by hand, and textstat's own."""
+"""readability.py: values computed by hand, and textstat's."""
 
 import importlib
 

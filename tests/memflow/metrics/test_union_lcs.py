@@ -1,4 +1,4 @@
-"""union_lcs.py, against the table of lengths written out."""
+"""union_lcs.py against the full dynamic programming table."""
 
 from collections.abc import Sequence
 from itertools import chain

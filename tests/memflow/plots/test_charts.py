@@ -2,30 +2,17 @@
 
 from dataclasses import replace
 
+import factories
 import pytest
 
 from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput
 from memflow.plots.charts import chart, charts
 from memflow.plots.shapes import Bars, Chart, Curve, Point, gaps
-from memflow.records import Score
 
-FIGURE = Score(
-    domain="d",
-    assistant="rag",
-    memory="rag",
-    model="m",
-    metric="accuracy",
-    slice="period 0",
-    value=0.5,
-    low=0.4,
-    high=0.7,
-    n=10,
-    n_episodes=2,
-    coverage=1.0,
-    simulator="s",
-    scripted=False,
-)
+FIGURE = factories.score(
+    assistant="rag", memory="rag", slice="period 0", value=0.5, low=0.4, high=0.7, n=10, n_episodes=2,
+)  # fmt: skip
 FAILURES = ("write_failure", "read_failure", "utilization_failure")
 
 
@@ -50,7 +37,7 @@ def test_a_chart_has_a_curve_for_each_assistant_the_best_first():
     drawn = chart(board("accuracy"), "d", "accuracy")
     assert isinstance(drawn, Chart)
     assert (drawn.title, drawn.x, drawn.y, drawn.at) == (
-        "Overall accuracy by period, d",
+        "Accuracy by period, d",
         "Period",
         "accuracy",
         (0, 1, 2),
@@ -144,7 +131,7 @@ def test_cycles_of_an_evolution_are_drawn_by_themselves():
     assert [*charts(rows, "d")] == ["accuracy", "cycles"]
     drawn = chart(rows, "d", "cycles")
     assert isinstance(drawn, Chart)
-    assert (drawn.title, drawn.x, drawn.y) == ("Overall accuracy by cycle, d", "Cycle", "accuracy")
+    assert (drawn.title, drawn.x, drawn.y) == ("Accuracy by cycle, d", "Cycle", "accuracy")
     assert {curve.name for curve in drawn.curves} == {"awi_cycles", "other_cycles"}
     assert [point.value for point in drawn.curves[0].points] == [0, 0.25, 0.5]
     assert {curve.name for curve in chart(rows, "d", "accuracy").curves} == {"rag", "full"}

@@ -6,7 +6,7 @@ import weakref
 from dataclasses import replace
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.chat.requests import Completion, Sampling
 from memflow.errors import RecallFailed
 from memflow.memories.baselines import Nothing

@@ -13,10 +13,10 @@ from itertools import count, pairwise
 import pytest
 from generated import Generated, generate
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.api import AssistantResults, Benchmark
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.chat.requests import ChatRequest, Completion, Sampling
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import BadInput

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,38 +18,36 @@ MESSAGES = ["m0", "m1", "m2", "m3"]
 
 
 def said(message: str, sequence: int, checkpoint: int) -> TranscriptMessage:
-    return TranscriptMessage(
-        domain="d", assistant="a", episode_id="e", checkpoint=checkpoint, event=sequence, position=0,
-        message_id=message, role="user", text=message, sequence=sequence, origin="given",
+    return factories.transcript_message(
+        assistant="a", episode_id="e", checkpoint=checkpoint, event=sequence, message_id=message, text=message,
+        sequence=sequence, origin="given",
     )  # fmt: skip
 
 
 def entry(number: int, sources: list[str], since: int, until: int | None = None, kind: str = "note") -> Entry:
-    return Entry(
-        domain="d", assistant="a", episode_id="e", entry_id=f"{kind}-{number}", kind=kind, text="", sources=sources,
-        since=since, until=until,
+    return factories.entry(
+        assistant="a", episode_id="e", entry_id=f"{kind}-{number}", kind=kind, text="", sources=sources, since=since,
+        until=until,
     )  # fmt: skip
 
 
 def probe(name: str, evidence: list[str], checkpoint: int = 1, kind: str = "open") -> Probe:
-    return Probe(
-        domain="d", probe_id=name, episode_id="e", checkpoint=checkpoint, kind=kind, dataset="s", metric="f1",
-        question="?", options=[], variables=[], gold="g", revealed="g", evidence=evidence,
+    return factories.probe(
+        probe_id=name, episode_id="e", checkpoint=checkpoint, kind=kind, metric="locomo_f1", gold="g",
+        evidence=evidence,
     )  # fmt: skip
 
 
 def reply(name: str, recalled: dict[str, list[str]], checkpoint: int = 1, model: str | None = "m") -> Reply:
-    return Reply(
-        domain="d", assistant="a", probe_id=name, episode_id="e", checkpoint=checkpoint, model=model,
-        recalled=[*recalled], recalled_sources=[each for sources in recalled.values() for each in sources],
-        ranked=[*recalled][:10],
+    return factories.reply(
+        assistant="a", probe_id=name, episode_id="e", checkpoint=checkpoint, model=model, recalled=[*recalled],
+        recalled_sources=[each for sources in recalled.values() for each in sources], ranked=[*recalled][:10],
     )  # fmt: skip
 
 
 def verdict(name: str, value: float | None, reason: str | None = None) -> Verdict:
-    return Verdict(
-        domain="d", assistant="a", probe_id=name, episode_id="e", checkpoint=1, dataset="s", metric="f1",
-        value=value, reason=reason,
+    return factories.verdict(
+        assistant="a", probe_id=name, episode_id="e", checkpoint=1, metric="locomo_f1", value=value, reason=reason,
     )  # fmt: skip
 
 

@@ -1,16 +1,12 @@
-"""Figures of how answers change: means over questions, of episodes, with their reasons where there are none."""
+"""Scores of change over checkpoints: means over questions, with a reason where there is none."""
 
 from dataclasses import replace
 
 import pytest
+from factories import metric_context
 
 from memflow.records import Score
-from memflow.scoring.continual import NO_NONE, CheckpointSums, continual_scores
-
-FIGURE = Score(
-    domain="d", assistant="a", memory="rag", model="m", metric="accuracy", n=4, n_episodes=2, coverage=1.0,
-    simulator="s", scripted=False, value=0.5, deviation=0.1,
-)  # fmt: skip
+from memflow.scoring.continual import NO_NONE, ONE_CHECKPOINT, CheckpointSums, continual_scores
 
 
 def row(episode: str, measure: str, checkpoint: int, total: float, **given: object) -> CheckpointSums:
@@ -34,13 +30,13 @@ ROWS = [
 ]
 
 
-def figures(rows: list[CheckpointSums], none: bool = True) -> dict[tuple[str, str, str], Score]:
-    found = continual_scores(rows, FIGURE, 0, none=none)
+def scores(rows: list[CheckpointSums], none: bool = True) -> dict[tuple[str, str, str], Score]:
+    found = continual_scores(rows, metric_context(memory="rag"), none=none)
     return {(each.metric, each.variant, each.slice): each for each in found}
 
 
-def test_figures_are_means_over_questions_and_those_of_the_whole_are_of_the_last_checkpoint() -> None:
-    found = figures(ROWS)
+def test_forgetting_over_all_is_that_of_the_last_checkpoint() -> None:
+    found = scores(ROWS)
     assert {name: each.value for name, each in found.items()} == {
         ("accuracy", "complete", "checkpoint 0"): 0.25,
         ("accuracy", "complete", "checkpoint 1"): 0.625,
@@ -57,39 +53,38 @@ def test_figures_are_means_over_questions_and_those_of_the_whole_are_of_the_last
     assert (last.low, last.high) == (0.25, 1.0)
 
 
-def test_where_there_is_one_episode_its_questions_are_what_is_drawn() -> None:
-    found = figures([each for each in ROWS if each.episode_id == "e"])
+def test_single_episode_has_an_interval_over_its_questions() -> None:
+    found = scores([each for each in ROWS if each.episode_id == "e"])
     last = found["accuracy", "complete", "checkpoint 1"]
     assert last.value == 0.75 and last.low is not None and last.high == 1.0
     assert 0 <= last.low < 0.75
 
 
-def test_too_few_complete_histories_leave_no_figure_but_a_reason() -> None:
-    found = figures([replace(each, complete=3) for each in ROWS if each.episode_id == "e"])
+def test_low_coverage_hides_the_score() -> None:
+    found = scores([replace(each, complete=3) for each in ROWS if each.episode_id == "e"])
     shown = found["forgetting", "standard", "checkpoint 2"]
     assert (shown.value, shown.low, shown.n, shown.coverage) == (None, None, 3, 0.75)
-    assert shown.reason is not None and shown.reason.startswith("3 of 4 questions have an answer at every")
+    assert shown.reason is not None and shown.reason.startswith("3 of 4 questions have a value")
     nothing = [replace(each, complete=0, total=0.0, low=None, high=None) for each in ROWS]
-    assert all(each.value is None and each.n == 0 and each.reason for each in figures(nothing).values())
+    assert all(each.value is None and each.n == 0 and each.reason for each in scores(nothing).values())
 
 
-def test_histories_that_begin_with_the_memory_none_need_its_answers_of_today() -> None:
+def test_borrowed_histories_need_the_memory_none() -> None:
     borrowed = [replace(each, borrowed=True) for each in ROWS]
-    assert {each.reason for each in figures(borrowed, none=False).values()} == {NO_NONE}
-    assert figures(borrowed) == figures(ROWS) == figures(ROWS, none=False)
+    assert {each.reason for each in scores(borrowed, none=False).values()} == {NO_NONE}
+    assert scores(borrowed) == scores(ROWS) == scores(ROWS, none=False)
 
 
-def test_one_checkpoint_has_no_flips_and_no_question_no_figure() -> None:
-    found = figures([row("e", "flip_rate", 1, 0.0, low=None, high=None)])
-    reason = found["flip_rate", "standard", "all"].reason
-    assert reason == "there is one checkpoint only: no answer can change from one to the next"
-    assert continual_scores([], FIGURE, 0, none=True) == []
+def test_single_checkpoint_has_no_flip_rate() -> None:
+    found = scores([row("e", "flip_rate", 1, 0.0, low=None, high=None)])
+    assert found["flip_rate", "standard", "all"].reason == ONE_CHECKPOINT
+    assert continual_scores([], metric_context(), none=True) == []
 
 
-def test_a_history_of_one_question_has_a_value_and_no_interval() -> None:
+def test_single_question_has_a_value_and_no_interval() -> None:
     [one] = [
         each
-        for name, each in figures([row("e", "accuracy", 1, 1.0, questions=1, complete=1, low=1.0)]).items()
+        for name, each in scores([row("e", "accuracy", 1, 1.0, questions=1, complete=1, low=1.0)]).items()
         if name[0] == "accuracy"
     ]
     assert (one.value, one.low, one.high) == (pytest.approx(1.0), None, None)

@@ -3,6 +3,7 @@
 import math
 import statistics
 
+import factories
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,10 +32,7 @@ rows = st.lists(
 
 def group(values: list[float], episode: str = "one", asked: int | None = None) -> Group:
     verdicts = [
-        Verdict(
-            domain="d", assistant="full", probe_id=str(place), episode_id=episode, checkpoint=0, dataset="a",
-            metric="m", value=value,
-        )
+        factories.verdict(probe_id=str(place), episode_id=episode, dataset="a", metric="m", value=value)
         for place, value in enumerate([*values, *[None] * ((asked or len(values)) - len(values))])
     ]  # fmt: skip
     (found,) = groups_of(verdicts)

@@ -1,4 +1,4 @@
-"""Histories: which figures make them, in which order, and what stands at a floor."""
+"""Histories: which scores make them, in which order, and what stands at a floor."""
 
 from dataclasses import replace
 
@@ -17,14 +17,14 @@ def only(rows, **given):
 
 def test_a_history_begins_with_the_guess_and_adds_up() -> None:
     history = only(leaderboard_rows({"full": ANSWERS}))
-    assert history.told == (1, 2)
+    assert history.checkpoints == (1, 2)
     accuracies = [history.accuracy(at) for at in (None, 1, 2)]
     assert [each.value for each in accuracies if each] == [0.5, 0.75, 0.5]
-    learnt = [history.figure("forward_transfer", at).value for at in history.told]
-    lost = [history.figure("forgetting", at).value for at in history.told]
+    learnt = [history.score("forward_transfer", at).value for at in history.checkpoints]
+    lost = [history.score("forgetting", at).value for at in history.checkpoints]
     assert (learnt, lost) == ([0.25, 0.0], [0.0, 0.25])
     assert [0.5 + sum(learnt[: at + 1]) - lost[at] for at in (0, 1)] == [0.75, 0.5]
-    assert history.figure("all_correct").value == 0.5 and history.figure("all_wrong").value == 0.25
+    assert history.score("all_correct").value == 0.5 and history.score("all_wrong").value == 0.25
 
 
 def test_accuracy_of_all_answers_does_not_stand_for_that_of_the_followed_questions() -> None:
@@ -39,7 +39,7 @@ def test_accuracy_of_all_answers_does_not_stand_for_that_of_the_followed_questio
 def test_a_history_may_begin_before_the_first_checkpoint_there_is() -> None:
     periods = leaderboard_rows({"full": ANSWERS}, first=-1)
     history = only([row for row in periods if row.slice != "checkpoint -1"])
-    assert history.told == (0, 1) and history.accuracy(None).value == 0.5
+    assert history.checkpoints == (0, 1) and history.accuracy(None).value == 0.5
     assert history.floor("constant", None) is None and history.floor("constant", 0) == 0.3
 
 

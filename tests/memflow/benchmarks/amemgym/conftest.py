@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import memflow
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain, find

@@ -10,8 +10,8 @@ import pytest
 from memflow.annotation.kind import Tables
 from memflow.annotation.kinds import kind_of
 from memflow.annotation.sheet import Sheet
-from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.annotation import KINDS
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, BadSettings

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.api import AssistantResults
 from memflow.chat.asking import ask

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.checks import EXPECTED
 from memflow.benchmarks.amemgym.export import export_users
 from memflow.benchmarks.amemgym.states import histories

@@ -3,26 +3,27 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import factories
 import pytest
-from factories import policy
+from factories import policy, score
 
-from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.answers import Findings, findings_of
-from memflow.benchmarks.amemgym.curves import make_curve_scores
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.factual import judge_claims, make_claims
+from memflow.benchmarks.amemgym.scoring import cycle_scores, factual_recall
 from memflow.benchmarks.amemgym.scripted_reading import latest_statement_is
 from memflow.benchmarks.api import AssistantResults
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
-from memflow.records import Claim, Policy, Score
+from memflow.records import Claim, Policy
 
 JUDGE = ScriptedChat(AMemGym().handlers())
 
 
 def claim(number: int, period: int = 0, text: str = "mood: high", **over: object) -> Claim:
     given = {"episode_id": "u", "checkpoint": period, "text": text, **over}
-    return Claim(domain="d", assistant="a", claim_id=f"{given['episode_id']}/{period}/{number}", **given)  # type: ignore[arg-type]
+    return factories.claim(assistant="a", claim_id=f"{given['episode_id']}/{period}/{number}", **given)
 
 
 def test_every_change_becomes_a_claim(demo):
@@ -105,30 +106,11 @@ def test_scripted_judge_uses_latest_statement(held: str, found: bool):
     assert latest_statement_is(held, "mood", "high") == found
 
 
-def figure(**over: object) -> Score:
-    given: dict[str, object] = {
-        "slice": "all",
-        "value": 0.5,
-        "n": 4,
-        "n_episodes": 2,
-        "coverage": 1.0,
-        **over,
-    }
-    return Score(
-        domain="d",
-        assistant="a",
-        memory="a",
-        model="m",
-        metric="accuracy",
-        simulator="",
-        scripted=False,
-        **given,  # type: ignore[arg-type]
-    )
-
-
-def curves(demo, claims: Sequence[Claim] = (), policies: Sequence[Policy] = (), script: bool = False):
-    measured = AssistantResults("d", "a", "a", "m", [], [], [], [], "", False, claims, script, policies)
-    return {(one.metric, one.slice): one for one in make_curve_scores(demo.domain, measured, [figure()])}
+def scores(demo, claims: Sequence[Claim] = (), policies: Sequence[Policy] = (), script: bool = False):
+    results = AssistantResults("d", "a", "a", "m", [], [], [], [], "", False, claims, script, policies)
+    overall = score(value=0.5)
+    found = [*factual_recall(demo.domain, results), *cycle_scores(demo.domain, results, overall)]
+    return {(each.metric, each.slice): each for each in found}
 
 
 def test_recall_is_share_of_supported_claims(demo):
@@ -137,7 +119,7 @@ def test_recall_is_share_of_supported_claims(demo):
         claim(3, value=0.0),
         claim(4, period=1, value=0.0, episode_id="v"),
     ]
-    found = curves(demo, claims, script=True)
+    found = scores(demo, claims, script=True)
     assert {key: one.value for key, one in found.items()} == {
         ("factual_recall", "all"): pytest.approx(3 / 5),
         ("factual_recall", "period 0"): pytest.approx(3 / 4),
@@ -149,25 +131,14 @@ def test_recall_is_share_of_supported_claims(demo):
 
 
 def test_low_coverage_gives_no_score(demo):
-    found = curves(demo, [claim(0, value=1.0), claim(1, reason="the judge is ill")])
+    found = scores(demo, [claim(0, value=1.0), claim(1, reason="the judge is ill")])
     whole = found["factual_recall", "all"]
     assert (whole.value, whole.coverage, whole.n) == (None, 0.5, 1)
-    assert whole.reason == "1 of 2 claims have a verdict; a figure needs 90%"
+    assert whole.reason == "1 of 2 claims have a value; a score needs 90%"
 
 
 def step(user: str, cycle: int, asked: int, answered: int, correct: int) -> Policy:
-    return policy(
-        assistant="a",
-        episode_id=user,
-        step=cycle,
-        cadence="episode",
-        cycle=cycle,
-        feedback="complete",
-        kinds=["x"],
-        asked=asked,
-        answered=answered,
-        correct=correct,
-    )
+    return policy(episode_id=user, step=cycle, cycle=cycle, asked=asked, answered=answered, correct=correct)
 
 
 def test_cycle_accuracy_by_hand(demo):
@@ -175,14 +146,14 @@ def test_cycle_accuracy_by_hand(demo):
         *(step("u", 0, 0, 0, 0), step("u", 1, 4, 4, 1), step("u", 2, 4, 4, 3)),
         *(step("v", 0, 0, 0, 0), step("v", 1, 4, 4, 2), step("v", 2, 4, 2, 2)),
     ]
-    found = curves(demo, policies=policies)
+    found = scores(demo, policies=policies)
     assert {key: one.value for key, one in found.items()} == {
         ("accuracy", "cycle 0"): pytest.approx(3 / 8),
         ("accuracy", "cycle 1"): None,
         ("accuracy", "cycle 2"): 0.5,
     }
-    assert found["accuracy", "cycle 1"].reason == "6 of 8 probes have a verdict; a figure needs 90%"
+    assert found["accuracy", "cycle 1"].reason == "6 of 8 probes have a value; a score needs 90%"
 
 
-def test_no_cycles_with_period_cadence(demo):
-    assert curves(demo, policies=[step("u", 0, 0, 0, 0), replace(step("u", 0, 4, 4, 4), step=1)]) == {}
+def test_by_period_there_are_no_cycles(demo):
+    assert scores(demo, policies=[step("u", 0, 0, 0, 0), replace(step("u", 0, 4, 4, 4), step=1)]) == {}

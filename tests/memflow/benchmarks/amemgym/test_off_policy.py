@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.load import read_records
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.datasets import Dataset

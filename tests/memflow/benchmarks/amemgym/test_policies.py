@@ -103,7 +103,7 @@ def test_memory_score_lies_between_chance_and_upper_bound(on, off, choices):
 def test_memory_score_needs_oracle(demo, choices, off):
     without = side(demo.domain, choices, {"full": GOOD["full"]})
     row = by_name(compare(without, off), "memory_score")["full"]
-    assert row.on.value is None and row.rank_on is None and "oracle has not been scored" in row.reason
+    assert row.on.value is None and row.rank_on is None and "oracle has no scores" in row.reason
     assert by_name(compare(without, off), "accuracy")["full"].reason is None
 
 
@@ -124,7 +124,7 @@ def test_low_coverage_gives_no_value(demo, choices, on):
     replies = [replace(reply, parsed=None, reason="no answer") for reply in whole.replies]
     silent = Answered(replies, make_verdicts(other, choices, replies))
     row = by_name(compare(on, Side(other, choices, {"full": silent})), "accuracy")["full"]
-    assert row.on.value is None and "0 of 48 probes have a verdict in both" in row.reason
+    assert row.on.value is None and "0 of 48 probes of both domains have a value" in row.reason
 
 
 def test_swapped_domains_are_refused(on, off):
@@ -137,7 +137,9 @@ def test_swapped_domains_are_refused(on, off):
 def test_other_users_are_refused(demo, choices, on):
     user = choices[0].episode_id
     fewer = [probe for probe in choices if probe.episode_id != user]
-    with pytest.raises(BadInput, match=rf"have not the same users: 3 and 2, and only one of them has {user}"):
+    with pytest.raises(
+        BadInput, match=rf"do not have the same users: 3 and 2, and only one of them has {user}"
+    ):
         compare(on, side(off_policy(demo.domain), fewer, GOOD))
 
 
@@ -154,7 +156,7 @@ def test_other_users_are_refused(demo, choices, on):
 def test_other_probes_are_refused(demo, choices, on, change):
     at = next(place for place, probe in enumerate(choices) if probe.gold != "1")
     probes = [replace(probe, **change) if place == at else probe for place, probe in enumerate(choices)]
-    wrong = rf"have not the same probes: 1 differ, such as {choices[at].probe_id}"
+    wrong = rf"do not have the same probes: 1 differ, such as {choices[at].probe_id}"
     with pytest.raises(BadInput, match=wrong):
         compare(on, side(off_policy(demo.domain), probes, {"full": GOOD["full"]}))
 
@@ -167,7 +169,7 @@ def test_dataset_name_may_differ(demo, choices, on):
 def test_other_chat_model_is_refused(demo, choices, on):
     other = side(off_policy(demo.domain), choices, {"full": GOOD["full"]}, model="n" * 32)
     with pytest.raises(
-        BadInput, match=r"full was not measured alike .* the chat model is mmmmmmmm on-policy and nn"
+        BadInput, match=r"full has other settings .* the chat model is mmmmmmmm on-policy and nn"
     ):
         compare(on, other)
 

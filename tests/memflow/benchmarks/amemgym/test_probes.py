@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.scripted_reading import best_options, last_stated, statements
 from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, prompt, twins
 from memflow.benchmarks.domains import find

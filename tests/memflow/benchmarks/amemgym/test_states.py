@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.domains import find

@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.requests import Completion
 from memflow.chat.scripted import ScriptedChat

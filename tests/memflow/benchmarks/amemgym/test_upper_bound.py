@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder

@@ -7,14 +7,14 @@ from amemgym_agents import figures, frozen, one_period_late, overall, perfect, r
 
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.amemgym.verdicts import FAILURES, make_verdicts
-from memflow.checks.expectations import EXPECTATIONS
+from memflow.checks.expectations import all_expectations
 from memflow.errors import BadInput
 from memflow.records import Score
 
 
 def unattributed_errors(rows: list[Score]) -> list[int]:
     """Positions that the check of the identity finds at fault."""
-    (each,) = [each for each in EXPECTATIONS if each.name == "failures_add_up_to_the_errors"]
+    (each,) = [each for each in all_expectations() if each.name == "failures_add_up_to_the_errors"]
     return list(each.rule.at_fault(rows))
 
 
@@ -73,7 +73,7 @@ def test_memory_score_needs_oracle(demo):
     rows = figures(demo, verdicts_of(demo, frozen), oracle=[])
     for metric in ("memory_score", "upper_bound"):
         row = rows[(metric, "standard", "all")]
-        assert row.value is None and "oracle has not been scored" in row.reason
+        assert row.value is None and "oracle has no scores" in row.reason
     assert rows[("accuracy", "standard", "all")].value is not None
 
 
@@ -98,7 +98,7 @@ def test_unparsed_reply_has_no_value(demo):
             assert (row.value is None) == (row.probe_id in lost) == (row.reason is not None)
     rows = figures(demo, verdicts, oracle=verdicts_of(demo, perfect))
     row = rows[("accuracy", "standard", "all")]
-    assert row.value is None and "43 of 48 probes have a verdict" in row.reason
+    assert row.value is None and "43 of 48 probes have a value" in row.reason
     assert row.coverage == pytest.approx(43 / 48)
     assert rows[("unparsed", "standard", "all")].value == pytest.approx(5 / 48)
     assert rows[("state_unparsed", "standard", "all")].value == 0

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from memflow.benchmarks import registry
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.registry import DOMAINS
 from memflow.records import GoldLabel, Probe, Record, Turn
 from resources.library import Library
 
@@ -23,7 +23,7 @@ def bench() -> CoMem:
 
 @pytest.fixture(scope="session")
 def demo() -> Domain:
-    return next(domain for domain in DOMAINS if domain.name == "comem_demo")
+    return next(domain for domain in registry.domains().values() if domain.name == "comem_demo")
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +64,7 @@ def build(bench: CoMem) -> Callable[[Domain, list[Record]], Rows]:
 
     async def steps(domain: Domain, records: list[Record]) -> Rows:
         turns = await bench.turns(domain, records, States(), no_chat)
-        labels = await bench.keys(domain, records, turns, None)
+        labels = await bench.gold_labels(domain, records, turns, None)
         return Rows(turns, labels, await bench.probes(domain, records, States(), turns, no_chat, labels))
 
     return lambda domain, records: asyncio.run(steps(domain, records))

@@ -11,7 +11,7 @@ import pytest
 from memory_helpers import Ignoring, Overwriting, Perfect
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.scripted import ScriptedChat
@@ -167,7 +167,7 @@ def asked(
 
     async def walk() -> tuple[list[Probe], list[Reply], Z]:
         turns = await bench.turns(domain, records, States(), chat)
-        keys = await bench.keys(domain, records, turns, None)
+        keys = await bench.gold_labels(domain, records, turns, None)
         probes = await bench.probes(domain, records, States(), turns, chat, keys)
         episodes = bench.episodes(domain, States(), turns, [], chat)
         played = await play_all(episodes if remember.needs_playing else [], remember, None)  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from time import perf_counter
 import pytest
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.memories.registry import find
@@ -89,7 +89,7 @@ def lab(home: Path, bench: CoMem, demo: Domain, records: list[Record], memory: s
 
     async def users(_: Chats) -> tuple[list[Turn], list[GoldLabel], list[Probe]]:
         turns = await bench.turns(domain, records, States(), None)  # type: ignore[arg-type]
-        keys = await bench.keys(domain, records, turns, None)
+        keys = await bench.gold_labels(domain, records, turns, None)
         return turns, keys, await bench.probes(domain, records, States(), turns, None, keys)  # type: ignore[arg-type]
 
     try:

@@ -1,6 +1,7 @@
 """Accuracy and its floors per slice: chance, constant answer, no-context accuracy."""
 
-from factories import row, verdict
+import factories
+from factories import verdict
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.comem.scoring import make_scores
@@ -12,20 +13,10 @@ PLAIN, UNKNOWN_CHOICE = ("a", "b", "c", "d"), ("a", "b", "I don't know.")
 
 
 def probe(question: str, checkpoint: int, options: tuple[str, ...], gold: int, category: str) -> Probe:
-    return row(
-        Probe,
-        probe_id=f"{question}/c{checkpoint}",
-        question_id=question,
-        opens=not checkpoint,
-        episode_id=question[0],
-        checkpoint=checkpoint,
-        dataset="s",
-        category=category,
-        question="?",
-        options=list(options),
-        gold=str(gold),
-        revealed="",
-    )
+    return factories.probe(
+        probe_id=f"{question}/c{checkpoint}", question_id=question, opens=not checkpoint, episode_id=question[0],
+        checkpoint=checkpoint, category=category, options=list(options), gold=str(gold),
+    )  # fmt: skip
 
 
 # Question, options, golds at checkpoints 0 to 2, category, and which answers are right.

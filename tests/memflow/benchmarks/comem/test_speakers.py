@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import factories
 import pytest
-from factories import reply, row, verdict
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.api import AssistantResults, States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.checks.speakers import EXPECTED
 from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, by_chance, speaker_verdicts
 from memflow.benchmarks.datasets import dataset
@@ -35,7 +35,7 @@ PETS = ("parrot", "tortoise", "ferret", "hamster")
 async def walked(bench: CoMem, domain: Domain, records: Sequence[Record]) -> tuple[list[Turn], list[Probe]]:
     chat = ScriptedChat(bench.handlers())
     turns = await bench.turns(domain, records, States(), chat)
-    keys = await bench.keys(domain, records, turns, None)
+    keys = await bench.gold_labels(domain, records, turns, None)
     return turns, await bench.probes(domain, records, States(), turns, chat, keys)
 
 
@@ -47,15 +47,10 @@ async def house(bench: CoMem, demo: Domain, records: list[Record]) -> dict[str, 
 
 
 def replied(probe: Probe, parsed: str | None) -> Reply:
-    return reply(
-        domain=probe.domain,
-        probe_id=probe.probe_id,
-        episode_id=probe.episode_id,
-        checkpoint=probe.checkpoint,
-        text="{}",
-        parsed=parsed,
-        reason=None if parsed else "no letter",
-    )
+    return factories.reply(
+        domain=probe.domain, probe_id=probe.probe_id, episode_id=probe.episode_id, checkpoint=probe.checkpoint,
+        text="{}", parsed=parsed, reason=None if parsed else "no letter",
+    )  # fmt: skip
 
 
 async def judged(
@@ -100,7 +95,7 @@ async def test_errors_are_another_speakers_or_own(bench: CoMem, demo: Domain, ho
     assert (rate.value, rate.n, rate.coverage) == (pytest.approx(2 / 6), 6, 1.0)
     third = figures[OTHER_SPEAKER, "checkpoint 3"]
     assert (third.value, third.n, third.coverage) == (None, 0, 0.0)
-    assert third.reason is not None and third.reason.startswith("0 of 1 probes have a verdict")
+    assert third.reason is not None and third.reason.startswith("0 of 1 probes have a value")
 
 
 async def test_no_errors_give_no_share(bench: CoMem, demo: Domain, house: dict[str, Probe]):
@@ -108,7 +103,9 @@ async def test_no_errors_give_no_share(bench: CoMem, demo: Domain, house: dict[s
     rows, figures = await judged(bench, demo, probes, [replied(probe, probe.gold) for probe in probes])
     assert rows == []
     assert figures[OTHER_SPEAKER, "all"].value is None
-    assert figures[OTHER_SPEAKER, "all"].reason == "no answer here is an error that is true of somebody named"
+    assert (
+        figures[OTHER_SPEAKER, "all"].reason == "no answer here is an error that is true of a named speaker"
+    )
     assert figures["accuracy", "all"].value == 1.0 and figures[RATE, "all"].value == 0.0
 
 
@@ -129,21 +126,13 @@ def test_correct_answer_is_never_an_error(data: st.DataObject):
     true_of = data.draw(st.lists(st.sampled_from(["", *NAMES]), min_size=2, max_size=5))
     options = len(true_of)
     gold, chosen = (str(data.draw(st.integers(1, options))) for _ in range(2))
-    probe = row(
-        Probe,
-        probe_id="p",
-        episode_id="e",
-        checkpoint=1,
-        dataset="d",
-        question="?",
-        options=[str(number) for number in range(options)],
-        gold=gold,
-        revealed="",
-        true_of=true_of,
-    )
-    accuracy = verdict(
-        assistant="a", probe_id="p", episode_id="e", checkpoint=1, dataset="d", value=float(gold == chosen)
-    )
+    probe = factories.probe(
+        probe_id="p", episode_id="e", checkpoint=1, dataset="d", options=[str(number) for number in range(options)],
+        gold=gold, true_of=true_of,
+    )  # fmt: skip
+    accuracy = factories.verdict(
+        assistant="a", probe_id="p", episode_id="e", checkpoint=1, dataset="d", value=float(gold == chosen),
+    )  # fmt: skip
     rows = list(speaker_verdicts([probe], [replied(probe, chosen)], [accuracy]))
     right, said = true_of[int(gold) - 1], true_of[int(chosen) - 1]
     assert len(rows) == (gold != chosen and bool(right) and bool(said))

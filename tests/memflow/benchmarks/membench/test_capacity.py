@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.capacity import (
     BEFORE,
     BEYOND,

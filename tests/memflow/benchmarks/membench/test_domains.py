@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from membench_files import ids, read, sampled_files
 
-from memflow.benchmarks.datasets import DATASETS
+from memflow.benchmarks import registry
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.domains import DOMAINS
 from memflow.benchmarks.membench.kinds import KINDS, Level, Scene
@@ -84,11 +84,11 @@ def test_a_raw_domain_takes_all_there_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)
 def test_a_domain_reads_data_sets_of_its_own_and_its_parameters_hold(domain) -> None:
     parameters_of(domain)
-    assert {DATASETS[name].benchmark for name in domain.datasets} <= {"membench"}
+    assert {registry.datasets()[name].benchmark for name in domain.datasets} <= {"membench"}
 
 
 def test_published_files_are_named_for_their_scene() -> None:
     names: dict[Scene, str] = {"participation": "FirstAgent", "observation": "ThirdAgent"}
     for scene, agent in names.items():
         for end in ("", "_100k", "_raw"):
-            assert all(agent in file for file in DATASETS[f"membench_{scene}{end}"].files)
+            assert all(agent in file for file in registry.datasets()[f"membench_{scene}{end}"].files)

@@ -2,29 +2,15 @@
 
 from dataclasses import replace
 
+import factories
+
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.pictures import pictures, pictures_over
 from memflow.chat.scripted import LABEL
 from memflow.plots.shapes import Curve, Point
-from memflow.records import Score
 
 D = Domain("d", "membench", ("memdaily",), "d")
-FIGURE = Score(
-    domain="d",
-    assistant="full",
-    memory="full",
-    model="m",
-    metric="accuracy",
-    slice="level factual",
-    value=0.5,
-    low=0.4,
-    high=0.6,
-    n=40,
-    n_episodes=40,
-    coverage=1.0,
-    simulator="s",
-    scripted=False,
-)
+FIGURE = factories.score(slice="level factual", value=0.5, low=0.4, high=0.6, n=40, n_episodes=40)
 LOST = {"value": None, "low": None, "high": None, "reason": "lost"}
 
 

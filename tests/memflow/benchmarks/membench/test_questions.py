@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.question import put
 from memflow.benchmarks.membench.wording import stamped, written
 from memflow.benchmarks.multiple_choice import choice_of, number_of

@@ -13,18 +13,19 @@ import pytest
 
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import find as memory_of
-from memflow.records import Probe, TranscriptMessage
+from memflow.records import RECALL_AT_10, Probe, TranscriptMessage
 from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from memflow.scoring.attribution import attribute
-from memflow.scoring.comparability import RECALL_AT_10, evidence_scores
+from memflow.scoring.estimate import MetricContext
+from memflow.scoring.evidence import evidence_scores
 from memflow.words import search_words
 from resources.library import Library
 
@@ -112,12 +113,11 @@ def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
     assert 0 < sum(share < 1 for share in counted.values()) < len(counted), (
         "ten would be enough for all, or none"
     )
-    parts = benchmark.slices(domain, probes)
-    like = benchmark.scores(domain, measured)[0]
+    context, slices = MetricContext.of(domain, measured), benchmark.slices(domain, probes)
     for slice_ in ("all", "level factual"):
         [figure] = [
             each
-            for each in evidence_scores(rows, like, 0, parts)
+            for each in evidence_scores(rows, context, slices)
             if (each.metric, each.slice) == (RECALL_AT_10, slice_)
         ]
         assert figure.value == pytest.approx(sum(counted.values()) / len(counted))

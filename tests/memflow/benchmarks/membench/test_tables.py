@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import factories
+
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.kinds import COLUMNS, KINDS, column
 from memflow.benchmarks.membench.tables import (
@@ -12,24 +14,11 @@ from memflow.benchmarks.membench.tables import (
     stands_for,
     tabled,
 )
-from memflow.records import Score
 
-FIGURE = Score(
-    domain="d",
-    assistant="retrieval",
-    memory="retrieval",
-    model="m",
-    metric="accuracy",
-    slice="level factual",
-    value=0.5,
-    low=0.3,
-    high=0.7,
-    n=40,
+FIGURE = factories.score(
+    assistant="retrieval", memory="retrieval", slice="level factual", value=0.5, low=0.3, high=0.7, n=40,
     n_episodes=40,
-    coverage=1.0,
-    simulator="s",
-    scripted=False,
-)
+)  # fmt: skip
 
 
 def domain(name="d", benchmark="membench", **parameters):

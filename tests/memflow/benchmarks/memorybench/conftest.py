@@ -11,7 +11,7 @@ import memflow
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools

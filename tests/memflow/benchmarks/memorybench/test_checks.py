@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.checks import EXPECTED
 from memflow.benchmarks.memorybench.feedback import feedback
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
-from memflow.checks.expectations import EXPECTATIONS, Expectation
+from memflow.checks.expectations import Expectation, all_expectations
 from memflow.records import FeedbackRound
 
 Rows = list[FeedbackRound]
-FEEDBACK: list[Expectation] = [each for each in EXPECTATIONS if each.table == "feedback.sessions"]
+FEEDBACK: list[Expectation] = [each for each in all_expectations() if each.table == "feedback.sessions"]
 
 
 def broken(demo: Any, rows: Rows) -> dict[str, str]:

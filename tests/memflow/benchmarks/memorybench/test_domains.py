@@ -6,7 +6,7 @@ import pytest
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.chat.asking import ask
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Recall

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.feedback import feedback
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.chat.requests import ChatRequest

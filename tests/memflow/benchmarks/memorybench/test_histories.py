@@ -5,8 +5,8 @@ from typing import Any
 from checkpoint_scores import curve, followed
 
 from memflow.benchmarks.domains import find
-from memflow.metrics.ranges import range_of
 from memflow.records import Probe
+from memflow.scoring.catalog import find_metric
 
 CASES = 28
 
@@ -40,7 +40,7 @@ async def test_the_demos_curve_by_hand(walked: Any, sample: Any, tmp_path: Any) 
     shares = ((0.0, 0.5, 0.5, 1.0), (0.5, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 0.5, 1.0))
 
     def worth(probe: Probe) -> float:
-        low, high = range_of(probe.metric)
+        low, high = find_metric(probe.metric).range
         share = shares[cases.index(str(probe.question_id)) % 4][probe.checkpoint]
         return low + share * (high - low)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.errors import BadInput
 from memflow.records import Record
 

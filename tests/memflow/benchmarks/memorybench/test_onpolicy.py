@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import RecallFailed

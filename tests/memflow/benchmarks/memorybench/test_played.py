@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.played import EXPECTED
 from memflow.benchmarks.memorybench.probes import case_of, feedback_id
 from memflow.chat.scripted import ScriptedChat

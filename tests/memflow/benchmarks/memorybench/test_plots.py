@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import factories
 import pytest
 
 from memflow.benchmarks.domains import Domain, find
@@ -11,24 +12,11 @@ from memflow.benchmarks.memorybench.plots import noise_charts, partition_columns
 from memflow.benchmarks.memorybench.times import Times
 from memflow.chat.scripted import LABEL
 from memflow.plots.shapes import Point
-from memflow.records import Score
 
-FIGURE = Score(
-    domain="memorybench_legal",
-    assistant="rag",
-    memory="rag",
-    model="m",
-    metric="min_max",
-    value=0.5,
-    low=0.4,
-    high=0.6,
-    deviation=0.2,
-    n=50,
-    n_episodes=1,
-    coverage=1.0,
-    simulator="s",
-    scripted=False,
-)
+FIGURE = factories.score(
+    domain="memorybench_legal", assistant="rag", memory="rag", metric="min_max", value=0.5, low=0.4, high=0.6,
+    deviation=0.2, n=50,
+)  # fmt: skip
 LEGAL, OPEN = find("memorybench_legal"), find("memorybench_open")
 LOST = {
     "value": None,

@@ -10,7 +10,7 @@ import pytest
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import DIALOGUES, select
 from memflow.benchmarks.memorybench.tasks.catalogue import LOCOMO_F1

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.domains import Domain, built_in, find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain, find
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.domains import PROTOCOLS
 from memflow.benchmarks.memorybench.protocols import alone
 from memflow.benchmarks.memorybench.selection import DIALOGUES
@@ -140,7 +141,9 @@ def test_what_is_liked_is_sought_in_all_that_is_not_test(locomo: list[Record]) -
 def test_every_further_domain_keeps_its_data_sets_and_is_unlisted() -> None:
     for end, (_, partitions, parameters) in PROTOCOLS.items():
         for partition in partitions:
-            base, domain = (built_in().get(f"memorybench_{partition}{tail}") for tail in ("", f"_{end}"))
+            base, domain = (
+                registry.domains().get(f"memorybench_{partition}{tail}") for tail in ("", f"_{end}")
+            )
             assert (base is None) == (domain is None)
             if base is not None and domain is not None:
                 assert domain.datasets == base.datasets and not domain.listed

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.memorybench import MemoryBench
 from memflow.benchmarks.memorybench.answers import Ideas, Limitations
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.question import PACKAGE, spoken, written
 from memflow.benchmarks.memorybench.selection import Taken

@@ -4,7 +4,7 @@ from typing import Any
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.chat.prompts import all_prompts
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Reply, Score

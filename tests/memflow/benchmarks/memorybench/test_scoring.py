@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+import factories
 import pytest
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import paper
-from memflow.benchmarks.memorybench.scoring import figures
+from memflow.benchmarks.memorybench.scoring import make_scores
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 from memflow.records import Score, Verdict
@@ -19,7 +20,7 @@ LEGAL = Domain("legal", "memorybench", (), "", {"partition": "legal"})
 def verdict(
     dataset: str, value: float | None, at: int, assistant: str = "full", checkpoint: int = 0
 ) -> Verdict:
-    return Verdict(
+    return factories.verdict(
         domain="legal", assistant=assistant, probe_id=f"{dataset}/{at}", episode_id=DIALOGUES, checkpoint=checkpoint,
         dataset=dataset, category="x", metric=TASKS[dataset].metric, value=value,
         reason=None if value is not None else "no answer",
@@ -33,7 +34,7 @@ def made(
     measured = AssistantResults(
         "legal", "full", "full", "m", [], [], [], [], "s", True, groups=own, pool=pool
     )
-    return {(one.metric, one.variant, one.slice): one for one in figures(domain, measured)}
+    return {(one.metric, one.variant, one.slice): one for one in make_scores(domain, measured)}
 
 
 ROWS = [verdict("judge", value, at) for at, value in enumerate((1.0, 10.0, 7.3675))] + [
@@ -79,7 +80,7 @@ def test_what_has_no_score_is_not_counted_as_nothing() -> None:
     assert made(rows)["min_max", "standard", "all"].value == 1.0
     few = made([*rows, verdict("judge", None, 10)])["min_max", "standard", "all"]
     assert (few.value, few.n) == (None, 9)
-    assert few.reason == "only 9 of 11 probes have a score; see their verdicts"
+    assert few.reason == "9 of 11 probes have a value; a score needs 90%"
 
 
 def test_a_domain_that_is_no_partition_has_pooled_scores_only() -> None:
@@ -90,10 +91,7 @@ def test_a_domain_that_is_no_partition_has_pooled_scores_only() -> None:
 def test_a_data_set_without_published_figures_is_named() -> None:
     found = made([*ROWS, verdict("nfcats", 3.0, 0)])
     figure = found["min_max", "standard", "all"]
-    assert (
-        figure.value is None
-        and figure.reason == "there are no published figures of nfcats to measure against"
-    )
+    assert figure.value is None and figure.reason == "there are no published scores of nfcats to compare with"
 
 
 def test_where_probes_are_asked_again_and_again_all_is_the_last_time() -> None:

@@ -2,60 +2,21 @@
 
 from dataclasses import replace
 
+import factories
 import pytest
 
 from memflow.benchmarks.memorybench.times import times_of
-from memflow.records import Probe, Reply, TranscriptMessage, Turn
+from memflow.records import Probe
 
-PROBE = Probe(
-    domain="d",
-    probe_id="sample_open/1",
-    episode_id="dialogues",
-    checkpoint=0,
-    kind="open",
-    split="train",
-    dataset="sample_open",
-    metric="rouge_l",
-    question="?",
-    options=[],
-    variables=[],
-    gold="",
-    revealed="",
-    evidence=[],
-)
-LINE = TranscriptMessage(
-    domain="d",
-    assistant="rag",
-    episode_id="dialogues",
-    checkpoint=0,
-    event=0,
-    position=0,
-    message_id="feedback/sample_open/1/0",
-    role="user",
-    text="?",
-    sequence=0,
-    origin="given",
-)
-REPLY = Reply(
-    domain="d",
-    assistant="rag",
-    probe_id="sample_open/1",
-    episode_id="dialogues",
-    checkpoint=0,
-    recalled=[],
-    recalled_sources=[],
-)
-TURN = Turn(
-    domain="d",
-    episode_id="locomo/1",
-    checkpoint=0,
-    event=0,
-    position=0,
-    message_id="locomo/1/D1:1",
-    kind="given",
-    role="user",
-    text="Hello.",
-)
+PROBE = factories.probe(
+    probe_id="sample_open/1", episode_id="dialogues", kind="open", split="train", dataset="sample_open",
+    metric="rouge_l", gold="",
+)  # fmt: skip
+LINE = factories.transcript_message(
+    assistant="rag", episode_id="dialogues", message_id="feedback/sample_open/1/0", text="?", origin="given",
+)  # fmt: skip
+REPLY = factories.reply(assistant="rag", probe_id="sample_open/1", episode_id="dialogues")
+TURN = factories.turn(episode_id="locomo/1", message_id="locomo/1/D1:1", kind="given", text="Hello.")
 
 
 def case(name: str, dataset: str, **given: object) -> Probe:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.memorybench.question import whole
-from memflow.benchmarks.memorybench.training import Lora, training
+from memflow.benchmarks.memorybench.training import training
+from memflow.benchmarks.training import Lora
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Probe
 

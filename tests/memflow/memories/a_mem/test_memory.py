@@ -1,4 +1,4 @@
-"""A-Mem: links bring in what the query does not find, and evolution leaves words, links and sources as they were."""
+"""A-Mem: descriptions, links and evolution of notes."""
 
 from collections.abc import Mapping
 

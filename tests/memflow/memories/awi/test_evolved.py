@@ -1,4 +1,4 @@
-"""EvolvingAwi: it writes by the policy in force, and a memory restored earlier writes by the policy of then."""
+"""EvolvingAwi: it writes by the policy in force, also after restoring an earlier state."""
 
 import pytest
 from memory_helpers import give, said

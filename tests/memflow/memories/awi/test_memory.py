@@ -1,4 +1,4 @@
-"""AWI: labels are added and replaced by union, and only what left the buffer is written."""
+"""AWI: facts are added or replaced by label, from messages that left the buffer."""
 
 from memory_helpers import give, said
 

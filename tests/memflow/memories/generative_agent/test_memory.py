@@ -1,4 +1,4 @@
-"""The generative agent: three terms rank, a recall refreshes, and importance sets off reflections that cite."""
+"""Generative agents: ranking, access and reflections."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The package mem0ai behind our tools: what it changes is mirrored, restored and booked, and what it loses is said."""
+"""The package mem0ai: its changes are mirrored, restored and in the ledger, and its errors are recorded."""
 
 import asyncio
 import os

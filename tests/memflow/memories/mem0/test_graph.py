@@ -1,4 +1,4 @@
-"""Mem0^g: names that are alike meet in one node, contradictions retire, and a node brings its neighbours in."""
+"""Mem0^g: merged nodes, contradicted relations, and recall through nodes."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Mem0: facts with exact sources, the four operations on them, and what the model is shown beside new messages."""
+"""Mem0: extraction with sources, the four update operations, and the prompts' context."""
 
 from collections.abc import Mapping, Sequence
 

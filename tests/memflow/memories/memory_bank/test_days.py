@@ -1,4 +1,4 @@
-"""A day is a date without its time of day, in whatever form dates come."""
+"""The day of a date in any format."""
 
 import pytest
 

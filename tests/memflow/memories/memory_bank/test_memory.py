@@ -1,4 +1,4 @@
-"""MemoryBank: days end and are summed up, and memories fade unless they are recalled."""
+"""MemoryBank: daily summaries, forgetting and access."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""MemoryOS: pages move by age, segments by heat, and what is known of the user names the page that told it."""
+"""MemoryOS: pages, segments, heat, promotion and eviction."""
 
 import math
 from collections.abc import Callable, Sequence

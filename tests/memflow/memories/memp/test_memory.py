@@ -1,4 +1,4 @@
-"""Memp: procedures are built, found by their queries, and counted, dropped or rewritten by how they came out."""
+"""Memp: procedures are built, retrieved, counted, dropped and rewritten."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Nemori: episodes end where topics do, and only what was not expected becomes a statement."""
+"""Nemori: topic boundaries, episodes, and statements of unpredicted content."""
 
 from memory_helpers import give, said
 

@@ -1,4 +1,4 @@
-"""Whole judgments: our own, and published ones, of which only what they say is written down here, by their place."""
+"""Whole judgments, invented and published; only facts about published ones are stated here."""
 
 import json
 import os

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memflow
-from memflow.benchmarks.amemgym import AMemGym
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.generation.personas import parse_persona, select_personas
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memflow.benchmarks.amemgym import AMemGym
 from memflow.benchmarks.amemgym.answers import (
     choices_of,
     refinement_of,
 )
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.config import AMemGymConfig
 from memflow.benchmarks.amemgym.generation.schema import generate_schema
 from memflow.benchmarks.amemgym.generation.simulator import GenerationFailed, UserSimulator

@@ -11,9 +11,9 @@ import pytest
 from factories import gold_label
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.annotation.imported import import_labels
 from memflow.benchmarks.comem.annotation.label_file import LabelFile, format_label_file
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.config import CoMemConfig, parse_config
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.datasets import Dataset
@@ -30,7 +30,7 @@ Damage = Callable[[list[dict[str, Any]]], object]
 @pytest.fixture(scope="module")
 def own(bench: CoMem, demo: Domain, records: list[Record]) -> list[GoldLabel]:
     """The demo's keys, as if two models had made them; the first question is dropped, at the second one failed."""
-    keys = asyncio.run(bench.keys(demo, records, [], None))
+    keys = asyncio.run(bench.gold_labels(demo, records, [], None))
     first, second = list(dict.fromkeys(key.question_id for key in keys))[:2]
     found = []
     for key in keys:
@@ -62,7 +62,7 @@ def imports(
         path.write_text(text, encoding="utf-8")
         held = [*records, *bench.records(ANNOTATED, {"ours/keys.jsonl": path})]
         domain = replace(demo, parameters={**IMPORTING, **settled}, limit=limit)
-        return asyncio.run(bench.keys(domain, held, [], None))
+        return asyncio.run(bench.gold_labels(domain, held, [], None))
 
     return keys
 
@@ -104,7 +104,7 @@ def test_imported_labels_give_identical_probes(
     bench: CoMem, demo: Domain, records: list[Record], imports: Callable[..., list[GoldLabel]], tmp_path: Path
 ):
     nobody: Any = None
-    keys = asyncio.run(bench.keys(demo, records, [], None))
+    keys = asyncio.run(bench.gold_labels(demo, records, [], None))
     text = format_label_file(demo, load_contexts(demo, records), keys, {}).text
 
     def stored(folder: str, domain: Domain, held: list[GoldLabel]) -> bytes:

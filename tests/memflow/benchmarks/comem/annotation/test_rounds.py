@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.api import Annotators, States
-from memflow.benchmarks.comem import CoMem
 from memflow.benchmarks.comem.annotation import rounds
 from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
 from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.benchmarks.comem.probes import make_probes
@@ -298,7 +298,7 @@ def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record
     domain, chat = find("comem_demo_annotated"), ScriptedChat(CoMem().handlers())
 
     async def build() -> tuple[list[GoldLabel], list[Probe]]:
-        keys = await bench.keys(domain, records, [], Annotators(chat, chat))
+        keys = await bench.gold_labels(domain, records, [], Annotators(chat, chat))
         return keys, await bench.probes(domain, records, States(), [], chat, keys)
 
     keys, probes = asyncio.run(build())
@@ -316,4 +316,4 @@ def test_scripted_annotators_disagree_on_demo(bench: CoMem, records: list[Record
 
 def test_missing_annotators_are_refused(bench: CoMem, records: list[Record]):
     with pytest.raises(BadSettings, match="no annotators are set"):
-        asyncio.run(bench.keys(find("comem_demo_annotated"), records, [], None))
+        asyncio.run(bench.gold_labels(find("comem_demo_annotated"), records, [], None))

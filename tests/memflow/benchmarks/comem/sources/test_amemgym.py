@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.amemgym import AMemGym
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.comem import load as files_of
 from memflow.benchmarks.comem.annotation import label_file
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import KnownAnswer
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources import amemgym, dialogues

@@ -13,7 +13,7 @@ from friendsqa_files import ATTIC, KITCHEN, SEASON, answer, published, scene, sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, truncation_indices
 from memflow.benchmarks.comem.load import load_contexts

@@ -16,7 +16,7 @@ from personamem_files import read, row, shared, table
 from profiles import examples
 
 from memflow.benchmarks.api import States
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain, find
 from memflow.memories.entries import EntryStore
@@ -119,7 +119,7 @@ async def _seen(domain: Domain, records: list[Record]) -> list[tuple[Probe, Sequ
     """Every probe, and what a memory that keeps everything holds when it is asked."""
     bench = CoMem()
     turns = await bench.turns(domain, records, States(), None)  # type: ignore[arg-type]
-    keys = await bench.keys(domain, records, turns, None)
+    keys = await bench.gold_labels(domain, records, turns, None)
     probes = await bench.probes(domain, records, States(), turns, None, keys)  # type: ignore[arg-type]
     episodes = bench.episodes(domain, States(), turns, [], None, probes)  # type: ignore[arg-type]
     make = memory_factory("full", Tools())

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Context
 from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.comem.sources.personamem import ALIASES

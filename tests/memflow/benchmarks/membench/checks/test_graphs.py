@@ -13,12 +13,12 @@ import pytest
 from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.checks.graphs import EXPECTED
 from memflow.benchmarks.membench.load import read
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
-from memflow.checks.expectations import EXPECTATIONS
+from memflow.checks.expectations import all_expectations
 from memflow.records import Entity
 
 Damage = Callable[[list[Entity]], None]
@@ -37,7 +37,7 @@ def _states(domain: Domain) -> States:
 def _broken(domain: Domain, made: States, entities: list[Entity]) -> set[str]:
     """The sentences of state.entities that do not hold."""
     world: dict[str, Sequence[Any]] = {"state.profiles": made.profiles, "state.entities": entities}
-    expectations = [each for each in EXPECTATIONS if each.table == "state.entities"]
+    expectations = [each for each in all_expectations() if each.table == "state.entities"]
     outcomes = check_rows("state.entities", entities, expectations, world.__getitem__, domain)
     return {outcome.name for outcome in outcomes if not outcome.passed}
 

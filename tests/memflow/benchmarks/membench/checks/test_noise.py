@@ -11,7 +11,7 @@ from memflow.benchmarks.membench.checks.noise import EXPECTED
 from memflow.benchmarks.membench.noise.insertion import woven
 from memflow.benchmarks.membench.turns import is_noise
 from memflow.checks.evaluation import RuleResult, check_rows
-from memflow.checks.expectations import EXPECTATIONS
+from memflow.checks.expectations import all_expectations
 from memflow.checks.rules import of_benchmark
 from memflow.records import Entity, Probe, Turn
 
@@ -64,7 +64,7 @@ def failed(turns: Sequence[Turn], of: Domain = LONG) -> list[str]:
 
 
 def test_they_are_among_all_expectations() -> None:
-    named = {(each.table, each.name) for each in EXPECTATIONS}
+    named = {(each.table, each.name) for each in all_expectations()}
     assert {(each.table, each.name) for each in EXPECTED} <= named
 
 

@@ -12,7 +12,7 @@ import pytest
 from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import Dataset, dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.generation import preferences, vocabulary
 from memflow.benchmarks.membench.generation.graphs import graphs_of
 from memflow.benchmarks.membench.generation.user_sources import likes_of, serves, words_of

@@ -7,7 +7,6 @@ import pytest
 from membench_generation import Made, make
 
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.membench import MemBench
 from memflow.benchmarks.membench.answers import (
     ToldMessage,
     ToldRound,
@@ -15,12 +14,13 @@ from memflow.benchmarks.membench.answers import (
     messages_of,
     rounds_of,
 )
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.planning import wanted
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.prompts import Prompt
-from memflow.checks.expectations import EXPECTATIONS
+from memflow.checks.expectations import all_expectations
 
 BRIEF = {"role_rounds": 2, "event_rounds": 2}
 """Nothing here depends on how long one talks."""
@@ -59,7 +59,7 @@ def test_all_that_is_expected_of_them_holds(made):
         "question.probes": made.probes,
     }
     for table in ("state.entities", "utterance.turns", "question.probes"):
-        expected = [each for each in EXPECTATIONS if each.table == table]
+        expected = [each for each in all_expectations() if each.table == table]
         outcomes = check_rows(table, world[table], expected, world.__getitem__, made.domain)
         assert [outcome.name for outcome in outcomes if not outcome.passed] == []
 

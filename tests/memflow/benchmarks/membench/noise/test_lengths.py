@@ -8,7 +8,7 @@ import pytest
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.checks.noise import EXPECTED
 from memflow.benchmarks.membench.noise.lengths import pool_of
 from memflow.benchmarks.membench.turns import is_noise

@@ -11,7 +11,7 @@ from membench_noise import said
 
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
 from memflow.benchmarks.membench.noise.insertion import Unit

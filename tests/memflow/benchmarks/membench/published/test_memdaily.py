@@ -11,13 +11,13 @@ import pytest
 from membench_files import read
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.membench import MemBench
+from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.load import trajectory
 from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.selection import taken
 from memflow.benchmarks.membench.turns import probes_of, turns_of
 from memflow.checks.evaluation import check_rows
-from memflow.checks.expectations import EXPECTATIONS
+from memflow.checks.expectations import all_expectations
 from memflow.errors import BadInput
 from memflow.records import Record
 from resources.library import Library
@@ -168,7 +168,7 @@ def test_what_is_marked_or_has_two_options_alike_is_quarantined_and_nothing_else
 
 @pytest.mark.parametrize("table", ["state.profiles", "state.entities", "utterance.turns", "question.probes"])
 def test_what_is_published_passes_its_checks(rows: dict[str, list[Any]], table: str):
-    expected = [each for each in EXPECTATIONS if each.table == table]
+    expected = [each for each in all_expectations() if each.table == table]
     failed = {
         outcome.name: outcome.unexpected
         for outcome in check_rows(table, rows[table], expected, lambda name: rows.get(name, []), DOMAIN)

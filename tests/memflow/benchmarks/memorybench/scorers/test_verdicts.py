@@ -6,15 +6,15 @@ from dataclasses import replace
 import pytest
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.scorers.metric import NO_JUDGE
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 from memflow.chat.bounds import assert_bounded
 from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.prompts import all_prompts
 from memflow.metrics.backends import MetricBackends
-from memflow.metrics.ranges import within
 from memflow.records import Reply
+from memflow.scoring.catalog import in_range
 
 BENCH = MemoryBench()
 NAMES = [name for name in TASKS if name != "memorybench_sample"]
@@ -90,7 +90,7 @@ async def test_every_task_goes_from_replies_to_verdicts(
     ]
     for verdict in verdicts:
         assert (verdict.value is None) == (verdict.reason is not None), verdict
-        assert within(verdict.metric, verdict.value), verdict
+        assert in_range(verdict.metric, verdict.value), verdict
         assert verdict.completion is None or verdict.completion in ledger.kept
     without = {verdict.metric for verdict in verdicts if verdict.value is None}
     if equipped:

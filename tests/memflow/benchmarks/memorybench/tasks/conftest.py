@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.datasets import DATASETS
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks import registry
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.records import Record
 from resources.library import Library
 
@@ -27,7 +27,7 @@ def written(tmp_path: Path) -> Written:
             path = tmp_path / source
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(content if isinstance(content, bytes) else lines(content))
-        known = {name: replace(DATASETS[name], sums={})}
+        known = {name: replace(registry.datasets()[name], sums={})}
         library = Library(tmp_path, known)
         return MemoryBench().records(library.dataset(name), library.paths(name))
 

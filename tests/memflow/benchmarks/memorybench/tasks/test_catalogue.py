@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memflow.benchmarks.datasets import DATASETS
-from memflow.benchmarks.domains import built_in
+from memflow.benchmarks import registry
 from memflow.benchmarks.memorybench.question import PACKAGE
 from memflow.benchmarks.memorybench.scripted import handlers
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS, task
@@ -20,7 +19,7 @@ from memflow.errors import BadInput
 
 PUBLISHED = [
     each
-    for name, each in DATASETS.items()
+    for name, each in registry.datasets().items()
     if each.benchmark == "memorybench" and not each.ships and not name.startswith("unified_")
 ]
 """In the form of their own authors; MemoryBench's own form of them, test_unified.py looks at."""
@@ -45,7 +44,9 @@ def test_a_data_set_poses_a_task_that_can_be_read_and_put(dataset) -> None:
 
 def test_a_task_stands_in_its_field_and_in_its_format() -> None:
     parts = {
-        name: domain.datasets for name, domain in built_in().items() if domain.benchmark == "memorybench"
+        name: domain.datasets
+        for name, domain in registry.domains().items()
+        if domain.benchmark == "memorybench"
     }
     found = Counter(name for part in ("open", "legal", "academic") for name in parts[f"memorybench_{part}"])
     assert found == Counter(each.name for each in PUBLISHED)
@@ -59,7 +60,7 @@ def test_a_task_stands_in_its_field_and_in_its_format() -> None:
 
 def test_the_seven_are_listed() -> None:
     seven = [f"memorybench_{name.lower()}" for name in (*FIELDS, *FORMATS)]
-    assert all(built_in()[name].listed for name in seven)
+    assert all(registry.domains()[name].listed for name in seven)
 
 
 def test_fields_formats_and_samples_are_those_of_the_published_configuration() -> None:

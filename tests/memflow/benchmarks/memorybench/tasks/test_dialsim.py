@@ -8,7 +8,7 @@ import pytest
 
 from memflow.benchmarks.api import Question
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.split import fixed_sample

@@ -15,7 +15,7 @@ import pytest
 from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain, find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.question import put
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.limitgen import ASPECTS

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memflow.benchmarks import registry
 from memflow.benchmarks.api import States
-from memflow.benchmarks.datasets import DATASETS, dataset
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.datasets import dataset
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 from memflow.benchmarks.memorybench.tasks.registry import READERS, pools_of
@@ -337,11 +338,11 @@ def test_every_published_data_set_is_known_in_both_forms() -> None:
     assert set(CASES) == {task.name for task in published}
     for task in published:
         assert task.name in READERS and f"unified_{task.name}" in READERS
-        files = DATASETS[f"unified_{task.name}"].files
+        files = registry.datasets()[f"unified_{task.name}"].files
         stars = task.published + ("-*" if task.name == "locomo" else "")
         assert f"memorybench/dataset/{stars}/test/data*" in files
         assert (f"memorybench/corpus/{stars}.jsonl" in files) == (task.name in CORPORA)
-    assert len([name for name in DATASETS if name.startswith("unified_")]) == 19
+    assert len([name for name in registry.datasets() if name.startswith("unified_")]) == 19
 
 
 ROW = ROWS["judge"][0]

@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.registry import pools_of

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.domains import find
-from memflow.benchmarks.memorybench import MemoryBench
+from memflow.benchmarks.memorybench.benchmark import MemoryBench
 from memflow.benchmarks.memorybench.tasks.catalogue import ACCURACY, LOCOMO_F1, TASKS
 from memflow.benchmarks.memorybench.users.contexts import evaluation, standards
 from memflow.benchmarks.memorybench.users.personas import persona

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.comem import CoMem
+from memflow.benchmarks import registry
+from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.contexts import Context, ContextMessage
 from memflow.benchmarks.comem.load import load_contexts
-from memflow.benchmarks.datasets import DATASETS
 from memflow.benchmarks.domains import Domain, find
 from memflow.records import Record
 from resources.library import Library
@@ -26,7 +26,7 @@ def read(tmp_path: Path) -> Callable[[Mapping[str, bytes]], list[Record]]:
         for source, content in files.items():
             (tmp_path / source).parent.mkdir(exist_ok=True)
             (tmp_path / source).write_bytes(content)
-        library = Library(tmp_path, {"comem_friends": replace(DATASETS["comem_friends"], sums={})})
+        library = Library(tmp_path, {"comem_friends": replace(registry.datasets()["comem_friends"], sums={})})
         dataset = library.dataset("comem_friends")
         return CoMem().records(dataset, library.paths(dataset))
 

@@ -1,0 +1,132 @@
+"""The steps of the benchmark, each from rows to rows. Steps that it does not need keep their defaults."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import given_episodes
+from memflow.benchmarks.multiple_choice import LETTERS, Choice, choice_of, lettered, number_of, unlettered
+from memflow.benchmarks.published_file import records_of
+from memflow.benchmarks.scripted_reader import best_options
+from memflow.benchmarks.verdicts import choice_verdicts
+from memflow.chat import prompts
+from memflow.chat.requests import Chat, ChatRequest
+from memflow.chat.scripted import Handler
+from memflow.memories.memory import Recall
+from memflow.metrics.backends import MetricBackends
+from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.run.play import Episode
+from memflow.scoring.catalog import ACCURACY
+from memflow.scoring.estimate import MetricContext, choice_values, probe_score, valid_probes
+from memflow.scoring.metric import Metric
+
+
+def choose(request: ChatRequest) -> Choice:
+    """Answer as the scripted chat: the option that the messages of the request support best."""
+    text = "\n".join(message.content for message in request.messages[:-1])
+    options = unlettered(request.fields["options"])
+    return Choice(choice=LETTERS[best_options(text, request.fields["question"], options)[0]])
+
+
+def stories(domain: Domain, records: Sequence[Record]) -> list[dict]:
+    """Return the stories of a domain, cut to its limit."""
+    return [json.loads(record.content) for record in records][: domain.limit or None]
+
+
+class Whereabouts(Benchmark):
+    """Multiple-choice questions about stories, asked once at the end of each."""
+
+    name = "whereabouts"
+
+    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+        return records_of(
+            dataset, files, lambda source: lambda file: ((raw["id"], raw) for _, raw in file.numbered())
+        )
+
+    async def turns(
+        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+    ) -> list[Turn]:
+        return [
+            Turn(
+                domain=domain.name,
+                episode_id=story["id"],
+                checkpoint=0,
+                event=number,
+                position=0,
+                message_id=f"{story['id']}/{number}",
+                kind="given",
+                role="user",
+                text=text,
+            )
+            for story in stories(domain, records)
+            for number, text in enumerate(story["messages"])
+        ]
+
+    async def probes(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        states: States,
+        turns: Sequence[Turn],
+        simulator: Chat,
+        gold_labels: Sequence[GoldLabel] = (),
+    ) -> list[Probe]:
+        return [
+            Probe(
+                domain=domain.name,
+                probe_id=f"{story['id']}/q",
+                episode_id=story["id"],
+                checkpoint=0,
+                kind="choice",
+                dataset=domain.datasets[0],
+                category="moved" if story["evidence"] else "unmoved",
+                metric="accuracy",
+                question=story["question"],
+                options=story["options"],
+                variables=[],
+                gold=str(story["gold"]),
+                revealed=story["messages"][story["evidence"]],
+                evidence=[f"{story['id']}/{story['evidence']}"],
+            )
+            for story in stories(domain, records)
+        ]
+
+    def episodes(
+        self,
+        domain: Domain,
+        states: States,
+        turns: Sequence[Turn],
+        feedback: Sequence[FeedbackRound],
+        simulator: Chat,
+        probes: Sequence[Probe] = (),
+    ) -> list[Episode]:
+        return given_episodes(turns)
+
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        prompt = prompts.load_in_language("whereabouts", "choice", choice_of(len(probe.options)))
+        notes = recall.notes if gold_context is None else gold_context
+        fields = {"notes": notes, "question": probe.question, "options": lettered(probe.options)}
+        return Question(prompt, fields, query=probe.question)
+
+    def parse(self, probe: Probe, value: Choice) -> str:
+        return number_of(value)
+
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
+    ) -> list[Verdict]:
+        return choice_verdicts(domain, probes, replies)
+
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        context, probes = MetricContext.of(domain, results), valid_probes(results)
+        return [
+            probe_score(context, metric, probes, values) for metric, values in choice_values(results).items()
+        ]
+
+    def metrics(self) -> Sequence[Metric]:
+        return (ACCURACY.primary_in(self.name),)
+
+    def handlers(self) -> dict[str, Handler]:
+        return {"whereabouts/choice": choose}

@@ -1,0 +1,23 @@
+"""A check of its own: the message named as evidence contains the right option."""
+
+from collections.abc import Sequence
+
+from memflow.checks.rules import Across, Expectation
+from memflow.records import Probe, Turn
+
+
+def without_gold(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
+    """Return the positions of probes whose evidence does not contain the right option."""
+    texts = {turn.message_id: turn.text for turn in turns}
+    return [
+        at
+        for at, probe in enumerate(probes)
+        if probe.options[int(probe.gold) - 1] not in texts.get(probe.evidence[0], "")
+    ]
+
+
+EXPECTED = (
+    Expectation(
+        "question.probes", "gold_in_evidence", Across(("question.probes", "utterance.turns"), without_gold)
+    ),
+)

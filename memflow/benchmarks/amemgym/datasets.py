@@ -1,0 +1,48 @@
+"""AMemGym's data sets: the published users, and personas of our own writing."""
+
+from memflow.benchmarks.datasets import Dataset
+
+DATASETS = (
+    Dataset(
+        "personas_sample",
+        "Personas of our own writing, for amemgym_demo",
+        "amemgym",
+        ("benchmarks/amemgym/sample/personas.jsonl",),
+        "Apache-2.0",
+        "memflow",
+        "It ships with memflow.",
+        ships=True,
+    ),
+    *(
+        Dataset(
+            f"personas_{language}",
+            f"Traits of our own writing, {words}, from which any number of personas is invented",
+            "amemgym",
+            (f"benchmarks/amemgym/sample/traits_{language}.yaml",),
+            "Apache-2.0",
+            "memflow",
+            "It ships with memflow.",
+            ships=True,
+        )
+        for language, words in (("en", "English"), ("zh", "Chinese"))
+    ),
+    Dataset(
+        "amemgym_v1_base",
+        "AMemGym v1.base: 20 users, 11 periods, 10 questions each",
+        "amemgym",
+        ("amemgym/v1.base/data.json",),
+        "CC-BY-4.0",
+        "Hugging Face dataset AGI-Eval/AMemGym",
+        "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
+    ),
+    Dataset(
+        "amemgym_v1_base_run",
+        "A recorded run of AMemGym v1.base, for amemgym_base_offpolicy",
+        "amemgym",
+        ("amemgym/v1.base/run.jsonl",),
+        "that of its users, CC-BY-4.0, and of the models that spoke",
+        "a run of your own: none has been published",
+        "Play amemgym_base, then `memflow export transcript amemgym_base ASSISTANT FILE` with "
+        "amemgym/v1.base/run.jsonl in the data folder as FILE.",
+    ),
+)

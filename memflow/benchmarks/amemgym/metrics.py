@@ -1,0 +1,45 @@
+"""The metrics of AMemGym, and which shared metrics are primary here."""
+
+from memflow.benchmarks.amemgym.factual import METRIC as FACTUAL_RECALL
+from memflow.scoring.catalog import ACCURACY, FAILURES, RANDOM, UPPER_BOUND
+from memflow.scoring.metric import Metric
+
+NAME = "amemgym"
+METRICS = (
+    *(each.primary_in(NAME) for each in (ACCURACY, RANDOM, UPPER_BOUND)),
+    Metric(
+        "memory_score",
+        "Memory score",
+        "higher",
+        "(accuracy - chance) / (upper bound - chance), pooled per period, then averaged.",
+        low=None,
+        high=None,
+        source="AMemGym, section 3.3",
+        variants={
+            "per_user_ratio": "the ratio of each user and period, then the mean, as in the published code",
+            "chance_for_unparsed": "an unparsed reply counts 1 / options",
+        },
+    ).primary_in(NAME),
+    *(each.primary_in(NAME) for each in FAILURES),
+    Metric(
+        FACTUAL_RECALL,
+        "Factual recall",
+        "higher",
+        "Share of a period's new states that the memory holds at its end.",
+        counts="claims",
+        source="AMemGym, appendix E",
+    ).primary_in(NAME),
+    Metric(
+        "state_match",
+        "State match",
+        "higher",
+        "Share of the state variables that the assistant states correctly.",
+        source="AMemGym, section 3.3",
+    ),
+    Metric(
+        "state_unparsed",
+        "Unparsed state replies",
+        "lower",
+        "Share of the replies to state probes in which no answer could be read.",
+    ),
+)

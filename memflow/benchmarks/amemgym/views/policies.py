@@ -1,0 +1,122 @@
+"""`show policies`: what off-policy evaluation changes. What can be compared, and how, is amemgym/policies.py."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compare
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table
+from memflow.errors import BadInput
+from memflow.metrics.intervals import Interval
+from memflow.run.recording import Header, header_of
+
+COLUMNS = (
+    *("assistant", "on-policy", "95 % interval", "off-policy", "95 % interval ", "difference"),
+    *("95 % interval  ", "rank on", "rank off", "change", "n", "users"),
+)
+
+
+def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | None) -> Answer:
+    """Return the comparison of two domains. Raises BadInput where they cannot be compared."""
+    domains = [reader.domain(name) for name in (on, off)]
+    measured = [_measured(reader, domain) for domain in domains]
+    sides = [_side(reader, *each, assistant) for each in zip(domains, measured, strict=True)]
+    rows = compare(*sides)
+    run = _run(reader, sides[1].domain)
+    only = {
+        side.domain.name: sorted(side.answered.keys() - other.answered.keys())
+        for side, other in (sides, sides[::-1])
+    }
+    scripted = any(
+        _meta(reader, side.domain.name, row.assistant).get("scripted") == "yes"
+        for side in sides
+        for row in rows
+    )
+    data = {
+        "on": on,
+        "off": off,
+        "run": None if run is None else run.model_dump(),
+        "only": only,
+        "rows": [row.as_dict() for row in rows],
+    }
+    return Answer(data, list(_parts(rows, run, only)), scripted=scripted)
+
+
+def _measured(reader: Reader, domain: Domain) -> list[str]:
+    """The assistants that were measured in a domain. Raises BadInput if there is none."""
+    if domain.benchmark != "amemgym":
+        raise BadInput(f"{domain.name} is of {domain.benchmark}: only amemgym has both policies")
+    stored = [name.partition("/") for name in reader.partitions("score.verdicts")]
+    measured = [assistant for name, _, assistant in stored if name == domain.name]
+    if not measured:
+        raise BadInput(
+            f"{domain.name} was not measured yet: `memflow run --domain {domain.name}` measures it"
+        )
+    return measured
+
+
+def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: Sequence[str] | None) -> Side:
+    """The answers to the domain's present probes. Raises BadInput for answers to former ones."""
+    probes = reader.facts("question.probes", domain.name)
+    for name in assistants or ():
+        if name not in measured:
+            raise BadInput(f"{domain.name} was not measured with {name!r}, but with {', '.join(measured)}")
+    wanted = assistants or measured
+    bounds = [f"oracle{''.join(name.partition('@')[1:])}" for name in wanted]
+    answered = {}
+    for name in dict.fromkeys([*wanted, *(bound for bound in bounds if bound in measured)]):
+        if probes is None or _meta(reader, domain.name, name).get("probes") != probes.digest:
+            raise BadInput(
+                f"{domain.name}/{name} was measured on probes that were regenerated since: "
+                f"`memflow run --domain {domain.name} --assistant {name}` measures it on the present ones"
+            )
+        partition = f"{domain.name}/{name}"
+        answered[name] = Answered(
+            reader.rows("answer.replies", partition), reader.rows("score.verdicts", partition)
+        )
+    tests = [probe for probe in reader.rows("question.probes", domain.name) if probe.split == "test"]
+    return Side(domain, tests, answered)
+
+
+def _meta(reader: Reader, domain: str, assistant: str) -> Mapping[str, str]:
+    facts = reader.facts("score.verdicts", f"{domain}/{assistant}")
+    return {} if facts is None else facts.meta
+
+
+def _run(reader: Reader, domain: Domain) -> Header | None:
+    """The header of the recorded run that an off-policy domain replays; None where it has none."""
+    for name in domain.datasets:
+        if reader.facts("raw.records", name) is not None:
+            header = header_of(reader.rows("raw.records", name))
+            if header is not None:
+                return header
+    return None
+
+
+def _parts(rows: Sequence[Compared], run: Header | None, only: Mapping[str, list[str]]) -> Iterator[Part]:
+    for metric in dict.fromkeys(row.metric for row in rows):
+        yield Heading(metric)
+        of_metric = [row for row in rows if row.metric == metric]
+        yield Table(COLUMNS, [_cells(row) for row in of_metric], COLUMNS[1:])
+        for reason in dict.fromkeys(row.reason for row in of_metric if row.reason):
+            names = ", ".join(row.assistant for row in of_metric if row.reason == reason)
+            yield Note(f"No score of {names}: {reason}.")
+    if run is not None:
+        yield Note(
+            f"\nOff-policy dialogues are those of {run.assistant} in {run.domain} (model {run.model})."
+        )
+    yield Note("Differences are off-policy minus on-policy, with users drawn in pairs.")
+    for domain, assistants in only.items():
+        if assistants:
+            yield Note(f"Measured in {domain} only: {', '.join(assistants)}.")
+
+
+def _cells(row: Compared) -> list[Any]:
+    change = "" if row.rise is None else "–" if not row.rise else f"{'▲▼'[row.rise < 0]}{abs(row.rise)}"
+    values = [part for each in (row.on, row.off, row.difference) for part in (each.value, _bounds(each))]
+    return [row.assistant, *values, row.rank_on, row.rank_off, change, row.n, row.n_users]
+
+
+def _bounds(interval: Interval) -> str:
+    known = interval.low is not None and interval.high is not None
+    return f"{interval.low:.3f} – {interval.high:.3f}" if known else ""

@@ -1,0 +1,39 @@
+"""`export users`: the users of a domain in AMemGym's published format."""
+
+from dataclasses import asdict
+
+from memflow.benchmarks.amemgym.export import export_users
+from memflow.benchmarks.api import States
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.views import ExportedFile, Note, Part, Reader, Table
+from memflow.errors import BadInput
+
+
+def export_file(reader: Reader, domain: Domain) -> ExportedFile:
+    """Return the users of a domain. Raises BadInput if there is none that can be written."""
+    states = States(
+        *(reader.rows(f"state.{name}", domain.name) for name in ("profiles", "variables", "changes"))
+    )
+    turns, probes = reader.rows("utterance.turns", domain.name), reader.rows("question.probes", domain.name)
+    exported = export_users(states, turns, probes)
+    if not exported.users:
+        reason = exported.left_out[0].reason if exported.left_out else "it has none"
+        raise BadInput(f"no user of {domain.name} can be written: {reason}")
+    counts = {
+        "users": len(exported.users),
+        "periods": sum(len(user["periods"]) for user in exported.users),
+        "sessions": sum(len(period["sessions"]) for user in exported.users for period in user["periods"]),
+        "questions": sum(len(user["qas"]) for user in exported.users),
+        "options": sum(len(asked["answer_choices"]) for user in exported.users for asked in user["qas"]),
+    }
+    left_out = [(each.user_id, each.question or "the whole user", each.reason) for each in exported.left_out]
+    parts: list[Part] = [Table(tuple(counts), [tuple(counts.values())], tuple(counts), title="Written")]
+    if left_out:
+        parts.append(Table(("user", "what", "reason"), left_out, title="\nLeft out"))
+    parts.append(
+        Note(
+            "\nAs published, every period holds the changes of the whole run (update_cnts): show them to no agent."
+        )
+    )
+    data = {**counts, "left_out": [asdict(each) for each in exported.left_out]}
+    return ExportedFile(exported.text, data, parts)

@@ -1,0 +1,184 @@
+"""`show checkpoints`: how answers change over checkpoints (CoMem, tables 2 to 15), for any benchmark."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from memflow.benchmarks.comem.paper import PaperRow, doubts, order
+from memflow.benchmarks.comem.views.published import (
+    COMPARED,
+    DOUBTED,
+    NO_MATCH,
+    paper_lines,
+    paper_records,
+    published_rows,
+)
+from memflow.benchmarks.views import Answer, Dim, Heading, Note, Part, Reader, Table
+from memflow.errors import BadInput
+from memflow.records import Score
+from memflow.scoring.histories import ACCURACY, BACK, FLOORS, FORGETTING, LEARNT, START, History, histories
+
+NONE, AT_FLOOR = "–", "*"
+BEFORE = "before"
+SCORE_WIDTH = 20
+"""Characters of a score with its interval."""
+TITLES = {
+    "accuracy": "accuracy",
+    "forgetting": "forgetting: right at an earlier checkpoint, and wrong",
+    "forward_transfer": "forward transfer: right for the first time",
+    "stability": "over all checkpoints, and backward transfer from each to the last",
+}
+OVER_ALL = {"all_correct": "all correct", "all_wrong": "all wrong", "flip_rate": "flip rate"}
+
+Cell = Callable[[History, bool], str]
+
+
+def show_checkpoints(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Answer:
+    """Return the four tables of each domain. Raises BadInput if none was measured, or not in `domain`."""
+    found = _histories(reader, domain)
+    published = published_rows(reader, found) if paper else {}
+    parts = [
+        part
+        for name, mine in found.items()
+        for part in _tables(name, mine, published.get(name, []), reader.width)
+    ]
+    return _answer(found, published, parts, paper=paper)
+
+
+def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[History]]:
+    found = histories(reader.scores(), order)
+    if not found:
+        raise BadInput(
+            "no answers over checkpoints were measured yet: `memflow run --domain comem_demo --memory full` measures "
+            "some"
+        )
+    for name in wanted or ():
+        if name not in found:
+            raise BadInput(
+                f"no answers over checkpoints were measured in {name!r}; measured: {', '.join(found)}"
+            )
+    return {name: mine for name, mine in found.items() if not wanted or name in wanted}
+
+
+def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], width: int) -> Iterator[Part]:
+    """The four tables of a domain, and the reasons for missing scores."""
+    checkpoints = sorted({at for history in mine for at in history.checkpoints})
+    names = max(len(history.assistant) for history in mine)
+    wide = names + SCORE_WIDTH * (len(checkpoints) + 1) + 8 <= width
+    for title, columns in _columns(checkpoints).items():
+        yield Heading(f"{name}, {TITLES[title]}")
+        heads = [*columns, *(["n"] if title == "accuracy" else [])]
+        rows: list[list[Any]] = []
+        for model, history in _by_model(mine):
+            if history is None:
+                rows.append([Dim(model), *([""] * len(heads))])
+                continue
+            questions = _questions(history) if title == "accuracy" else []
+            rows.append([history.assistant, *(cell(history, wide) for cell in columns.values()), *questions])
+        if title == "accuracy":
+            rows += _floors(mine, checkpoints)
+        rows += paper_lines(title, of_paper, checkpoints, len(heads))
+        yield Table(["memory", *heads], rows, heads)
+    if not wide:
+        yield Note("The line is too short for intervals: csv and json have them.")
+    yield from _missing(mine)
+
+
+def _columns(checkpoints: Sequence[int]) -> dict[str, dict[str, Cell]]:
+    """The tables: the columns of each by title, and their cells."""
+
+    def accuracy(at: int | None) -> Cell:
+        return lambda history, wide: _number(
+            history.accuracy(at), wide, AT_FLOOR if history.at_floor(at) else " "
+        )
+
+    def score(metric: str, at: int | None = None) -> Cell:
+        return lambda history, wide: _number(history.score(metric, at), wide)
+
+    return {
+        "accuracy": {BEFORE: accuracy(None), **{str(at): accuracy(at) for at in checkpoints}},
+        "forgetting": {str(at): score("forgetting", at) for at in checkpoints},
+        "forward_transfer": {str(at): score("forward_transfer", at) for at in checkpoints},
+        "stability": {
+            **{title: score(metric) for metric, title in OVER_ALL.items()},
+            **{f"{at} to {checkpoints[-1]}": score("backward_transfer", at) for at in checkpoints[:-1]},
+        },
+    }
+
+
+def _number(score: Score | None, wide: bool, mark: str = " ") -> str:
+    if score is None or score.value is None:
+        return f"{NONE} "
+    interval = f" [{score.low:.2f} {score.high:.2f}]" if wide and score.low is not None else ""
+    return f"{score.value:.3f}{interval}{mark}"
+
+
+def _questions(history: History) -> list[str]:
+    start = history.accuracy(None)
+    return [f"{start.n:,}" if start is not None else NONE]
+
+
+def _by_model(mine: Sequence[History]) -> Iterator[tuple[str, History | None]]:
+    """The histories, preceded by the name of their model where there are several."""
+    models = list(dict.fromkeys(history.model for history in mine))
+    for model in models:
+        if len(models) > 1:
+            yield model, None
+        yield from ((model, history) for history in mine if history.model == model)
+
+
+def _floors(mine: Sequence[History], checkpoints: Sequence[int]) -> Iterator[list[str]]:
+    """A line for each floor, which is the same for all assistants."""
+    for metric, name in FLOORS.items():
+        cells = []
+        for at in (None, *checkpoints):
+            values = [value for history in mine if (value := history.floor(metric, at)) is not None]
+            cells.append(f"{values[0]:.3f} " if values else f"{NONE} ")
+        if any(NONE not in each for each in cells):
+            yield [name, *cells, ""]
+
+
+def _missing(mine: Sequence[History]) -> Iterator[Note]:
+    """A note for each reason why scores are missing, naming the assistants."""
+    shown = (FORGETTING, LEARNT, BACK, *OVER_ALL)
+    found: dict[str, list[str]] = {}
+    for history in mine:
+        for score in history.scores.values():
+            is_shown = score.metric in shown or (score.metric, score.variant) in (ACCURACY, START)
+            if score.reason is not None and is_shown:
+                found.setdefault(score.reason, []).append(history.assistant)
+    for reason, assistants in found.items():
+        yield Note(f"{NONE} {reason}: {', '.join(dict.fromkeys(assistants))}.")
+
+
+def _answer(
+    found: Mapping[str, Sequence[History]],
+    published: Mapping[str, Sequence[PaperRow]],
+    parts: Sequence[Part],
+    *,
+    paper: bool,
+) -> Answer:
+    """The tables with an explanation of their marks. `paper`: whether the paper's figures were requested."""
+    every = [history for mine in found.values() for history in mine]
+    of_paper = [(name, row) for name, rows in published.items() for row in rows]
+    names = dict.fromkeys(row.doubt for _, row in of_paper)
+    problems = {name: doubts()[name] for name in names if name is not None}
+    notes = []
+    if any(history.at_floor(at) for history in every for at in (None, *history.checkpoints)):
+        notes.append(
+            Note(
+                f"{AT_FLOOR} the interval includes a floor or the accuracy before the first message: nothing may be "
+                "remembered."
+            )
+        )
+    notes += [Note(f"{DOUBTED} {name}: {problem}.") for name, problem in problems.items()]
+    if paper:
+        notes.append(Note(COMPARED if of_paper else NO_MATCH))
+    rows = [row for history in every for row in history.plain()]
+    theirs = [record for name, row in of_paper for record in paper_records(name, row)]
+    data = {"rows": rows, "paper": theirs, "doubts": problems, "compared": COMPARED if of_paper else None}
+    return Answer(
+        data,
+        [*parts, *notes],
+        [*({"source": "measured", **row} for row in rows), *theirs],
+        scripted=any(history.scripted for history in every),
+    )

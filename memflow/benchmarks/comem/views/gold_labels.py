@@ -1,0 +1,87 @@
+"""`show keys`: the gold labels per checkpoint. What is counted is comem/annotation/summary.py."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+
+from memflow.benchmarks.comem.annotation.summary import LabelSummary, summarize_labels
+from memflow.benchmarks.comem.load import load_contexts
+from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, stored_rows
+from memflow.errors import BadInput
+from memflow.run.recording import SCRIPTED
+
+LONGEST, MOST = 120, 5
+CAVEAT = "these gold labels are no model's."
+
+
+def show_gold_labels(reader: Reader, domain: str) -> Answer:
+    """Return counts of the gold labels of a domain. Raises BadInput if it has none."""
+    of_domain = reader.domain(domain)
+    if of_domain.benchmark != "comem":
+        raise BadInput(
+            f"{domain} is of {of_domain.benchmark}, whose gold is given: only comem has gold labels"
+        )
+    facts = reader.facts("question.keys", domain)
+    if facts is None:
+        raise BadInput(f"{domain} has no gold labels yet: `memflow run --domain {domain}` builds them")
+    rows = reader.rows("question.keys", domain)
+    records = stored_rows(reader, "raw.records", of_domain.datasets)
+    found = summarize_labels(load_contexts(of_domain, records), rows)
+    if not found:
+        raise BadInput(
+            f"{domain}: none of its questions has a gold label; `memflow show made` gives the reasons"
+        )
+    annotators = sorted({row.made_by for row in rows})
+    data = {"domain": domain, "made_by": annotators, "surveys": [asdict(each) for each in found]}
+    parts = [Heading(f"{domain}: gold labels by {' and '.join(annotators)}"), *_parts(found)]
+    return Answer(data, parts, scripted=facts.meta.get(SCRIPTED) == "yes", caveat=CAVEAT)
+
+
+def _parts(found: Sequence[LabelSummary]) -> Iterator[Part]:
+    whole = found[0]
+    checkpoints = [at.checkpoint for at in whole.checkpoints]
+    numbers = ["questions", "kept", "dropped", "failed", *(f"agreed at {number}" for number in checkpoints)]
+    rows = [
+        [
+            each.slice,
+            *(each.questions, each.kept, each.dropped, each.failed),
+            *(_share(at.agreed, at.both) for at in each.checkpoints),
+        ]
+        for each in found
+    ]
+    yield Table(["slice", *numbers], rows, numbers)
+    numbers = ["unknown", "changed", "as published", "contradicted"]
+    by_checkpoint = [
+        [
+            str(at.checkpoint),
+            _share(at.untold, whole.kept),
+            _share(at.changed, whole.kept),
+            _share(at.as_published, at.published),
+            at.contradicted,
+        ]
+        for at in whole.checkpoints
+    ]
+    yield Heading("Gold labels of the questions kept, by checkpoint")
+    yield Table(["checkpoint", *numbers], by_checkpoint, numbers)
+    changes = ", ".join(f"{count:,} change {_times(often)}" for often, count in enumerate(whole.changes))
+    yield Note(f"Over the checkpoints: {changes or 'no question is kept'}.")
+    yield Note("contradicted: questions whose annotator grants an option that it does not choose.")
+    yield from _reasons("dropped", whole.dropped_for)
+    yield from _reasons("failed", whole.failed_for)
+
+
+def _reasons(outcome: str, reasons: Mapping[str, int]) -> Iterator[Note]:
+    for reason, count in list(reasons.items())[:MOST]:
+        line = " ".join(reason.split())
+        short = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+        yield Note(f"  {outcome}, {count:,} x: {short}", warning=True)
+    rest = list(reasons.values())[MOST:]
+    if rest:
+        yield Note(f"  {outcome}, {sum(rest):,} x for {len(rest):,} other reasons: --format json has them")
+
+
+def _times(often: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(often, f"{often} times")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole else "–"

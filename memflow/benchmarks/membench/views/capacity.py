@@ -1,0 +1,75 @@
+"""`show capacity`: the published capacity scores, domain by domain (MemBench, sections 3.4 and 4.4)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from memflow.benchmarks.membench.capacity import BEFORE, BEYOND, CAPACITY, IN_ALL
+from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table
+from memflow.errors import BadInput
+from memflow.records import Score
+
+NUMBERS = ("knee", "95 % interval", "before", "beyond", "probes", "trajectories")
+
+
+def show_capacity(reader: Reader, domain: Sequence[str] | None) -> Answer:
+    """Return the capacity of each assistant. Raises BadInput if none was measured, or not in `domain`."""
+    rows = _rows(reader.scores())
+    measured = dict.fromkeys(row["domain"] for row in rows)
+    if not rows:
+        raise BadInput(
+            "no capacity was measured yet: run a domain whose protocol is capacity, such as membench_memdaily_capacity"
+        )
+    for name in domain or ():
+        if name not in measured:
+            raise BadInput(f"no capacity was measured in {name!r}; it was measured in {', '.join(measured)}")
+    rows = [row for row in rows if not domain or row["domain"] in domain]
+    names = dict.fromkeys(row["domain"] for row in rows)
+    parts = [part for name in names for part in _tables(name, rows)]
+    return Answer({"capacity": rows}, parts, scripted=any(row["scripted"] for row in rows))
+
+
+def _rows(scores: Sequence[Score]) -> list[dict[str, Any]]:
+    """A row for each domain, way of counting tokens and assistant, in the order of the leaderboard."""
+    accuracy = {
+        (one.domain, one.variant, one.assistant, one.slice): one.value
+        for one in scores
+        if one.metric == "accuracy" and one.slice in (BEFORE, BEYOND)
+    }
+    return [
+        {
+            "domain": one.domain,
+            "tokens": "in all" if one.variant == IN_ALL else "since the evidence",
+            "assistant": one.assistant,
+            "knee": one.value,
+            "low": one.low,
+            "high": one.high,
+            "before": accuracy.get((one.domain, one.variant, one.assistant, BEFORE)),
+            "beyond": accuracy.get((one.domain, one.variant, one.assistant, BEYOND)),
+            "probes": one.n,
+            "trajectories": one.n_episodes,
+            "scripted": one.scripted,
+            "reason": one.reason,
+        }
+        for one in sorted(scores, key=lambda one: (one.domain, one.variant == IN_ALL))
+        if one.metric == CAPACITY
+    ]
+
+
+def _tables(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[Part]:
+    cells: list[list[Any]] = []
+    for row in rows:
+        if row["domain"] != domain:
+            continue
+        tokens = row["tokens"] if not any(line[0] == row["tokens"] for line in cells) else ""
+        interval = "" if row["low"] is None else f"{row['low']:,.0f} – {row['high']:,.0f}"
+        knee = "none" if row["knee"] is None else f"{row['knee']:,.0f}"
+        counts = [row["probes"], row["trajectories"]]
+        cells.append(
+            [tokens, row["assistant"], knee, interval, row["before"], row["beyond"], *counts, row["reason"]]
+        )
+    yield Heading(domain)
+    yield Table(("tokens", "memory", *NUMBERS, ""), cells, NUMBERS)
+    yield Note(
+        "Knee: the tokens up to which accuracy stays at its first level. Before and beyond: accuracy on either side. "
+        "Where the two counts differ, the one with the greater fall shows what makes the memory forget."
+    )

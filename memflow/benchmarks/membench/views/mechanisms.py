@@ -1,0 +1,123 @@
+"""`show mechanisms`: memories by level of memory, as in MemBench's tables 3 to 5."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from memflow.benchmarks.membench.paper import mechanisms as paper_mechanisms
+from memflow.benchmarks.membench.tables import LEVEL_SLICES, TableRow
+from memflow.benchmarks.membench.views.tables import (
+    AT_FLOOR,
+    NONE,
+    PaperValue,
+    measured_rows,
+    missing_notes,
+    paper_cell,
+    paper_values,
+    tables_answer,
+)
+from memflow.benchmarks.views import Answer, Dim, Heading, Part, Reader, Table
+
+HEADS = {
+    "accuracy": "accuracy",
+    "n": "n",
+    "recall_at_10": "recall@10",
+    "evidence_recall": "recall",
+    "read_time": "read s",
+    "write_time": "write s",
+    "calls": "calls r / w",
+}
+"""The columns of a domain."""
+DOMAIN_WIDTH = 74
+"""Characters of these columns."""
+
+
+def show_mechanisms(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Answer:
+    """Return the tables of each level of memory."""
+    domains, found = measured_rows(reader, domain, LEVEL_SLICES)
+    values = paper_values(domains, found) if paper else []
+    parts = [part for slice_ in LEVEL_SLICES for part in _tables(slice_, found, values, reader.width)]
+    return tables_answer(found, values, parts, paper=paper)
+
+
+def _tables(
+    slice_: str, found: Sequence[TableRow], values: Sequence[PaperValue], width: int
+) -> Iterator[Part]:
+    """The tables of a level, with as many domains side by side as the width allows."""
+    mine = [row for row in found if row.slice == slice_]
+    if not mine:
+        return
+    published = [each for each in values if each[1] == slice_]
+    names = list(dict.fromkeys(row.domain for row in mine))
+    abreast = max(1, (width - max(len(row.assistant) for row in mine)) // DOMAIN_WIDTH)
+    yield Heading(f"MemBench, {slice_.removeprefix('level ')} memory")
+    for first in range(0, len(names), abreast):
+        some = names[first : first + abreast]
+        columns = [
+            f"{name if head == 'accuracy' else ''}\n{head}" for name in some for head in HEADS.values()
+        ]
+        rows = [*_measured(mine, some), *_published(published, some)]
+        yield Table(["\nmemory", *columns], rows, columns)
+    yield from missing_notes(mine)
+
+
+def _measured(mine: Sequence[TableRow], domains: Sequence[str]) -> Iterator[list[Any]]:
+    """A line for each assistant, grouped by model where there are several; then chance."""
+    several = len({row.model for row in mine}) > 1
+    for model, group in groupby(sorted(mine, key=lambda row: row.model), key=lambda row: row.model):
+        if several:
+            yield [Dim(model), *([""] * len(domains) * len(HEADS))]
+        rows = {(row.domain, row.assistant): row for row in group}
+        for assistant in dict.fromkeys(assistant for _, assistant in rows):
+            yield [assistant, *(cell for name in domains for cell in _cells(rows.get((name, assistant))))]
+    chance: list[Any] = ["chance"]
+    for name in domains:
+        values = [value for row in mine if row.domain == name and (value := row.value("random")) is not None]
+        chance += [f"{values[0]:.3f}" if values else NONE, *([""] * (len(HEADS) - 1))]
+    yield chance
+
+
+def _cells(row: TableRow | None) -> list[str]:
+    if row is None:
+        return [NONE] * len(HEADS)
+    score = row.scores.get("accuracy")
+    accuracy = NONE
+    if score is not None and score.value is not None:
+        interval = "" if score.low is None else f" [{score.low:.2f} {score.high:.2f}]"
+        accuracy = f"{score.value:.3f}{interval}{AT_FLOOR if row.at_floor else ' '}"
+    calls = [_number(row.value(name)) for name in ("read_calls", "write_calls")]
+    return [
+        accuracy,
+        str(score.n) if score is not None else NONE,
+        *(_share(row.value(name)) for name in ("recall_at_10", "evidence_recall")),
+        _number(row.value("read_time")),
+        _number(row.value("write_time")),
+        NONE if calls == [NONE, NONE] else " / ".join(calls),
+    ]
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return NONE
+    return "<0.001" if 0 < value < 0.001 else f"{value:,.3g}"
+
+
+def _published(values: Sequence[PaperValue], domains: Sequence[str]) -> Iterator[list[Any]]:
+    """The paper's lines: a line for each mechanism, grouped by model."""
+    found = {(one.model, one.mechanism, name, one.measure): one for name, _, one in values if name in domains}
+    for model in dict.fromkeys(model for model, _, _, _ in found):
+        yield [Dim(f"paper, {model}"), *([""] * len(domains) * len(HEADS))]
+        for mechanism, title in paper_mechanisms().items():
+            cells: list[str] = []
+            for name in domains:
+                of = {head: found.get((model, mechanism, name, head)) for head in HEADS}
+                questions = of["accuracy"].questions if of["accuracy"] else None
+                cells += [
+                    str(questions or "") if head == "n" else paper_cell(one) for head, one in of.items()
+                ]
+            if any(cells):
+                yield [Dim(title), *cells]

@@ -1,0 +1,121 @@
+"""What `show mechanisms` and `show kinds` share: the rows, the paper's values beside them, and the notes below."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.membench.paper import Published, doubts, mechanisms, published
+from memflow.benchmarks.membench.tables import TableRow, rows, stands_for, tabled
+from memflow.benchmarks.views import Answer, Note, Part, Reader
+from memflow.errors import BadInput
+
+PaperValue = tuple[str, str, Published]
+"""A domain, a slice of it, and the paper's value for it."""
+
+NONE, DOUBTED, AT_FLOOR = "–", "?", "*"
+MEASURES = {
+    "accuracy": "accuracy",
+    "recall_at_10": "recall@10",
+    "evidence_recall": "recall of evidence",
+    "read_time": "seconds",
+    "write_time": "seconds",
+    "read_calls": "requests",
+    "write_calls": "requests",
+}
+"""The measures of the tables in words; a note names reads and writes together."""
+
+
+def measured_rows(
+    reader: Reader, wanted: Sequence[str] | None, slices: Sequence[str]
+) -> tuple[list[Domain], list[TableRow]]:
+    """Return the measured domains and their rows. Raises BadInput if there are none, or not those wanted."""
+    scores = reader.scores()
+    domains = tabled(reader.domains(dict.fromkeys(score.domain for score in scores)))
+    if not domains:
+        raise BadInput(
+            "no domain of MemBench was measured yet: `memflow run --domain membench_memdaily --memory full` measures "
+            "one (`memflow data` lists the missing files)"
+        )
+    names = [one.name for one in domains]
+    for name in wanted or ():
+        if name not in names:
+            raise BadInput(f"{name!r} is no measured domain of MemBench; measured: {', '.join(names)}")
+    domains = [one for one in domains if not wanted or one.name in wanted]
+    return domains, rows(scores, domains, slices)
+
+
+def paper_values(domains: Iterable[Domain], found: Sequence[TableRow]) -> list[PaperValue]:
+    """Return the paper's values for the domains and slices of `found`."""
+    measured = {(row.domain, row.slice) for row in found}
+    return [
+        (domain.name, slice_, one)
+        for domain in domains
+        for one in published()
+        for slice_ in [f"category {one.kind}" if one.kind else f"level {one.level}"]
+        if (domain.name, slice_) in measured and stands_for(domain) == (one.scene, one.subset)
+    ]
+
+
+def tables_answer(
+    found: Sequence[TableRow], of_paper: Sequence[PaperValue], parts: Iterable[Part], *, paper: bool
+) -> Answer:
+    """Return the tables with an explanation of their marks. `paper`: whether the paper's values were requested."""
+    names = dict.fromkeys(one.doubt for _, _, one in of_paper)
+    problems = {name: doubts()[name] for name in names if name is not None}
+    notes = []
+    if any(row.at_floor for row in found):
+        notes.append(Note(f"{AT_FLOOR} the interval includes chance: the answers may be guesses."))
+    notes += [Note(f"{DOUBTED} {name}: {problem}.") for name, problem in problems.items()]
+    if paper and not of_paper:
+        notes.append(Note("The paper has no figures of these domains: its questions are in English."))
+    measured, theirs = [row.plain() for row in found], [_record(each) for each in of_paper]
+    return Answer(
+        {"rows": measured, "paper": theirs, "doubts": problems},
+        [*parts, *notes],
+        [*({"source": "measured", **row} for row in measured), *theirs],
+        scripted=any(row.scripted for row in found),
+    )
+
+
+def _record(value: PaperValue) -> dict[str, Any]:
+    """A published value under the names of a measured row."""
+    domain, slice_, one = value
+    return {
+        "source": f"paper, table {one.table}",
+        "domain": domain,
+        "slice": slice_,
+        "assistant": mechanisms()[one.mechanism],
+        "memory": one.mechanism,
+        "model": one.model,
+        "n": one.questions,
+        one.measure: one.value,
+        "doubt": one.doubt,
+    }
+
+
+def paper_cell(one: Published | None) -> str:
+    """Return a published value as the paper prints it; empty if it has none."""
+    if one is None:
+        return ""
+    value = one.value if isinstance(one.value, str) else f"{one.value:.3f}"
+    return value + (DOUBTED if one.doubt else " ")
+
+
+def missing_notes(rows: Sequence[TableRow], measures: Iterable[str] = tuple(MEASURES)) -> Iterator[Note]:
+    """Return a note for each reason why values are missing, naming the measures and the assistants."""
+    several = len({row.domain for row in rows}) > 1
+    found: dict[str, dict[str, list[str]]] = {}
+    for measure in measures:
+        for row in rows:
+            reason = row.reason(measure)
+            if reason is not None:
+                owner = f"{row.assistant} in {row.domain}" if several else row.assistant
+                found.setdefault(reason, {}).setdefault(MEASURES[measure], []).append(owner)
+    for reason, by_measure in found.items():
+        by_owner: dict[str, list[str]] = {}
+        for measure, owners in by_measure.items():
+            different = dict.fromkeys(owners)
+            names = "all" if len(different) == len(rows) else ", ".join(different)
+            by_owner.setdefault(names, []).append(measure)
+        listed = "; ".join(f"{', '.join(missing)} of {names}" for names, missing in by_owner.items())
+        yield Note(f"{NONE} {reason}: {listed}.")

@@ -1,0 +1,217 @@
+"""MemoryBench's data sets: the tasks as their authors publish them, MemoryBench's unified form, and a sample."""
+
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.tv_scripts import SHOWS
+
+_LEXEVAL_QA = "18914ec0f990911ce74c4230533788d7e368515336ed2ba7230a9cf9b40d5f88"
+_HELLOBENCH = {
+    f"hellobench/{name}.jsonl": sha256
+    for name, sha256 in (
+        ("chat", "04f7a75417ab50f245c226143fa4f7ad48849459ae65ab5b3d0fceda9d36eff6"),
+        ("heuristic_text_generation", "2b4a61adb627d2b54fb0ac77c5de427e0a7aa523c6f37b812087382a378b165c"),
+        ("open_ended_qa", "57e76a480395a65d000b6081c24b76b8d6940758e953e3ae5c20d4bec8b9c102"),
+        ("text_completion", "01852f09ebdeb4f8fc352ea23fffb504923cd3ec64824e23d39b4caa8afc2c84"),
+    )
+}
+
+DATASETS = (
+    Dataset(
+        "memorybench_sample",
+        "A conversation and cases of our own writing, English and Chinese, for memorybench_demo",
+        "memorybench",
+        ("benchmarks/memorybench/sample/conversation.json", "benchmarks/memorybench/sample/cases.jsonl"),
+        "Apache-2.0",
+        "memflow",
+        "It ships with memflow.",
+        ships=True,
+    ),
+    Dataset(
+        "locomo",
+        "LoCoMo: 10 long conversations, 1,986 questions",
+        "memorybench",
+        ("locomo/locomo10.json",),
+        "CC BY-NC 4.0",
+        "GitHub snap-research/LoCoMo",
+        "Download data/locomo10.json of snap-research/LoCoMo to locomo/locomo10.json in the data folder.",
+        {"locomo/locomo10.json": "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"},
+    ),
+    *(
+        Dataset(
+            f"dialsim_{show}",
+            f"DialSim, {title}: a show's script and questions about it",
+            "memorybench",
+            (f"dialsim/dialsim_corpus_{show}.txt",),
+            "none: third-party scripts, for local use only",
+            "script: GitHub LittleDinoC/MemoryBench-code; questions: DialSim v1.1, GitHub jiho283/Simulator",
+            f"Copy raw/DialSim/dialsim_corpus_{show}.txt of LittleDinoC/MemoryBench-code to dialsim/ in the data "
+            f"folder, and {show}_dialsim.pickle beside it, from dialsim_v1.1.zip, to which jiho283/Simulator "
+            f"leads; questions of your own go into {show}_questions.json (docs/explanation/memorybench.md).",
+            sums,
+            (f"dialsim/{show}_dialsim.pickle",),
+            {f"dialsim/{show}_dialsim.pickle": (f"dialsim/{show}_questions.json",)},
+        )
+        for show, title, sums in SHOWS
+    ),
+    *(
+        Dataset(
+            f"hellobench_{part}",
+            f"HelloBench, {title}: long texts judged by checklists",
+            "memorybench",
+            tuple(f"hellobench/{name}.jsonl" for name in files),
+            "MIT",
+            "GitHub Quehry/HelloBench",
+            f"Copy {', '.join(f'{name}.jsonl' for name in (*files, *more))} of HelloBench/ in Quehry/HelloBench "
+            "to hellobench/ in the data folder.",
+            _HELLOBENCH,
+            tuple(f"hellobench/{name}.jsonl" for name in more),
+        )
+        for part, title, files, more in (
+            ("qa", "questions and science", ("open_ended_qa", "chat"), ()),
+            ("writing", "academic writing", ("chat", "heuristic_text_generation"), ("summarization",)),
+            (
+                "creative",
+                "creative and design tasks",
+                ("chat", "heuristic_text_generation", "text_completion"),
+                (),
+            ),
+        )
+    ),
+    Dataset(
+        "writingprompts",
+        "WritingPrompts: stories on a given premise, the first 2,000 of the test split",
+        "memorybench",
+        ("writingprompts/test.parquet",),
+        "MIT as declared; texts by Reddit users",
+        "Hugging Face dataset euclaise/writingprompts",
+        "Download the test split of euclaise/writingprompts, a parquet file, to writingprompts/test.parquet in the "
+        "data folder.",
+    ),
+    *(
+        Dataset(
+            f"writingbench_{part}",
+            f"WritingBench, {title}, judged by criteria",
+            "memorybench",
+            ("writingbench/benchmark_all.jsonl",),
+            "Apache-2.0",
+            "GitHub X-PLUG/WritingBench",
+            "Copy benchmark_all.jsonl of X-PLUG/WritingBench, its 1,000 queries, to writingbench/ in the data "
+            "folder; one of its length subsets, as length_subset.jsonl, will do for a part.",
+            {
+                "writingbench/length_subset.jsonl": (
+                    "5f12e5c85f8298f53045bfe2a37a3a37d5c04e3d6ef33b68b023478444ac85ab"
+                )
+            },
+            instead={"writingbench/benchmark_all.jsonl": ("writingbench/length_subset.jsonl",)},
+        )
+        for part, title in (
+            ("law", "politics and law"),
+            ("academic", "academic and engineering"),
+            ("creative", "literature, education and advertising"),
+        )
+    ),
+    Dataset(
+        "nfcats",
+        "NF-CATS: 2,397 non-factoid questions",
+        "memorybench",
+        ("nfcats/test.csv",),
+        "MIT",
+        "GitHub Lurunchik/NF-CATS",
+        "Copy test.csv of Lurunchik/NF-CATS to nfcats/test.csv in the data folder.",
+        {"nfcats/test.csv": "a47267d561a820ea31bcc7ab8660149f5b0c7eee19aef96bff7f41f3d37a3209"},
+    ),
+    *(
+        Dataset(
+            f"lexeval_{name}",
+            f"LexEval {part.replace('_', '-')}: {count} Chinese legal {what}",
+            "memorybench",
+            (f"lexeval/{part}.json",),
+            "MIT",
+            "GitHub CSHaitao/LexEval",
+            f"Copy data/{part}.json of CSHaitao/LexEval to lexeval/ in the data folder.",
+            sums,
+        )
+        for name, part, count, what, sums in (
+            ("summarization", "5_1", "1,000", "texts to sum up", {}),
+            ("judge", "5_2", "1,000", "cases to analyse", {}),
+            ("qa", "5_4", "500", "open questions", {"lexeval/5_4.json": _LEXEVAL_QA}),
+        )
+    ),
+    Dataset(
+        "judge",
+        "JuDGE: the facts of 2,505 Chinese criminal cases and their judgment documents",
+        "memorybench",
+        ("judge/test.json",),
+        "MIT",
+        "GitHub oneal2000/JuDGE",
+        "Copy train.json (2,004 cases) and test.json (501) of oneal2000/JuDGE to judge/ in the data folder.",
+        optional=("judge/train.json",),
+    ),
+    Dataset(
+        "ideabench",
+        "IdeaBench: 2,374 papers and the abstracts that they refer to",
+        "memorybench",
+        ("ideabench/target_papers.csv", "ideabench/filtered_references.csv"),
+        "none stated",
+        "GitHub amir-hassan25/IdeaBench",
+        "Copy target_papers.csv and filtered_references.csv of amir-hassan25/IdeaBench to ideabench/ in the data "
+        "folder; its ablation targets serve for neither.",
+    ),
+    Dataset(
+        "scitechnews",
+        "SciTechNews: 1,000 papers and what press releases made of them",
+        "memorybench",
+        ("scitechnews/test.json",),
+        "none stated",
+        "Hugging Face dataset ronaldahmed/scitechnews",
+        "Download test.json of ronaldahmed/scitechnews to scitechnews/test.json in the data folder.",
+    ),
+    Dataset(
+        "limitgen",
+        "LimitGen-Syn: 1,000 papers, each with one of 11 kinds of limitation put into it",
+        "memorybench",
+        ("limitgen_syn/annotated/*/*.json", "limitgen_syn/sections/*.json"),
+        "none stated",
+        "GitHub yale-nlp/LimitGen",
+        "Copy annotated/ and sections/ below data/syn of yale-nlp/LimitGen to limitgen_syn/ in the data folder.",
+    ),
+    *(
+        Dataset(
+            f"unified_{name}",
+            "A data set in MemoryBench's own form: sampled, split and worded by its authors",
+            "memorybench",
+            (
+                f"memorybench/dataset/{published}/test/data*",
+                f"memorybench/dataset/{published}/train/data*",
+                *((f"memorybench/corpus/{published}.jsonl",) if corpus else ()),
+            ),
+            "MIT as declared; the texts under the licences of their own data sets",
+            "Hugging Face dataset THUIR/MemoryBench",
+            "Run `hf download THUIR/MemoryBench --repo-type dataset --local-dir memorybench` in the data folder.",
+            instead={
+                f"memorybench/dataset/{published}/{part}/data*": (f"memorybench/{published}/{part}*",)
+                for part in ("test", "train")
+            },
+        )
+        for name, published, corpus in (
+            ("locomo", "Locomo-*", True),
+            ("dialsim_friends", "DialSim-friends", True),
+            ("dialsim_bigbang", "DialSim-bigbang", True),
+            ("dialsim_theoffice", "DialSim-theoffice", True),
+            ("hellobench_creative", "HelloBench-Creative&Design", False),
+            ("writingprompts", "WritingPrompts", False),
+            ("writingbench_creative", "WritingBench-Creative&Design", False),
+            ("nfcats", "NFCats", False),
+            ("judge", "JuDGE", False),
+            ("lexeval_summarization", "LexEval-Summarization", False),
+            ("lexeval_judge", "LexEval-Judge", False),
+            ("lexeval_qa", "LexEval-QA", False),
+            ("writingbench_law", "WritingBench-Politics&Law", False),
+            ("hellobench_qa", "HelloBench-Academic&Knowledge-QA", False),
+            ("hellobench_writing", "HelloBench-Academic&Knowledge-Writing", False),
+            ("ideabench", "IdeaBench", False),
+            ("scitechnews", "JRE-L", False),
+            ("limitgen", "LimitGen-Syn", False),
+            ("writingbench_academic", "WritingBench-Academic&Engineering", False),
+        )
+    ),
+)

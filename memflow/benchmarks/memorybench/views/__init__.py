@@ -1,0 +1,31 @@
+"""MemoryBench's views: min-max and z scores by partition, and times by task format."""
+
+from memflow.benchmarks.views import DOMAIN_OPTION, Option, View
+
+VIEWS = (
+    View(
+        "partitions",
+        "Show MemoryBench's off-policy min-max and z scores by partition, a row for each memory (paper, tables 10 and "
+        "11).\n\n"
+        "Scores are means over all cases of a partition. The reason for a missing score is given below the table.",
+        f"{__name__}.partitions:show_partitions",
+        (
+            Option("macro", "Weight data sets equally instead of cases.", kind=bool, default=False),
+            Option(
+                "pooled",
+                "Scale by the scores of all assistants in a domain instead of the published figures.",
+                kind=bool,
+                default=False,
+            ),
+        ),
+    ),
+    View(
+        "times",
+        "Show the seconds that MemoryBench's memories take by task format: to write a training dialogue, and to "
+        "answer a test case (paper, A.3.8).\n\n"
+        "A model call counts with the latency of its first answer, also when the ledger replays it; a memory's own "
+        "computing counts as measured. Waiting does not count.",
+        f"{__name__}.times:show_times",
+        (DOMAIN_OPTION,),
+    ),
+)

@@ -1,0 +1,152 @@
+"""Plug-ins: reading the entry points of a group of benchmarks, and the reasons why one cannot be used.
+
+Nothing is raised for a plug-in that cannot be used; it is listed. Looking benchmarks up by name is registry.py.
+"""
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from memflow.benchmarks.spec import BenchmarkSpec
+
+OURS = "memflow"
+"""The distribution whose benchmarks keep their names when another package claims them."""
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class NotLoadable(Exception):
+    """An import path that leads nowhere; the message says why."""
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A plug-in that cannot be used. `package` is distribution and version."""
+
+    name: str
+    package: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the benchmark {self.name} of the package {self.package} cannot be used: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A benchmark and the package that provides it. `ours` if that is memflow itself."""
+
+    spec: BenchmarkSpec
+    package: str
+    ours: bool = False
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The plug-ins by benchmark name, and those that cannot be used."""
+
+    plugins: Mapping[str, Plugin]
+    unusable: tuple[Unusable, ...] = ()
+
+
+def load_object(path: str) -> Any:
+    """Return the object at an import path `module:attribute`. Raises NotLoadable."""
+    module, _, attribute = path.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except Exception as error:  # whatever the module of another package raises on import
+        raise NotLoadable(f"{path} cannot be imported ({type(error).__name__}: {error})") from error
+
+
+def collect(points: Iterable[EntryPoint]) -> Catalog:
+    """Return the usable benchmarks of entry points, ours first, and why the others cannot be used."""
+    found: dict[str, Plugin] = {}
+    unusable = []
+    unique = {(point.name, point.value, distribution(point)): point for point in points}
+    for point in sorted(unique.values(), key=lambda each: (distribution(each) != OURS, each.name)):
+        package = f"{point.dist.name} {point.dist.version}" if point.dist else "of unknown name"
+        try:
+            spec = load_object(point.value)
+        except NotLoadable as error:
+            unusable.append(Unusable(point.name, package, str(error)))
+            continue
+        reason = next(_spec_problems(point.name, spec, found.values()), "")
+        if reason:
+            unusable.append(Unusable(point.name, package, reason))
+        else:
+            found[spec.name] = Plugin(spec, package, distribution(point) == OURS)
+    return Catalog(found, tuple(unusable))
+
+
+def distribution(point: EntryPoint) -> str:
+    """Return the name of the package that declares an entry point."""
+    return point.dist.name if point.dist else ""
+
+
+def implementation_problem(spec: BenchmarkSpec, implementation: object) -> str:
+    """Return why an object does not implement a spec; empty if it does."""
+    from memflow.benchmarks.api import Benchmark  # noqa: PLC0415  (listing domains needs no implementation)
+
+    if not (isinstance(implementation, type) and issubclass(implementation, Benchmark)):
+        return f"{spec.implementation} is no subclass of memflow.benchmarks.api.Benchmark"
+    if inspect.isabstract(implementation):
+        return (
+            f"{spec.implementation} does not define {', '.join(sorted(implementation.__abstractmethods__))}"
+        )
+    name = getattr(implementation, "name", "")
+    if name != spec.name:
+        return f"{spec.implementation} has the name {name!r}, its spec {spec.name!r}"
+    return ""
+
+
+def code_problem(spec: BenchmarkSpec) -> str:
+    """Return why the code of a benchmark cannot be used, importing all its parts; empty if it can."""
+    try:
+        for path in (*spec.checks, spec.views, spec.exports, spec.plots, spec.annotation):
+            if path:
+                load_object(path)
+        return implementation_problem(spec, load_object(spec.implementation))
+    except NotLoadable as error:
+        return str(error)
+
+
+def _spec_problems(name: str, spec: object, accepted: Iterable[Plugin]) -> Iterator[str]:
+    """Why the spec of an entry point cannot be used: what it lacks, and what it shares with one accepted before."""
+    if not isinstance(spec, BenchmarkSpec):
+        yield "its entry point is no memflow.benchmarks.spec.BenchmarkSpec"
+        return
+    if spec.name != name:
+        yield f"its spec has the name {spec.name!r}; entry point and spec must share one name"
+    named = {
+        "domain": [each.name for each in spec.domains],
+        "data set": [each.name for each in spec.datasets],
+    }
+    for each in (spec.name, *named["domain"], *named["data set"]):
+        if not NAME.fullmatch(each):
+            yield f"{each!r} is no name: use lower case letters, digits and _, beginning with a letter"
+    for kind, names in named.items():
+        if len(set(names)) < len(names):
+            yield f"two of its {kind}s share a name"
+    if not spec.domains or not spec.implementation:
+        yield f"its spec has no {'implementation' if spec.domains else 'domains'}"
+    for domain in spec.domains:
+        if domain.benchmark != name:
+            yield f"its domain {domain.name} names the benchmark {domain.benchmark!r}"
+        for dataset in domain.datasets:
+            if dataset not in named["data set"]:
+                yield f"its domain {domain.name} names the data set {dataset!r}, which its spec does not declare"
+    yield from _clashes(name, named, accepted)
+
+
+def _clashes(name: str, named: Mapping[str, list[str]], accepted: Iterable[Plugin]) -> Iterator[str]:
+    for plugin in accepted:
+        other = plugin.spec
+        if other.name == name:
+            yield f"the package {plugin.package} has a benchmark of that name; rename one of them"
+        domains: set[str] = {each.name for each in other.domains}
+        datasets: set[str] = {each.name for each in other.datasets}
+        for kind, taken in (("domain", domains), ("data set", datasets)):
+            if shared := taken & set(named[kind]):
+                yield f"the package {plugin.package} has a {kind} {min(shared)!r} too; rename one of them"

@@ -1,0 +1,41 @@
+"""What is known of a benchmark before its code is imported: the object behind an entry point `memflow.benchmarks`.
+
+Listing domains and printing help read specs only, so this module and the modules that hold a spec import little.
+What the code of a benchmark implements is api.py; how specs are found is registry.py.
+"""
+
+from dataclasses import dataclass
+
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.domains import Domain
+
+
+@dataclass(frozen=True)
+class BenchmarkSpec:
+    """A benchmark: its name, domains and data sets, and the import paths (`module:attribute`) of its parts.
+
+    All parts but `implementation` may be empty.
+    """
+
+    name: str
+    """Lower case letters, digits and `_`; also the name of the entry point and `Domain.benchmark`."""
+    title: str
+    """The name for people, such as the paper's."""
+    domains: tuple[Domain, ...]
+    implementation: str
+    """Import path of a subclass of `memflow.benchmarks.api.Benchmark`."""
+    datasets: tuple[Dataset, ...] = ()
+    checks: tuple[str, ...] = ()
+    """Import paths of sequences of `memflow.checks.rules.Expectation`: the rules of this benchmark's rows."""
+    views: str = ""
+    """Import path of a sequence of `memflow.benchmarks.views.View`: the commands of `memflow show`."""
+    exports: str = ""
+    """Import path of a sequence of `memflow.benchmarks.views.Export`: the commands of `memflow export`."""
+    plots: str = ""
+    """Import path of a `memflow.benchmarks.views.Plots`: the pictures of `memflow plot`."""
+    annotation: str = ""
+    """Import path of a mapping from name to `memflow.annotation.kind.Kind`: what people can annotate."""
+    unit: str = "episodes"
+    """What `--limit` counts in its domains, in the plural."""
+    demo: str = ""
+    """The domain that `memflow run --demo` runs; empty for none."""

@@ -1,0 +1,81 @@
+"""What `memflow finetune` trains on: the answers of a domain's feedback that users liked or copied.
+
+Which answers those are is the benchmark's (`Benchmark.training_set`); training itself is resources/trainer.py.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from memflow.chat.requests import ChatMessage
+from memflow.fingerprint import digest
+
+Action = Literal["like", "copy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lora:
+    """The parameters of a LoRA training. Defaults are MemoryBench's (A.3.9); it does not give `targets` and `seed`."""
+
+    rank: int = 8
+    alpha: int = 32
+    dropout: float = 0.05
+    learning_rate: float = 1e-4
+    epochs: int = 5
+    batch: int = 4
+    """Examples per step; gradients are not accumulated."""
+    length: int = 8192
+    """Most tokens of request and answer together; the end is cut off."""
+    targets: str = "all-linear"
+    """The adapted modules: every linear one but the output layer, or names, comma-separated."""
+    seed: int = 42
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request and the answer to learn."""
+
+    case_id: str
+    dataset: str
+    request: tuple[ChatMessage, ...]
+    answer: str
+
+    def written(self) -> dict[str, object]:
+        """Return the example as TRL reads a conversation of which only the completion is learned."""
+        return {
+            "case_id": self.case_id,
+            "prompt": [{"role": said.role, "content": said.content} for said in self.request],
+            "completion": [{"role": "assistant", "content": self.answer}],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A case whose first answer has the action and is no example, with the reason."""
+
+    case_id: str
+    dataset: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSet:
+    """Examples in the order of their case ids, and the first answers that are none."""
+
+    action: Action
+    examples: tuple[Example, ...]
+    left_out: tuple[LeftOut, ...]
+    first_answers: Mapping[str, int]
+    """The number of first answers by data set, with or without the action."""
+
+    @property
+    def digest(self) -> str:
+        """The digest of requests and answers."""
+        return digest([example.written() for example in self.examples])
+
+    def counts(self) -> list[tuple[str, int, int, int]]:
+        """Return the number of first answers, examples and cases left out by data set."""
+        taken = Counter(example.dataset for example in self.examples)
+        lost = Counter(each.dataset for each in self.left_out)
+        return [(name, n, taken[name], lost[name]) for name, n in self.first_answers.items()]

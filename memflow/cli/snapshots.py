@@ -1,0 +1,169 @@
+"""Snapshots of a memory from the lake's tables: its entries at a checkpoint or probe, and the changes in between.
+
+Nothing is replayed: entries have `since` and `until`, so that a snapshot is a filter. memory.py prints them.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from memflow.memories.entries import Item
+    from memflow.records import Probe
+    from memflow.run.answer import EpisodeHistory
+    from resources.lake import Lake
+
+
+@dataclass(frozen=True)
+class SnapshotDifference:
+    """The changes between two checkpoints. `changed` pairs an entry with its later version."""
+
+    added: Sequence["Item"]
+    retired: Sequence["Item"]
+    changed: Sequence[tuple["Item", "Item"]]
+    passed: Sequence["Item"]
+    """Entries written and retired in between: in neither snapshot."""
+
+
+@dataclass(frozen=True)
+class EpisodeSnapshots:
+    """The snapshots of a memory in one episode."""
+
+    episode: str
+    past: "EpisodeHistory"
+
+    @property
+    def checkpoints(self) -> list[int]:
+        """The checkpoints reached, in order."""
+        return sorted(self.past.checkpoints)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of all entries, in the order of first occurrence."""
+        return list(dict.fromkeys(item.kind for item in self.past.items))
+
+    def sequence(self, checkpoint: int) -> int:
+        """Return the sequence number of a checkpoint. Raises BadInput if it was not reached."""
+        if checkpoint not in self.past.checkpoints:
+            last = self.checkpoints[-1]
+            raise BadInput(f"episode {self.episode} has no checkpoint {checkpoint}; it has 0 to {last}")
+        return self.past.checkpoints[checkpoint]
+
+    def at(self, checkpoint: int, kinds: Iterable[str] = ()) -> list["Item"]:
+        """Return the entries at a checkpoint, oldest first; only those of `kinds` if any are given."""
+        return self.at_sequence(self.sequence(checkpoint), kinds)
+
+    def at_sequence(self, sequence: int, kinds: Iterable[str] = ()) -> list["Item"]:
+        """Return the entries at a sequence number, as `at` does."""
+        wanted = set(kinds)
+        return [
+            item for item in self.past.items if item.alive(sequence) and (not wanted or item.kind in wanted)
+        ]
+
+    def between(self, first: int, last: int, kinds: Iterable[str] = ()) -> SnapshotDifference:
+        """Return the changes from checkpoint `first` to `last`. An entry that moved to another tier counts for both
+        kinds."""
+        if first > last:
+            raise BadInput(f"--diff takes the earlier checkpoint first, not {first} and {last}")
+        wanted = set(kinds)
+        before = {item.entry_id: item for item in self.at(first)}
+        after = {item.entry_id: item for item in self.at(last)}
+        changed = []
+        for item in after.values():
+            origin = None if item.entry_id in before else self._origin(item, before)
+            if origin is not None:
+                changed.append((origin, item))
+        became = {entry.entry_id for pair in changed for entry in pair}
+        start, end = self.sequence(first), self.sequence(last)
+
+        def chosen(*items: "Item") -> bool:
+            return not wanted or any(item.kind in wanted for item in items)
+
+        return SnapshotDifference(
+            [
+                item
+                for name, item in after.items()
+                if name not in before and name not in became and chosen(item)
+            ],
+            [
+                item
+                for name, item in before.items()
+                if name not in after and name not in became and chosen(item)
+            ],
+            [pair for pair in changed if chosen(*pair)],
+            [
+                item
+                for item in self.past.items
+                if item.since > start and item.until is not None and item.until <= end and chosen(item)
+            ],
+        )
+
+    def _origin(self, item: "Item", before: dict[str, "Item"]) -> "Item | None":
+        """The entry of `before` that `item` is a later version of, over any number of versions."""
+        known = {each.entry_id: each.previous for each in self.past.items}
+        name = item.previous
+        while name is not None and name not in before:
+            name = known.get(name)
+        return None if name is None else before[name]
+
+
+def snapshots_of(lake: "Lake", domain: str, assistant: str, episode: str | None) -> EpisodeSnapshots:
+    """Return the snapshots of an episode; `episode` may be None if there is only one. Raises BadInput."""
+    from memflow.run.transcripts import episode_histories
+
+    partition = f"{domain}/{assistant}"
+    there = lake.partitions("memory.indexes")
+    if partition not in there:
+        raise BadInput(_missing_message(domain, assistant, there))
+    asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
+    pasts = episode_histories(
+        lake.read("memory.indexes", partition, vectors=False),
+        lake.read("memory.transcripts", partition),
+        asked,
+    )
+    if not pasts:
+        raise BadInput(f"{assistant} has no messages in {domain}: no episode was played with it")
+    if episode is None and len(pasts) > 1:
+        raise BadInput(f"{partition} has several episodes; choose one with --episode: {', '.join(pasts)}")
+    name = episode or next(iter(pasts))
+    if name not in pasts:
+        raise BadInput(f"{partition} has no episode {name!r}; it has {', '.join(pasts)}")
+    return EpisodeSnapshots(name, pasts[name])
+
+
+def probe_of(lake: "Lake", domain: str, probe_id: str) -> "Probe":
+    """Return a probe by id. Raises BadInput."""
+    there = lake.partitions("question.probes")
+    probes = lake.read("question.probes", domain) if domain in there else []
+    for probe in probes:
+        if probe.probe_id == probe_id:
+            return probe
+    first = f"; its first is {probes[0].probe_id}" if probes else ""
+    raise BadInput(f"{domain} has no probe {probe_id!r}{first}")
+
+
+def _missing_message(domain: str, assistant: str, there: Sequence[str]) -> str:
+    if not there:
+        return "no memory was written yet; `memflow run --demo` writes some"
+    of_domain = [name.partition("/")[2] for name in there if name.partition("/")[0] == domain]
+    if of_domain:
+        return f"{domain} was not played with {assistant!r}; it was played with {', '.join(of_domain)}"
+    domains = dict.fromkeys(name.partition("/")[0] for name in there)
+    return f"{domain!r} was not played; played domains: {', '.join(domains)}"
+
+
+def row_of(item: "Item") -> dict[str, Any]:
+    """Return an entry as data, without its vector."""
+    return {
+        "entry_id": item.entry_id,
+        "kind": item.kind,
+        "text": item.text,
+        "sources": list(item.sources),
+        "since": item.since,
+        "until": item.until,
+        "role": item.role,
+        "meta": dict(item.meta),
+        "previous": item.previous,
+    }

@@ -1,0 +1,219 @@
+"""Views and exports that benchmarks declare, as commands of `memflow show` and `memflow export`.
+
+A command is built from its declaration (memflow/benchmarks/views.py) when it is looked up: `--help` of other commands
+imports no benchmark.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+from typer.core import TyperGroup
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.plugins import load_object
+from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
+from memflow.cli.output import (
+    Format,
+    FormatOption,
+    Sheet,
+    SheetOption,
+    answer,
+    answer_rows,
+    heading,
+    line_width,
+    note,
+    table,
+    write,
+)
+from memflow.cli.selection import front_of
+from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from memflow.benchmarks.domains import Domain
+    from memflow.records import Score
+    from resources.lake import Facts
+    from resources.settings import Settings
+
+
+class LakeReader:
+    """The `Reader` of the settings' lake. A partition that is not stored has no facts."""
+
+    def __init__(self, settings: "Settings") -> None:
+        from resources.lake import Lake
+
+        self._settings = settings
+        self._lake = Lake(settings.lake_root)
+
+    @property
+    def width(self) -> int:
+        return line_width()
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """The settings' models by fingerprint; a scripted one is named so."""
+        from memflow.chat.scripted import LABEL, ScriptedChat
+
+        named = {}
+        for model in self._settings.models.values():
+            if model.kind == "scripted":
+                named[ScriptedChat({}, name=model.fingerprint()).fingerprint] = LABEL
+            else:
+                named[model.fingerprint()] = model.served_as
+        return named
+
+    def domain(self, name: str) -> "Domain":
+        return self._settings.domain(name)
+
+    def domains(self, names: Iterable[str]) -> "list[Domain]":
+        known = {*registry.domains(), *self._settings.own_domains}
+        return [self._settings.domain(name) for name in names if name in known]
+
+    def partitions(self, table: str) -> list[str]:
+        return self._lake.partitions(table)
+
+    def rows(self, table: str, partition: str) -> list[Any]:
+        return self._lake.read(table, partition)
+
+    def facts(self, table: str, partition: str) -> "Facts | None":
+        return self._lake.facts(table, partition)
+
+    def scores(self) -> "list[Score]":
+        return self._lake.read_all("score.leaderboard", self._lake.partitions("score.leaderboard"))
+
+
+class ViewGroup(TyperGroup):
+    """`memflow show`: its own commands and the views of all benchmarks."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *registry.views()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        own = super().get_command(ctx, cmd_name)
+        found = None if own is not None else registry.views().get(cmd_name)
+        if found is None:
+            return own
+        spec, view = found
+        return _command(cmd_name, view.help, _view_function(view), panel=spec.title)
+
+
+class ExportGroup(TyperGroup):
+    """`memflow export`: its own commands and the exports of all benchmarks."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *registry.exports()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        own = super().get_command(ctx, cmd_name)
+        exports = None if own is not None else registry.exports().get(cmd_name)
+        if exports is None:
+            return own
+        return _command(cmd_name, next(iter(exports.values())).help, _export_function(cmd_name, exports))
+
+
+def reader_of(ctx: typer.Context) -> Reader:
+    """Return the reader of the settings of a command."""
+    return LakeReader(front_of(ctx).load())
+
+
+def printed(parts: Iterable[Part]) -> list[RenderableType]:
+    """Return the parts of an answer as the terminal shows them."""
+    return [_printed(part) for part in parts]
+
+
+def _printed(part: Part) -> RenderableType:
+    if isinstance(part, Heading):
+        return heading(part.text)
+    if isinstance(part, Note):
+        return Text(part.text, style="yellow") if part.warning else note(part.text)
+    assert isinstance(part, Table)
+    rows = [[Text(cell, style="dim") if isinstance(cell, Dim) else cell for cell in row] for row in part.rows]
+    return table(part.title, part.columns, rows, right=part.right)
+
+
+def _command(name: str, help_text: str, function: Callable[..., None], panel: str | None = None) -> Any:
+    app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+    app.command(name, help=help_text, rich_help_panel=panel)(function)
+    return typer.main.get_command(app)
+
+
+def _view_function(view: View) -> Callable[..., None]:
+    """A function with the view's options as its signature, as typer reads it."""
+
+    def run(ctx: typer.Context, form: Any, **options: Any) -> None:
+        from memflow.chat.scripted import LABEL
+
+        show = load_object(view.show) if isinstance(view.show, str) else view.show
+        found: Answer = show(reader_of(ctx), **options)
+        data = {"label": LABEL if found.scripted else None, **found.data}
+        parts = printed(found.parts)
+        if found.scripted:
+            parts.append(Text(f"\n{LABEL}: {found.caveat}", "yellow"))
+        if view.csv:
+            answer_rows(form, data, found.records, *parts)
+        else:
+            answer(form, data, *parts)
+
+    form = (
+        _parameter("form", SheetOption, Sheet.text)
+        if view.csv
+        else _parameter("form", FormatOption, Format.text)
+    )
+    return _with_signature(run, [*map(_option, view.options), form])
+
+
+def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., None]:
+    titles = " or ".join(registry.spec_of(benchmark).title for benchmark in exports)
+
+    def run(ctx: typer.Context, domain: str, file: Path, force: bool, form: Format) -> None:
+        reader = reader_of(ctx)
+        of = reader.domain(domain)
+        if of.benchmark not in exports:
+            raise BadInput(f"{domain} is of {of.benchmark}; `export {name}` is for domains of {titles}")
+        chosen = exports[of.benchmark].export
+        made = (load_object(chosen) if isinstance(chosen, str) else chosen)(reader, of)
+        write(file, made.text, force)
+        data = {"file": str(file.absolute()), **made.data}
+        answer(form, data, note(f"{file} is written"), *printed(made.parts))
+
+    force = typer.Option("--force", help="Write over a file that is there.")
+    return _with_signature(
+        run,
+        [
+            _option(Option("domain", f"A domain of {titles}.", positional=True, metavar="DOMAIN")),
+            _option(Option("file", "The file to write.", kind=Path, positional=True, metavar="FILE")),
+            _parameter("force", Annotated[bool, force], False),
+            _parameter("form", FormatOption, Format.text),
+        ],
+    )
+
+
+def _option(option: Option) -> inspect.Parameter:
+    kind: Any = option.kind
+    if option.positional:
+        return _parameter(
+            option.name, Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]
+        )
+    if option.repeated:
+        kind = list[kind] | None
+    elif option.default is None:
+        kind = kind | None
+    metavar = None if option.kind is bool else option.metavar
+    flag = f"--{option.name.replace('_', '-')}"
+    declared = typer.Option(flag, metavar=metavar, help=option.help)
+    return _parameter(option.name, Annotated[kind, declared], option.default)
+
+
+def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _with_signature(run: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
+    every = [_parameter("ctx", typer.Context), *parameters]
+    run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in every}
+    return run

@@ -1,0 +1,313 @@
+"""The catalog: every metric, declared once. Shared ones are here, others in their benchmark or in installed packages.
+
+Orders, range checks, plot labels and docs/metrics.md read it. What a metric is, and how to add one: metric.py.
+"""
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import Any
+
+from memflow.errors import BadInput, BadSettings
+from memflow.scoring.metric import Metric
+
+ENTRY_POINTS = "memflow.metrics"
+"""The entry point group of installed packages: each names a `Metric` or an iterable of them."""
+
+_CHANGE: dict[str, Any] = {"group": "change", "counts": "questions", "source": "CoMem, section 3.3"}
+_FAILURE: dict[str, Any] = {
+    "group": "failure",
+    "source": "AMemGym, section 3.3",
+    "variants": {"by_evidence": "attributed by the messages that entries came from, not by state probes"},
+}
+_COMPLETE = {"complete": "of the questions with an answer at every checkpoint"}
+_IN_ALL = {"in_all": "by all tokens said before the probe, not by those since its first evidence"}
+
+ACCURACY = Metric(
+    "accuracy",
+    "Accuracy",
+    "higher",
+    "Share of the probes answered correctly.",
+    variants={**_COMPLETE, **_IN_ALL, "chance_for_unparsed": "an unparsed reply counts 1 / options"},
+)
+RANDOM = Metric(
+    "random",
+    "Chance",
+    "neither",
+    "Mean accuracy of guessing: 1 / number of options.",
+    group="bound",
+    variants=_IN_ALL,
+)
+UPPER_BOUND = Metric(
+    "upper_bound",
+    "Upper bound",
+    "neither",
+    "Accuracy of the same model with the gold context: the memory `oracle`.",
+    group="bound",
+    variants={"chance_for_unparsed": "an unparsed reply counts 1 / options"},
+)
+GUESS = Metric(
+    "guess",
+    "No-context accuracy",
+    "neither",
+    "Accuracy before anything was said: the start of every history.",
+    group="bound",
+    source="CoMem, section 3.3",
+    variants=_COMPLETE,
+)
+UNPARSED = Metric(
+    "unparsed", "Unparsed replies", "lower", "Share of the replies in which no answer could be read."
+)
+FAILURES = (
+    Metric(
+        "write_failure",
+        "Write failure",
+        "lower",
+        "Share of the probes lost because the evidence was never stored.",
+        **_FAILURE,
+    ),
+    Metric(
+        "read_failure",
+        "Read failure",
+        "lower",
+        "Share of the probes lost because stored evidence was not recalled.",
+        **_FAILURE,
+    ),
+    Metric(
+        "utilization_failure",
+        "Utilization failure",
+        "lower",
+        "Share of the probes lost although the evidence was recalled.",
+        former_name="utilisation_failure",
+        **_FAILURE,
+    ),
+)
+EVIDENCE = (
+    Metric(
+        "evidence_recall",
+        "Evidence recall",
+        "higher",
+        "Share of a probe's evidence messages that recalled entries came from.",
+        group="evidence",
+    ),
+    Metric(
+        "evidence_precision",
+        "Evidence precision",
+        "higher",
+        "Share of the recalled entries that came from evidence messages.",
+        group="evidence",
+    ),
+    Metric(
+        "recall_at_10",
+        "Recall @10",
+        "higher",
+        "Share of the evidence that the ten best entries came from, before any token budget.",
+        group="evidence",
+        source="MemBench, section 3.4",
+    ),
+)
+CHANGE = (
+    Metric("forgetting", "Forgetting", "lower", "Mean drop from the best earlier answer.", **_CHANGE),
+    Metric(
+        "forward_transfer", "Forward transfer", "higher", "Mean gain over the best earlier answer.", **_CHANGE
+    ),
+    Metric(
+        "backward_transfer",
+        "Backward transfer",
+        "higher",
+        "Accuracy at the last checkpoint minus accuracy at this one.",
+        low=-1.0,
+        **_CHANGE,
+    ),
+    Metric(
+        "all_correct", "Always correct", "higher", "Share of the questions correct throughout.", **_CHANGE
+    ),
+    Metric("all_wrong", "Always wrong", "lower", "Share of the questions wrong throughout.", **_CHANGE),
+    Metric("flip_rate", "Flip rate", "lower", "Mean change from one checkpoint to the next.", **_CHANGE),
+)
+EFFICIENCY = tuple(
+    Metric(
+        f"{operation}_{what}",
+        f"{operation.capitalize()} {what}",
+        "lower",
+        f"Mean {meaning} of a {operation} operation.",
+        high=None,
+        unit=unit,
+        counts=f"{operation}s",
+        group="efficiency",
+        source="MemBench, section 3.4",
+    )
+    for what, unit, meaning in (
+        ("time", "s", "seconds (models and the memory's own computing)"),
+        ("calls", "calls", "chat completions"),
+    )
+    for operation in ("write", "read")
+)
+"""Metrics that measure a run; their rows are no part of the leaderboard's content hash."""
+EFFICIENCY_NAMES = frozenset(each.name for each in EFFICIENCY)
+SHARED: tuple[Metric, ...] = (
+    *(ACCURACY, RANDOM, UPPER_BOUND, GUESS, UNPARSED),
+    *(*FAILURES, *EVIDENCE, *CHANGE, *EFFICIENCY),
+)
+"""The metrics that every benchmark may have."""
+
+
+@dataclass(frozen=True)
+class UnusableMetric:
+    """A metric, or an entry point, that cannot be used: its name, who offers it, and why."""
+
+    name: str
+    package: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The metrics by name, the names of those from entry points, and what cannot be used."""
+
+    metrics: Mapping[str, Metric]
+    outside: tuple[str, ...]
+    unusable: tuple[UnusableMetric, ...]
+
+
+def collect(declared: Mapping[str, Iterable[Metric]], points: Iterable[EntryPoint] = ()) -> Collected:
+    """Return the shared metrics, those of each benchmark, and those of entry points.
+
+    A name that is declared already with another definition is unusable, as is an entry point that fails.
+    """
+    found = {each.name: each for each in SHARED}
+    owner = dict.fromkeys(found, "memflow")
+    unusable, outside = [], []
+    for benchmark, metrics in declared.items():
+        for each in metrics:
+            known = found.setdefault(each.name, each)
+            first = owner.setdefault(each.name, benchmark)
+            if replace(known, primary_for=frozenset()) != replace(each, primary_for=frozenset()):
+                reason = (
+                    f"{first} defines the metric {each.name!r} differently; rename it, or use that definition"
+                )
+                unusable.append(UnusableMetric(each.name, benchmark, reason))
+                continue
+            found[each.name] = known.primary_in(*each.primary_for)
+    for point in points:
+        package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown package"
+        try:
+            own = _resolve(point)
+            clashes = sorted(each.name for each in own if each.name in found)
+            if clashes:
+                raise BadSettings(f"the metric {clashes[0]!r} exists already; rename it")
+        except BadSettings as wrong:
+            unusable.append(UnusableMetric(point.name, package, str(wrong)))
+            continue
+        found |= {each.name: each for each in own}
+        outside += [each.name for each in own]
+    return Collected(MappingProxyType(found), tuple(outside), tuple(unusable))
+
+
+def _resolve(point: EntryPoint) -> list[Metric]:
+    try:
+        loaded = point.load()
+        metrics = [loaded] if isinstance(loaded, Metric) else list(loaded)
+    except Exception as wrong:  # an outside module may raise anything on import
+        raise BadSettings(f"{point.value} cannot be loaded: {type(wrong).__name__}: {wrong}") from wrong
+    for each in metrics:
+        if not isinstance(each, Metric):
+            raise BadSettings(f"{point.value} gives {each!r}; give a Metric or an iterable of Metric")
+    return metrics
+
+
+@cache
+def _collected() -> Collected:
+    from memflow.benchmarks import registry  # noqa: PLC0415  (benchmarks declare metrics with this module)
+
+    declared = registry.metrics()
+    return collect(declared, entry_points(group=ENTRY_POINTS))
+
+
+def catalog() -> Mapping[str, Metric]:
+    """Return every metric by name: shared, of the benchmarks, and of installed packages."""
+    return _collected().metrics
+
+
+def unusable_metrics() -> tuple[UnusableMetric, ...]:
+    """Return the metrics and entry points that cannot be used, with their reasons."""
+    return _collected().unusable
+
+
+def outside_metrics() -> list[tuple[dict[str, Any], str]]:
+    """Return the metrics of entry points as rows with their code: part of the leaderboard's fingerprint."""
+    metrics = [catalog()[name] for name in _collected().outside]
+    modules = [each.value and inspect.getmodule(each.value) for each in metrics]
+    return [
+        (_row(each), inspect.getsource(module) if module else "")
+        for each, module in zip(metrics, modules, strict=True)
+    ]
+
+
+def find_metric(name: str) -> Metric:
+    """Return the metric of a name, which may state a backend in brackets: `bertscore[roberta-base,L10]`.
+
+    Raises BadInput for a metric that is not declared.
+    """
+    found = catalog().get(name.partition("[")[0])
+    if found is None:
+        raise BadInput(
+            f"metric {name!r} is not in the catalog, so it cannot be published. Declare it: "
+            "in METRICS of its benchmark, or by an entry point of the group memflow.metrics"
+        )
+    return found
+
+
+def in_range(name: str, value: float | None) -> bool:
+    """Return whether a value lies in the range of a declared metric."""
+    found = catalog().get(name.partition("[")[0])
+    return found is not None and found.contains(value)
+
+
+def sort_key(name: str, value: float | None) -> float:
+    """Return a number that sorts values of a metric best first; 0 for a metric that is not declared."""
+    found = catalog().get(name.partition("[")[0])
+    return 0.0 if found is None else found.sort_key(value)
+
+
+def catalog_rows() -> list[dict[str, Any]]:
+    """Return the rows of the table score.metrics (sql/tables/score/metrics.sql)."""
+    return [_row(each) for each in catalog().values()]
+
+
+def _row(metric: Metric) -> dict[str, Any]:
+    return {
+        "metric": metric.name,
+        "title": metric.title,
+        "direction": metric.direction,
+        "low": metric.low,
+        "high": metric.high,
+        "unit": metric.unit,
+        "primary_for": sorted(metric.primary_for),
+        "description": metric.description,
+        "source": metric.source,
+    }
+
+
+def markdown_table(metrics: Iterable[Metric]) -> str:
+    """Return the metrics as a Markdown table, one row each, in their order."""
+    rows = ["| metric | meaning | better | range | primary for | source |", "|---|---|---|---|---|---|"]
+    for each in metrics:
+        low, high = ("" if end is None else f"{end:g}" for end in (each.low, each.high))
+        span = f"{low or '-∞'} to {high or '∞'}{f' {each.unit}' if each.unit else ''}"
+        meaning = each.description
+        for variant, what in each.variants.items():
+            meaning += f" `{variant}`: {what}."
+        cells = (
+            f"`{each.name}`",
+            meaning,
+            each.direction,
+            span,
+            ", ".join(sorted(each.primary_for)),
+            each.source,
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)

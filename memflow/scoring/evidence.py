@@ -1,0 +1,102 @@
+"""Scores of the attribution by evidence: recall, precision and failures, for every memory and every benchmark.
+
+How each probe's loss is attributed is attribution.py; how a score is made of the rows, estimate.py.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from memflow.fingerprint import seeded
+from memflow.records import BY_EVIDENCE, RECALL_AT_10, FailureAttribution, Score
+from memflow.scoring.attribution import NO_EVIDENCE
+from memflow.scoring.catalog import EVIDENCE, FAILURES
+from memflow.scoring.estimate import MetricContext, by_episode, mean_score
+
+CHECKPOINTS = 30
+"""Up to so many checkpoints have slices: more are steps of episodes, and have none in common."""
+
+Value = Callable[[FailureAttribution], float | None]
+_VALUES: Mapping[str, Value] = {
+    "evidence_recall": lambda row: _ratio(row.recalled, row.evidence),
+    "evidence_precision": lambda row: _ratio(row.relevant, row.entries),
+    RECALL_AT_10: lambda row: _ratio(row.recalled_at_10, row.evidence),
+    "write_failure": lambda row: row.write,
+    "read_failure": lambda row: row.read,
+    "utilization_failure": lambda row: row.utilization,
+}
+"""The value of a metric for one probe; None where it has none."""
+
+
+def is_evidence_score(score: Score) -> bool:
+    """Return whether a score belongs to the attribution by evidence, and to no benchmark's own metrics."""
+    return score.variant == BY_EVIDENCE or score.metric in {each.name for each in EVIDENCE}
+
+
+def evidence_scores(
+    rows: Sequence[FailureAttribution],
+    context: MetricContext,
+    slices: Mapping[str, frozenset[str]] | None = None,
+) -> list[Score]:
+    """Return the scores over all rows, by checkpoint, by category, and for `slices` (Benchmark.slices)."""
+    held: dict[str, Sequence[FailureAttribution]] = {"all": rows}
+    checkpoints = sorted({row.checkpoint for row in rows})
+    if 1 < len(checkpoints) <= CHECKPOINTS:
+        held |= {f"checkpoint {at}": [row for row in rows if row.checkpoint == at] for at in checkpoints}
+    for category in sorted({row.category for row in rows if row.category is not None}):
+        held[f"category {category}"] = [row for row in rows if row.category == category]
+    for name, probes in (slices or {}).items():
+        held[name] = [row for row in rows if row.probe_id in probes]
+    metrics = [*((each, "standard") for each in EVIDENCE), *((each, BY_EVIDENCE) for each in FAILURES)]
+    return [
+        _score(
+            each.name,
+            variant,
+            name,
+            part,
+            context,
+            seeded(context.seed, context.domain, each.seed_name, variant, name),
+        )
+        for name, part in held.items()
+        for each, variant in metrics
+    ]
+
+
+def _score(
+    metric: str,
+    variant: str,
+    name: str,
+    rows: Sequence[FailureAttribution],
+    context: MetricContext,
+    seed: int,
+) -> Score:
+    value = _VALUES[metric]
+    asked = [row for row in rows if row.reason != NO_EVIDENCE]
+    if metric == "evidence_precision":  # undefined where nothing was recalled
+        asked = [row for row in asked if row.entries != 0]
+    values = [(row.episode_id, found) for row in asked if (found := value(row)) is not None]
+    episodes = by_episode(values)
+    # In a single episode, probes are resampled instead.
+    sums = [(sum(each), len(each)) for each in episodes.values()]
+    if len(episodes) == 1:
+        sums = [(each, 1) for _, each in values]
+    reason = None
+    if not asked:
+        reason = "no probe here has evidence to follow"
+    elif metric == RECALL_AT_10 and not values and any(row.recalled is not None for row in asked):
+        reason = f"{context.memory} does not rank what it recalls, so it has no ten best entries"
+    elif not values:
+        reason = next((row.reason for row in asked if value(row) is None), None)
+    return mean_score(
+        context,
+        metric,
+        sums,
+        len(asked),
+        seed=seed,
+        slice_name=name,
+        variant=variant,
+        reason=reason,
+        episodes=len(episodes),
+    )
+
+
+def _ratio(part: int | None, whole: int | None) -> float | None:
+    return None if part is None or not whole else part / whole

@@ -1,0 +1,126 @@
+"""The scores of one domain: the benchmark's own, evidence, efficiency, change over checkpoints, outside metrics.
+
+Rows come from a `DomainRows`, so that nothing here knows where they are stored.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memflow.benchmarks.api import AssistantResults, Benchmark
+from memflow.benchmarks.domains import Domain
+from memflow.errors import BadInput
+from memflow.records import Probe, Reply, Score, Verdict
+from memflow.scoring.catalog import catalog, find_metric, unusable_metrics
+from memflow.scoring.comparability import MeasuredSettings, compare_settings
+from memflow.scoring.continual import CheckpointSums, continual_scores
+from memflow.scoring.efficiency import OperationSums, efficiency_scores
+from memflow.scoring.estimate import MetricContext, probe_score
+from memflow.scoring.evidence import evidence_scores
+from memflow.scoring.groups import Group
+from memflow.scoring.metric import Metric
+
+
+@dataclass(frozen=True)
+class DomainRows:
+    """The rows of one domain.
+
+    `verdicts` has every assistant that was measured, with its rows unless they come in `groups`; `meta` holds what was
+    written beside them (model, simulator, scripted, k, budget). `read` returns an assistant's rows of a table, or None.
+    """
+
+    domain: Domain
+    probes: Sequence[Probe]
+    verdicts: Mapping[str, Sequence[Verdict]]
+    meta: Mapping[str, Mapping[str, str]]
+    groups: Sequence[Group]
+    operations: Sequence[OperationSums]
+    checkpoints: Sequence[CheckpointSums]
+    read: Callable[[str, str], list[Any] | None]
+    scripted_judge: Callable[[str], bool]
+
+
+def domain_scores(benchmark: Benchmark, rows: DomainRows) -> list[Score]:
+    """Return the scores of every assistant in a domain, with the settings that differ between them.
+
+    Raises BadInput for a metric that is not in the catalog, or is defined differently there.
+    """
+    slices = benchmark.slices(rows.domain, rows.probes)
+    scores: list[Score] = []
+    settings: dict[str, MeasuredSettings] = {}
+    for assistant in rows.verdicts:
+        results = _results(rows, assistant)
+        replies = rows.read("answer.replies", assistant) or []
+        own = benchmark.scores(rows.domain, results)
+        if own:
+            context = MetricContext.of(rows.domain, results)
+            attributions = rows.read("score.attributions", assistant)
+            if attributions is not None:
+                own += evidence_scores(attributions, context, slices)
+            operations = [each for each in rows.operations if each.assistant == assistant]
+            own += efficiency_scores(operations, rows.probes, context, slices)
+            checkpoints = [each for each in rows.checkpoints if each.assistant == assistant]
+            own += continual_scores(checkpoints, context, none=_bound(assistant, "none") in rows.verdicts)
+            own += reply_scores(catalog().values(), context, rows.probes, replies)
+        scores += own
+        k, budget = (int(rows.meta[assistant].get(each, 0)) or None for each in ("k", "budget"))
+        settings[assistant] = MeasuredSettings.of(replies, k, budget)
+    published = {score.metric for score in scores}
+    for metric in published:
+        find_metric(metric)
+    for clash in unusable_metrics():
+        if clash.package == benchmark.name and clash.name in published:
+            raise BadInput(f"{benchmark.name}: {clash.reason}")
+    return compare_settings(scores, settings)
+
+
+def reply_scores(
+    metrics: Iterable[Metric], context: MetricContext, probes: Sequence[Probe], replies: Sequence[Reply]
+) -> list[Score]:
+    """Return the scores of the metrics that compute the value of a reply themselves. One that fails has a reason."""
+    given = {reply.probe_id: reply for reply in replies}
+    valid = [probe for probe in probes if probe.reason is None]
+    scores = []
+    for metric in metrics:
+        if metric.value is None:
+            continue
+        values: dict[str, float] = {}
+        reason = None
+        try:
+            for probe in valid:
+                reply = given.get(probe.probe_id)
+                value = None if reply is None else metric.value(probe, reply)
+                if value is not None:
+                    values[probe.probe_id] = float(value)
+        except Exception as wrong:  # noqa: BLE001  (an outside metric may raise anything)
+            reason = f"the metric failed: {type(wrong).__name__}: {wrong}"
+        scores.append(probe_score(context, metric.name, valid, values, reason=reason))
+    return scores
+
+
+def _results(rows: DomainRows, assistant: str) -> AssistantResults:
+    """Return an assistant's results beside the bounds of its own model."""
+    meta = rows.meta[assistant]
+    return AssistantResults(
+        domain=rows.domain.name,
+        assistant=assistant,
+        memory=assistant.partition("@")[0],
+        model=meta["model"],
+        probes=rows.probes,
+        verdicts=rows.verdicts[assistant],
+        oracle=rows.verdicts.get(_bound(assistant, "oracle"), []),
+        none=rows.verdicts.get(_bound(assistant, "none"), []),
+        simulator=meta["simulator"],
+        scripted=meta["scripted"] == "yes",
+        claims=rows.read("score.claims", assistant) or (),
+        scripted_judge=rows.scripted_judge(assistant),
+        policies=rows.read("memory.policies", assistant) or (),
+        groups=[group for group in rows.groups if group.assistant == assistant],
+        pool=[group for group in rows.groups if rows.meta[group.assistant]["model"] == meta["model"]],
+    )
+
+
+def _bound(assistant: str, memory: str) -> str:
+    """Return the assistant with another memory and the same model: `rag@big` and `none` give `none@big`."""
+    _, at, model = assistant.partition("@")
+    return f"{memory}{at}{model}"

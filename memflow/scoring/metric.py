@@ -1,0 +1,115 @@
+"""What a metric is: its name, title, direction, range, unit and source.
+
+The metrics that there are belong in catalog.py; how values become a score is estimate.py.
+
+A metric of your own is a few lines in an installed package:
+
+    # my_package/metrics.py
+    from memflow.scoring.metric import metric
+
+    @metric("Brevity", "higher", "1 for an answer of at most 20 characters, else 0.")
+    def brevity(probe, reply):
+        return None if reply.parsed is None else float(len(reply.parsed) <= 20)
+
+    # pyproject.toml of my_package
+    [project.entry-points."memflow.metrics"]
+    brevity = "my_package.metrics:brevity"
+
+The leaderboard then has its mean over the probes of every domain. Without a function, `Metric(...)` declares a metric
+whose values a benchmark computes.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from memflow.errors import BadSettings
+from memflow.records import Probe, Reply
+
+Direction = Literal["higher", "lower", "neither"]
+"""Which value is better; `neither` for bounds and other values that rank no assistant."""
+Group = Literal["quality", "bound", "failure", "evidence", "change", "efficiency"]
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric of the leaderboard. `low` and `high` are its range, None where it has no end."""
+
+    name: str
+    title: str
+    direction: Direction
+    description: str = ""
+    _: KW_ONLY
+    low: float | None = 0.0
+    high: float | None = 1.0
+    unit: str = ""
+    counts: str = "probes"
+    """The items whose values it is the mean of."""
+    group: Group = "quality"
+    primary_for: frozenset[str] = frozenset()
+    """The benchmarks whose summary table shows it."""
+    source: str = ""
+    """The paper and its section."""
+    variants: Mapping[str, str] = field(default_factory=dict)
+    """The named deviations from the metric, and what each is."""
+    former_name: str = ""
+    """The name under which the metric was first published; the seeds of its intervals are derived from it."""
+    value: Callable[[Probe, Reply], float | None] | None = field(default=None, repr=False)
+    """Return the value of a reply, or None without one; only for metrics that no benchmark computes."""
+
+    def __post_init__(self) -> None:
+        if not self.name or self.direction not in get_args(Direction):
+            known = ", ".join(get_args(Direction))
+            raise BadSettings(
+                f"metric {self.name!r}: direction {self.direction!r} is unknown; use one of {known}"
+            )
+        low, high = self.range
+        if not low < high:
+            raise BadSettings(f"metric {self.name!r}: the range {low} to {high} is empty; give low < high")
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value, infinite where the range has no end."""
+        return (
+            -math.inf if self.low is None else self.low,
+            math.inf if self.high is None else self.high,
+        )
+
+    @property
+    def seed_name(self) -> str:
+        """The name that seeds are derived from: a renamed metric keeps its intervals."""
+        return self.former_name or self.name
+
+    def primary_in(self, *benchmarks: str) -> "Metric":
+        """Return the metric as a primary metric of these benchmarks."""
+        return replace(self, primary_for=self.primary_for | set(benchmarks))
+
+    def contains(self, value: float | None) -> bool:
+        """Return whether a value lies in the range; None always does."""
+        low, high = self.range
+        return value is None or low - ROUNDING <= value <= high + ROUNDING
+
+    def share(self, value: float) -> float:
+        """Return a value as a share of the range, in [0, 1]; the value itself where the range has no end."""
+        low, high = self.range
+        return (value - low) / (high - low) if math.isfinite(high - low) else value
+
+    def sort_key(self, value: float | None) -> float:
+        """Return a number that sorts values best first, missing ones last; the same for all without a direction."""
+        if self.direction == "neither":
+            return 0.0
+        if value is None:
+            return math.inf
+        return value if self.direction == "lower" else -value
+
+
+def metric(
+    title: str, direction: Direction, description: str = "", **details: Any
+) -> Callable[[Callable[[Probe, Reply], float | None]], Metric]:
+    """Return a decorator that makes a function of a probe and its reply the metric of the function's name.
+
+    `details` are further fields of `Metric`.
+    """
+    return lambda value: Metric(value.__name__, title, direction, description, value=value, **details)

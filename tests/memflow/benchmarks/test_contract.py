@@ -1,0 +1,121 @@
+"""What every registered benchmark has to fulfill, ours and those of other packages."""
+
+from importlib.resources import files
+
+import pytest
+
+from memflow.annotation.kind import Kind
+from memflow.benchmarks import registry
+from memflow.benchmarks.api import Annotators, AssistantResults
+from memflow.benchmarks.plugins import code_problem, load_object
+from memflow.benchmarks.views import Export, Plots, View
+from memflow.chat.prompts import all_prompts
+from memflow.chat.scripted import ScriptedChat
+from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.memories.memory import Tools
+from memflow.memories.registry import find
+from memflow.metrics.backends import MetricBackends
+from memflow.records import TABLES
+from memflow.run.answer import answer_all
+from memflow.run.handlers import handlers
+from memflow.run.play import play_all
+from memflow.run.transcripts import entries_of, pasts_of, said_of
+from resources.library import Library
+
+BENCHMARKS = [spec.name for spec in registry.specs()]
+FILES = (
+    *("benchmark.py", "domains.py", "config.py", "datasets.py", "load.py", "turns.py", "probes.py"),
+    *("question.py", "scoring.py", "scripted.py", "answers.py", "prompts"),
+)
+"""The files and folders of each benchmark of ours; `checks` and `views` are modules or packages besides."""
+
+
+@pytest.fixture(params=BENCHMARKS)
+def spec(request):
+    return registry.spec_of(request.param)
+
+
+def test_spec_is_complete(spec) -> None:
+    assert code_problem(spec) == ""
+    assert spec.title and spec.unit and all(domain.title for domain in spec.domains)
+    assert spec.demo in {"", *(domain.name for domain in spec.domains)}
+    assert {domain.name: domain for domain in spec.domains}.items() <= registry.domains().items()
+
+
+def test_declarations_are_of_their_types(spec) -> None:
+    views, exports = (load_object(path) if path else () for path in (spec.views, spec.exports))
+    assert all(isinstance(each, View) for each in views) and all(isinstance(each, Export) for each in exports)
+    for function in (*(view.show for view in views), *(export.export for export in exports)):
+        assert callable(load_object(function) if isinstance(function, str) else function)
+    assert all(each.benchmark == spec.name for each in registry.expectations(spec.name))
+    assert all(each.table in TABLES for each in registry.expectations(spec.name))
+    assert isinstance(registry.plots().get(spec.name, Plots()), Plots)
+    assert all(isinstance(each, Kind) for each in registry.annotation_kinds(spec.name).values())
+
+
+def test_parameters_of_every_domain_are_valid(spec) -> None:
+    benchmark = registry.benchmark(spec.name)
+    for domain in spec.domains:
+        assert isinstance(benchmark.simulator_stages(domain), frozenset)
+        assert isinstance(benchmark.metric_backends(domain), frozenset)
+        assert isinstance(benchmark.plays_probes(domain), bool)
+        prompts = benchmark.annotation_prompts(domain)
+        for table in ("score.verdicts", "score.claims"):
+            prompts += benchmark.judge_prompts(domain, table)
+        assert {prompt.name for prompt in prompts} <= set(handlers())
+
+
+def test_every_prompt_has_a_scripted_handler(spec) -> None:
+    package = spec.implementation.partition(":")[0].rpartition(".")[0]
+    prompts = all_prompts(package)
+    assert prompts and {prompt.name for prompt in prompts} <= set(registry.benchmark(spec.name).handlers())
+
+
+@pytest.mark.parametrize("name", [name for name in BENCHMARKS if registry.installed().plugins[name].ours])
+def test_folders_of_ours_have_the_same_file_names(name: str) -> None:
+    found = {item.name for item in files(f"memflow.benchmarks.{name}").iterdir()}
+    assert found >= set(FILES)
+    assert {"checks", "checks.py"} & found and {"views", "views.py"} & found
+
+
+async def test_scripted_run_yields_a_verdict_per_probe_and_scores(spec) -> None:
+    library, benchmark = Library(None), registry.benchmark(spec.name)
+    shipped = {dataset.name for dataset in spec.datasets if dataset.ships}
+    domain = next(each for each in spec.domains if set(each.datasets) <= shipped).limited(2)
+    chat = ScriptedChat(handlers())
+    tools = Tools(chat, HashingEmbedder())
+    records = [
+        record
+        for name in domain.datasets
+        for record in benchmark.records(registry.find_dataset(name), library.paths(name))
+    ]
+    states = await benchmark.states(domain, records, chat)
+    turns = await benchmark.turns(domain, records, states, chat)
+    labels = await benchmark.gold_labels(domain, records, turns, Annotators(chat, chat))
+    probes = await benchmark.probes(domain, records, states, turns, chat, labels)
+    feedback = await benchmark.feedback(domain, turns, probes, chat, chat, tools)
+    assert turns and probes and {row.domain for row in (*turns, *probes)} == {domain.name}
+    remember = find("full").remember(tools)
+    episodes = benchmark.episodes(domain, states, turns, feedback, chat, probes)
+    played = await play_all(episodes, remember, benchmark.replier(domain, chat))
+    tests = [probe for probe in probes if probe.split == "test"]
+    pasts = pasts_of(entries_of(domain.name, "full", played), said_of(domain.name, "full", played), tests)
+    replies = await answer_all(benchmark, domain, "full", tests, pasts, remember, chat)
+    verdicts = await benchmark.verdicts(domain, tests, replies, MetricBackends(chat))
+    assert {row.probe_id for row in verdicts} == {probe.probe_id for probe in tests}
+    assert all((row.value is None) != (row.reason is None) for row in verdicts)
+    results = AssistantResults(
+        domain=domain.name,
+        assistant="full",
+        memory="full",
+        model="scripted",
+        probes=tests,
+        verdicts=verdicts,
+        oracle=(),
+        none=(),
+        simulator="",
+        scripted=True,
+    )
+    scores = benchmark.scores(domain, results)
+    assert benchmark.aggregates_in_sql or scores
+    assert {(score.domain, score.assistant) for score in scores} <= {(domain.name, "full")}

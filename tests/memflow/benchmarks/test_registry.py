@@ -1,0 +1,187 @@
+"""Benchmarks as plug-ins: those of other packages are found, and an unusable one is listed and breaks no other."""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.plugins import collect
+from memflow.checks.expectations import all_expectations, expectations_of
+from memflow.errors import BadInput, BadSettings
+from memflow.run.handlers import handlers
+
+SPEC = """
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.spec import BenchmarkSpec
+DOMAINS = (Domain("tiny_one", "tiny", (), "A tiny one"),)
+SPEC = BenchmarkSpec("tiny", "Tiny", DOMAINS, "tiny_code:Tiny", views="tiny_code:VIEWS")
+"""
+CODE = """
+from memflow.benchmarks.amemgym.benchmark import AMemGym
+from memflow.benchmarks.views import Answer, View
+class Tiny(AMemGym):
+    name = "tiny"
+VIEWS = (View("kinds", "Show tiny kinds.", lambda reader: Answer({"tiny": 1}, [])),)
+"""
+
+ROOT = Path(__file__).resolve().parents[3]
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Write modules and the metadata of a package that provides benchmarks, as pip does."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(site)
+    before = set(sys.modules)
+
+    def write(package: str, entries: str, **modules: str) -> None:
+        for name, text in modules.items():
+            (site / f"{name}.py").write_text(text, encoding="utf-8")
+        folder = site / f"{package}-1.2.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
+        (folder / "entry_points.txt").write_text(f"[{registry.GROUP}]\n{entries}\n")
+        registry.clear_caches()
+        all_expectations.cache_clear()
+
+    yield write
+    registry.clear_caches()
+    all_expectations.cache_clear()
+    for name in set(sys.modules) - before:
+        if name.startswith("tiny"):
+            del sys.modules[name]
+
+
+def test_package_provides_a_benchmark(install: Install) -> None:
+    ours = list(registry.domains())
+    install("tiny", "tiny = tiny_spec:SPEC", tiny_spec=SPEC, tiny_code=CODE)
+    assert list(registry.domains()) == [*ours, "tiny_one"]
+    assert "tiny_code" not in sys.modules, "its code is imported on demand"
+    assert registry.benchmark("tiny").name == "tiny"
+    assert registry.problems(ours=True) == []
+    assert registry.views()["kinds"][0].name == "membench", "the name of a view of ours is kept"
+    assert registry.views()["tiny-kinds"][0].name == "tiny"
+
+
+@pytest.mark.parametrize(
+    ("entries", "spec", "code", "reason"),
+    [
+        ("tiny = tiny_spec:NOTHING", SPEC, CODE, r"tiny_spec:NOTHING cannot be imported \(AttributeError"),
+        ("tiny = tiny_spec:SPEC", "raise OSError('disk')", CODE, r"cannot be imported \(OSError: disk\)"),
+        ("tiny = tiny_spec:Domain", SPEC, CODE, "is no memflow.benchmarks.spec.BenchmarkSpec"),
+        ("other = tiny_spec:SPEC", SPEC, CODE, "must share one name"),
+        ("tiny = tiny_spec:SPEC", SPEC.replace('"tiny", ()', '"big", ()'), CODE, "names the benchmark 'big'"),
+        ("tiny = tiny_spec:SPEC", SPEC.replace('"tiny", ()', '"tiny", ("gone",)'), CODE, "names the data set 'gone'"),
+        ("tiny = tiny_spec:SPEC", SPEC.replace("tiny_one", "amemgym_demo"), CODE, "has a domain 'amemgym_demo'"),
+        ("tiny = tiny_spec:SPEC", SPEC.replace("tiny_one", "Tiny!"), CODE, "'Tiny!' is no name"),
+        ("tiny = tiny_spec:SPEC", SPEC.replace("tiny_code:Tiny", ""), CODE, "has no implementation"),
+        ("amemgym = tiny_spec:SPEC", SPEC.replace('"tiny"', '"amemgym"'), CODE, "has a benchmark of that name"),
+        ("tiny = tiny_spec:SPEC", SPEC, "import missing_module", r"\(ModuleNotFoundError"),
+        ("tiny = tiny_spec:SPEC", SPEC, CODE.replace("(AMemGym)", ""), "is no subclass of"),
+        ("tiny = tiny_spec:SPEC", SPEC, CODE.replace("AMemGym", "Benchmark").replace("amemgym.benchmark", "api"),
+         "does not define"),
+        ("tiny = tiny_spec:SPEC", SPEC, CODE.replace('name = "tiny"', 'name = "big"'), "has the name 'big'"),
+    ],
+)  # fmt: skip
+def test_unusable_plugin_is_listed_and_breaks_no_other(
+    install: Install, entries: str, spec: str, code: str, reason: str
+) -> None:
+    before = dict(registry.domains()), len(handlers()), len(all_expectations()), list(registry.views())
+    install("tiny", entries, tiny_spec=spec, tiny_code=code)
+    [problem] = registry.problems()
+    assert problem.package == "tiny 1.2"
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(str(problem))
+    domains, views = dict(registry.domains()), list(registry.views())
+    domains.pop("tiny_one", None)
+    assert (domains, len(handlers()), len(all_expectations())) == before[:3]
+    assert [name for name in views if "tiny" not in name] == before[3]
+    if problem.name != "amemgym":
+        with pytest.raises(BadSettings, match=f"{problem.name} of the package tiny 1.2"):
+            registry.benchmark(problem.name)
+
+
+def test_checks_of_a_plugin_apply_to_its_domains_only(install: Install) -> None:
+    rules = (
+        "from memflow.checks.rules import Expectation, Rows\n"
+        "EXPECTED = (Expectation('question.probes', 'some_rows', Rows()),)"
+    )
+    spec = SPEC.replace('views="tiny_code:VIEWS"', 'checks=("tiny_rules:EXPECTED", "tiny_gone:EXPECTED")')
+    install("tiny", "tiny = tiny_spec:SPEC", tiny_spec=spec, tiny_rules=rules, tiny_gone="EXPECTED = ()")
+    [rule] = [each for each in expectations_of("question.probes", "tiny") if each.name == "some_rows"]
+    assert rule.benchmark == "tiny" and rule in all_expectations()
+    assert rule not in expectations_of("question.probes", "amemgym")
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["memflow/cli", "memflow/plots", "memflow/scoring", "memflow/checks", "assets", "resources"],
+)
+def test_code_outside_the_benchmarks_names_none(folder: str) -> None:
+    names = "|".join(spec.name for spec in registry.specs())
+    citation = re.compile(
+        rf"({names})(, (section|figure|table|appendix) |'s (paper|tables?|figures?)\b)", re.IGNORECASE
+    )
+    named = re.compile(names, re.IGNORECASE)
+    found = {
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in (ROOT / folder).rglob("*.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if named.search(citation.sub("", line))
+    }
+    assert found == set()
+
+
+def test_point_that_is_found_twice_is_one_plugin() -> None:
+    point = EntryPoint("amemgym", "memflow.benchmarks.amemgym:SPEC", registry.GROUP)
+    catalog = collect([point, point])
+    assert list(catalog.plugins) == ["amemgym"] and catalog.unusable == ()
+
+
+def test_unregistered_memflow_says_how_to_reinstall(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "entry_points", lambda group: [])
+    registry.clear_caches()
+    try:
+        with pytest.raises(BadSettings, match="Reinstall it with `pip install -e"):
+            registry.domains()
+    finally:
+        monkeypatch.undo()
+        registry.clear_caches()
+
+
+@pytest.mark.parametrize(
+    ("find", "error", "message"),
+    [
+        (lambda: registry.find_domain("amemgim_demo"), BadSettings, "Did you mean amemgym_demo"),
+        (lambda: registry.find_dataset("locom"), BadInput, "Did you mean locomo"),
+        (lambda: registry.benchmark("membanch"), BadSettings, "Did you mean membench"),
+        (lambda: registry.find_domain("xyz"), BadSettings, "`memflow domains` lists all"),
+    ],
+)
+def test_misspelled_name_is_answered_with_at_most_three_suggestions(find, error, message: str) -> None:
+    with pytest.raises(error) as raised:
+        find()
+    assert message in str(raised.value) and len(str(raised.value)) < 200
+
+
+def test_domains_and_doctor_list_an_unusable_plugin(install: Install, monkeypatch, tmp_path) -> None:
+    from typer.testing import CliRunner
+
+    from memflow.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    install("tiny", "tiny = tiny_spec:SPEC", tiny_spec=SPEC, tiny_code="import missing_module")
+    monkeypatch.setenv("COLUMNS", "300")
+    listed = CliRunner().invoke(app, ["domains"])
+    assert listed.exit_code == 0 and "amemgym_demo" in listed.stdout and "tiny_one" not in listed.stdout
+    assert "tiny 1.2" in listed.stdout and "missing_module" in listed.stdout
+    findings = json.loads(CliRunner().invoke(app, ["doctor", "--format", "json"]).stdout)
+    states = {each["what"]: each["state"] for each in findings}
+    assert states["benchmark tiny"] == "absent" and states["benchmark comem"] == "ok"

@@ -1,0 +1,104 @@
+"""What there is, and setting up: domains, data, init, doctor."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from memflow.benchmarks import registry
+from resources.settings import example
+
+
+def test_every_domain_is_listed(empty) -> None:
+    domains = json.loads(empty("domains", "--format", "json").stdout)
+    assert [row["domain"] for row in domains] == list(registry.domains())
+    assert "amemgym_demo" in empty("domains").stdout
+
+
+def test_domains_of_ones_own_are_listed(empty) -> None:
+    Path("memflow.toml").write_text(
+        '[own_domains.longer]\nbenchmark = "amemgym"\ndatasets = ["personas_sample"]\n',
+        encoding="utf-8",
+    )
+    assert "longer" in empty("domains").stdout
+
+
+def test_data_sets_are_found_summed_and_told_how_to_get(
+    empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    there = tmp_path / registry.datasets()["locomo"].files[0]
+    there.parent.mkdir()
+    there.write_bytes(b"[]")
+    monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
+    rows = {row["dataset"]: row for row in json.loads(empty("data", "--format", "json").stdout)["datasets"]}
+    assert set(rows) == set(registry.datasets())
+    assert rows["personas_sample"]["found"] and rows["personas_sample"]["ships"]
+    assert list(rows["locomo"]["sha256"].values()) == [hashlib.sha256(b"[]").hexdigest()]
+    assert rows["locomo"]["published_checksum"] in ("not known", "differs")
+    assert not rows["amemgym_v1_base"]["found"] and rows["amemgym_v1_base"]["how"] in empty("data").stdout
+
+
+def test_data_sets_that_are_got_alike_are_told_together(
+    empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The many parts of one published set, where none is there; one that is there stands by itself."""
+    monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
+    way = "hf download THUIR/MemoryBench"
+    assert empty("data").stdout.count(way) == 1
+    for part in ("train", "test"):
+        there = tmp_path / "memorybench" / "JuDGE" / f"{part}.jsonl"
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.write_bytes(b"{}")
+    told = empty("data").stdout
+    assert "unified_judge  found" in told and told.count(way) == 2
+
+
+def test_init_writes_the_example_once(empty) -> None:
+    assert "memflow doctor" in empty("init").stdout
+    assert Path("memflow.toml").read_text(encoding="utf-8") == example()
+    Path("memflow.toml").write_text("home = 'mine'", encoding="utf-8")
+    refused = empty("init")
+    assert refused.exit_code == 1 and "--force" in refused.stderr
+    assert Path("memflow.toml").read_text(encoding="utf-8") == "home = 'mine'"
+    assert empty("init", "--force").exit_code == 0
+    assert Path("memflow.toml").read_text(encoding="utf-8") == example()
+
+
+def findings(result) -> dict[str, dict]:
+    return {row["what"]: row for row in json.loads(result.stdout)}
+
+
+def test_doctor_is_content_with_the_example(empty) -> None:
+    empty("init")
+    result = empty("doctor", "--format", "json")
+    assert result.exit_code == 0
+    assert findings(result)["model scripted"]["found"] == "scripted, not a language model"
+    assert findings(result)["data folder"]["state"] == "absent"
+
+
+def test_doctor_says_what_is_missing_and_how_to_fix_it(empty, tmp_path: Path) -> None:
+    (tmp_path / "memflow.toml").write_text(
+        'domains = ["amemgym_demo"]\ndata = "nowhere"\n'
+        '[models.down]\nurl = "http://127.0.0.1:9/v1"\nmodel = "a/b"\n'
+        '[models.own]\nkind = "vllm"\nmodel = "a/b"\nexecutable = "no-such-vllm"\n'
+        '[roles]\nsimulator = "down"\nassistant = "own"\n'
+        '[embedder]\nkind = "folder"\nmodel = "no-such-folder"\n'
+        '[memories.broken]\npath = "no_such_module:Mine"\n[memories.fine]\nsystem = "rag"\n',
+        encoding="utf-8",
+    )
+    result = empty("doctor", "--format", "json")
+    assert result.exit_code == 1
+    found = findings(result)
+    assert found["memory fine"]["state"] == "ok" and found["memory broken"]["state"] == "absent"
+    for what in ("data folder", "model down", "model own", "embedder"):
+        assert found[what]["state"] == "missing" and found[what]["fix"], what
+    assert "127.0.0.1:9" in found["model down"]["found"]
+    assert "no-such-vllm" in found["model own"]["found"]
+
+
+def test_doctor_names_what_is_wrong_with_the_settings(empty, tmp_path: Path) -> None:
+    (tmp_path / "memflow.toml").write_text("hoem = 'x'", encoding="utf-8")
+    result = empty("doctor", "--format", "json")
+    assert result.exit_code == 1
+    assert "hoem" in findings(result)["settings"]["found"]

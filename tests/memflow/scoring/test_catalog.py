@@ -1,0 +1,191 @@
+"""The catalog declares every metric once; the leaderboard, its SQL view and the documentation follow it."""
+
+import math
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from factories import probe, score
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.memorybench.scorers.metric import Means
+from memflow.benchmarks.memorybench.scorers.registry import metric_of
+from memflow.benchmarks.memorybench.tasks.catalogue import PRIMARY, TASKS
+from memflow.cli import app
+from memflow.errors import BadInput, BadSettings
+from memflow.scoring.catalog import (
+    ACCURACY,
+    catalog,
+    collect,
+    find_metric,
+    in_range,
+    markdown_table,
+    unusable_metrics,
+)
+from memflow.scoring.metric import Metric, metric
+from resources.lake import Lake
+from resources.warehouse import Warehouse
+
+DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
+OWN = Metric("brevity", "Brevity", "higher", "Share of short answers.")
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose leaderboard has a worse assistant, a better one and one without a value, in this order by name."""
+    home = tmp_path_factory.mktemp("planted")
+    rows = []
+    for each in catalog().values():
+        low = -1.0 if each.low is None else each.low
+        values = {"a_worse": low, "b_better": low + 0.5}
+        if each.direction == "lower":
+            values = {"a_worse": low + 0.5, "b_better": low}
+        for name, value in ({"0_none": None} | values).items():
+            rows.append(score(assistant=name, memory=name, metric=each.name, value=value))
+    Lake(home / "lake").write("score.leaderboard", "all", rows, fingerprint="test")
+    return home
+
+
+def expected(each: Metric) -> list[str]:
+    by_name = ["0_none", "a_worse", "b_better"]
+    return by_name if each.direction == "neither" else by_name[::-1]
+
+
+@pytest.mark.parametrize("name", catalog())
+def test_leaderboard_lists_best_first_for_every_metric(planted: Path, name: str) -> None:
+    arguments = ["--home", str(planted), "show", "leaderboard", "--metric", name]
+    shown = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
+    names = [word for line in shown.splitlines() for word in line.split() if word in expected(OWN)]
+    rows = Warehouse(Lake(planted / "lake"), planted / "m.duckdb").query("leaderboard", metric=name)
+    assert names == expected(find_metric(name))
+    assert [row["memory"] for row in rows] == expected(find_metric(name))
+
+
+def test_published_file_contains_the_catalog(planted: Path) -> None:
+    warehouse = Warehouse(Lake(planted / "lake"), planted / "memflow.duckdb")
+    held = {row["metric"]: row for row in warehouse.sql("FROM score.metrics")}
+    assert held.keys() == catalog().keys()
+    assert held["memory_score"]["low"] is None and held["capacity"]["unit"] == "tokens"
+    assert warehouse.publish().is_file()
+
+
+def test_primary_metrics_of_every_benchmark() -> None:
+    primary = {
+        name: {each.name for each in catalog().values() if name in each.primary_for}
+        for name in registry.CLASSES
+    }
+    assert all("accuracy" in each for each in primary.values())
+    assert primary["memorybench"] == {*PRIMARY, "min_max", "z_score"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("quality", 5, True), ("quality", 6, False), ("quality", 0.9, False), ("quality", None, True),
+        ("rouge_l", 1.0000001, True), ("rouge_l", 1.1, False), ("cli", -3.5, True), ("fkgl", 40, True),
+        ("bertscore[words,L1]", -0.5, True), ("checklist", 0, True), ("undeclared", 0.5, False),
+    ],
+)  # fmt: skip
+def test_values_are_checked_against_the_range(name: str, value: float | None, expected: bool) -> None:
+    assert in_range(name, value) is expected
+
+
+@given(st.sampled_from(sorted(PRIMARY)), st.floats(0, 1))
+def test_share_maps_the_range_to_the_unit_interval(name: str, part: float) -> None:
+    each = find_metric(name)
+    low, high = each.range
+    assert each.share(low) == 0 and each.share(high) == 1
+    assert each.share(low + part * (high - low)) == pytest.approx(part)
+    assert find_metric("dcrs").share(7.3) == 7.3 and find_metric("dcrs").range == (-math.inf, math.inf)
+
+
+def test_undeclared_metric_is_an_error_that_names_the_fix() -> None:
+    with pytest.raises(BadInput, match=r"metric 'beauty' is not in the catalog.*Declare it"):
+        find_metric("beauty")
+
+
+def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:
+    with pytest.raises(BadSettings, match="direction 'up' is unknown; use one of higher, lower, neither"):
+        Metric("x", "X", "up")  # type: ignore[arg-type]
+    with pytest.raises(BadSettings, match=r"range 1\.0 to 1.0 is empty"):
+        Metric("x", "X", "higher", low=1.0)
+
+
+def test_benchmarks_may_share_a_definition_and_may_not_contradict_each_other() -> None:
+    found = collect({"one": [OWN.primary_in("one")], "two": [OWN, ACCURACY.primary_in("two")]})
+    assert found.metrics["brevity"].primary_for == {"one"} and found.metrics["accuracy"].primary_for == {
+        "two"
+    }
+    found = collect({"one": [OWN], "two": [replace(OWN, direction="lower")]})
+    [clash] = found.unusable
+    assert found.metrics["brevity"] == OWN and (clash.name, clash.package) == ("brevity", "two")
+    assert clash.reason.startswith("one defines the metric 'brevity' differently; rename it")
+    assert unusable_metrics() == ()
+
+
+class Point(EntryPoint):
+    """An entry point of an installed package that is not there."""
+
+    loaded: object = None
+
+    def load(self) -> object:
+        if isinstance(self.loaded, Exception):
+            raise self.loaded
+        return self.loaded
+
+
+def point(name: str, loaded: object) -> Point:
+    made = Point(name, f"package.{name}:METRICS", "memflow.metrics")
+    vars(made).update(loaded=loaded, dist=SimpleNamespace(name="package", version="1.0"))
+    return made
+
+
+def test_entry_points_add_metrics_and_unusable_ones_break_nothing_else() -> None:
+    points = [
+        point("good", [OWN, replace(OWN, name="wit")]),
+        point("one", replace(OWN, name="charm")),
+        point("clash", ACCURACY),
+        point("broken", ImportError("no module named nltk")),
+        point("wrong", [1]),
+    ]
+    found = collect({}, points)
+    assert found.outside == ("brevity", "wit", "charm") and found.metrics["accuracy"] == ACCURACY
+    assert {each.name: (each.package, each.reason) for each in found.unusable} == {
+        "clash": ("package 1.0", "the metric 'accuracy' exists already; rename it"),
+        "broken": (
+            "package 1.0",
+            "package.broken:METRICS cannot be loaded: ImportError: no module named nltk",
+        ),
+        "wrong": ("package 1.0", "package.wrong:METRICS gives 1; give a Metric or an iterable of Metric"),
+    }
+
+
+def test_decorator_makes_a_function_a_metric() -> None:
+    @metric("Brevity", "higher", "1 for a short answer.", unit="share")
+    def brevity(probe: object, reply: object) -> float | None:
+        return 1.0
+
+    assert (brevity.name, brevity.title, brevity.unit) == ("brevity", "Brevity", "share")
+    assert brevity.value is not None
+
+
+def test_every_memorybench_measure_is_declared() -> None:
+    named = {
+        name.partition("[")[0]
+        for task in TASKS.values()
+        for name, _ in metric_of(task).rows(
+            probe(dataset=task.name, metric=task.metric), Means(published=True)
+        )
+    }
+    assert named <= catalog().keys()
+
+
+def test_docs_have_the_generated_table() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    table = text.partition("<!-- metrics -->\n")[2].partition("\n<!-- end -->")[0]
+    assert table == markdown_table(catalog().values()), "paste `memflow show metrics --markdown`"

@@ -1,0 +1,86 @@
+"""The scores of a domain: metrics of installed packages, and metrics that nobody declared."""
+
+from collections.abc import Sequence
+
+import pytest
+from factories import metric_context, probe, reply, score, verdict
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.errors import BadInput
+from memflow.records import Probe, Reply, Score
+from memflow.scoring.leaderboard import DomainRows, domain_scores, reply_scores
+from memflow.scoring.metric import Metric, metric
+
+PROBES = [probe(probe_id=f"p{at}", episode_id=f"u{at}", options=["a", "b"]) for at in range(2)]
+REPLIES = [reply(probe_id=each.probe_id, episode_id=each.episode_id, parsed="1") for each in PROBES]
+
+
+@metric("Brevity", "higher")
+def brevity(asked: Probe, given: Reply) -> float | None:
+    return float(asked.probe_id == "p0")
+
+
+@metric("Failure", "higher")
+def failure(asked: Probe, given: Reply) -> float | None:
+    raise ZeroDivisionError("division by zero")
+
+
+def own_scores(*metrics: Metric, replies: Sequence[Reply] = REPLIES) -> list[Score]:
+    return reply_scores(metrics, metric_context(), PROBES, replies)
+
+
+def test_metric_of_a_package_is_the_mean_over_probes() -> None:
+    [found] = own_scores(brevity, Metric("declared", "Declared", "higher"))
+    assert (found.metric, found.value, found.n, found.slice) == ("brevity", 0.5, 2, "all")
+
+
+def test_metric_that_fails_and_missing_replies_are_reasons() -> None:
+    broken, whole = own_scores(failure, brevity)
+    assert (broken.value, broken.reason) == (None, "the metric failed: ZeroDivisionError: division by zero")
+    assert whole.value == 0.5
+    [few] = own_scores(brevity, replies=REPLIES[:1])
+    assert (few.value, few.coverage) == (None, 0.5)
+
+
+def rows(verdict_metric: str = "accuracy") -> DomainRows:
+    verdicts = [
+        verdict(probe_id=each.probe_id, episode_id=each.episode_id, metric=verdict_metric, value=1.0)
+        for each in PROBES
+    ]
+    meta = {"model": "m", "simulator": "s", "scripted": "yes", "k": "5"}
+    tables = {"answer.replies": REPLIES}
+    return DomainRows(
+        domain=Domain("d", "membench", ("membench_sample",), "D"),
+        probes=PROBES,
+        verdicts={"full": verdicts},
+        meta={"full": meta},
+        groups=[],
+        operations=[],
+        checkpoints=[],
+        read=lambda table, assistant: tables.get(table),
+        scripted_judge=lambda assistant: False,
+    )
+
+
+def test_undeclared_metric_cannot_be_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmark = registry.benchmark("membench")
+    monkeypatch.setattr(benchmark, "scores", lambda domain, results: [score(metric="beauty")])
+    monkeypatch.setattr(benchmark, "slices", lambda domain, probes: {})
+    with pytest.raises(BadInput, match="metric 'beauty' is not in the catalog"):
+        domain_scores(benchmark, rows())
+
+
+def test_scores_have_the_settings_of_their_assistant(monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmark = registry.benchmark("membench")
+    monkeypatch.setattr(benchmark, "scores", lambda domain, results: [score(value=1.0)])
+    monkeypatch.setattr(benchmark, "slices", lambda domain, probes: {})
+    found = domain_scores(benchmark, rows())
+    assert {each.metric for each in found} == {
+        "accuracy",
+        "write_time",
+        "read_time",
+        "write_calls",
+        "read_calls",
+    }
+    assert {each.k for each in found} == {5}
