@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from memflow.benchmarks import registry
 from resources.settings import OwnMemory, Settings
 
 FILE = "added_partitions.jsonl"

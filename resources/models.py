@@ -1,6 +1,6 @@
-"""The chat models of the settings, in their roles, every request booked in the ledger.
+"""The chat models of the settings in their roles; every request is recorded in the ledger.
 
-Which model plays which role the settings say; how one is asked is chat.py, how a server is started vllm.py.
+How a model is called is chat.py, how a server is started vllm.py.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ from resources.vllm import Adapter, VllmServer
 
 T = TypeVar("T")
 Watch = Callable[[RequestContext, int, int], None]
-"""Told how many of how many items of a step are done: the account says which step."""
+"""Is called with the request context of a step, the number of completed items and the total."""
 
 
 @dataclass
 class Chats:
-    """The chats of one event loop. A role's chat is opened when it is first asked for."""
+    """The chats of one event loop. A chat is opened on first use."""
 
     models: "Models"
-    account: RequestContext
+    context: RequestContext
     stack: AsyncExitStack
     opened: dict[str, Chat] = field(default_factory=dict)
     ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
@@ -44,21 +44,21 @@ class Chats:
     total: int = 0
 
     async def role(self, role: str) -> LedgeredChat:
-        """The chat that plays `role`, one of the settings' roles."""
+        """Return the chat of a role of the settings."""
         return await self._ledgered(getattr(self.models.settings.roles, role), role)
 
     async def answering(self, assistant: str) -> LedgeredChat:
-        """The chat that answers for `assistant`."""
+        """Return the chat that answers for an assistant."""
         return await self._ledgered(self.models.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
-        """What the memory of `assistant` may use."""
+        """Return the chat and the embedder of an assistant's memory."""
         return Tools(
             await self._ledgered(self.models.settings.model_of(assistant), "memory"), await self.embedder()
         )
 
     async def embedder(self) -> Embedder:
-        """The embedder of the settings."""
+        """Return the embedder of the settings."""
         if self.embedding is None:
             self.embedding = self.models.embedder()
             if isinstance(self.embedding, EndpointEmbedder):
@@ -66,12 +66,12 @@ class Chats:
         return self.embedding
 
     def expect(self, total: int) -> Callable[[], None]:
-        """Say how many items this step has; call what is returned after each of them."""
+        """Announce the number of items of the step. Return what to call after each item."""
         self.done, self.total = 0, total
 
         def tick() -> None:
             self.done += 1
-            self.models.watch(self.account, self.done, self.total)
+            self.models.watch(self.context, self.done, self.total)
 
         return tick
 
@@ -79,13 +79,13 @@ class Chats:
         if name not in self.opened:
             self.opened[name] = await self.models.open(name, self.stack)
         if (name, role) not in self.ledgered:
-            account = replace(self.account, role=role, model=name)
-            self.ledgered[name, role] = LedgeredChat(self.opened[name], self.models.ledger, account)
+            context = replace(self.context, role=role, model=name)
+            self.ledgered[name, role] = LedgeredChat(self.opened[name], self.models.ledger, context)
         return self.ledgered[name, role]
 
 
 class Models:
-    """Opens chats, runs asynchronous work with them, and keeps the ledger. Close it when the process is done."""
+    """Opens chats, runs asynchronous work with them, and owns the ledger. Close it at the end of the process."""
 
     def __init__(
         self,
@@ -97,16 +97,16 @@ class Models:
         self.settings = settings
         self.ledger = ledger
         self.budget = budget
-        self.watch: Watch = lambda account, done, total: None
+        self.watch: Watch = lambda context, done, total: None
         self.servers = servers or VllmServers(settings.models)
         self._answers: dict[str, bool] = {}
 
-    def run(self, account: RequestContext, work: Callable[[Chats], Awaitable[T]]) -> T:
-        """The result of `work`, run in an event loop of its own; its clients are closed and the accounts written."""
+    def run(self, context: RequestContext, work: Callable[[Chats], Awaitable[T]]) -> T:
+        """Run `work` in a new event loop and return its result; close its clients and flush the ledger."""
 
         async def session() -> T:
             async with AsyncExitStack() as stack:
-                return await work(Chats(self, account, stack))
+                return await work(Chats(self, context, stack))
 
         try:
             return asyncio.run(session())
@@ -114,7 +114,7 @@ class Models:
             self.ledger.flush()
 
     async def open(self, name: str, stack: AsyncExitStack) -> Chat:
-        """The chat of the model `name`, without the ledger."""
+        """Open the chat of a model, without the ledger."""
         model = self.settings.model(name)
         if model.kind == "scripted":
             return ScriptedChat(
@@ -139,7 +139,7 @@ class Models:
         return await stack.enter_async_context(chat)
 
     def embedder(self) -> Embedder:
-        """The embedder of the settings, not yet opened."""
+        """Build the embedder of the settings without opening it."""
         chosen = self.settings.embedder
         if chosen.kind == "endpoint":
             return EndpointEmbedder(chosen.url, chosen.model, self.ledger, key_variable=chosen.key_variable)
@@ -148,7 +148,7 @@ class Models:
         return HashingEmbedder(chosen.dimensions)
 
     def close(self) -> None:
-        """End the servers that were started, and close the ledger."""
+        """End the servers, and close the ledger."""
         self.servers.close()
         self.ledger.close()
 
