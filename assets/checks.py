@@ -12,7 +12,7 @@ import dagster as dg
 
 from assets.partitions import Partitions, parts
 from assets.report import rule_table
-from memflow.checks.evaluation import RuleResult, combined
+from memflow.checks.evaluation import RuleResult, combine
 from memflow.checks.expectations import expectations_of
 from memflow.checks.rules import Severity
 from memflow.errors import MissingData
@@ -82,7 +82,7 @@ def _results(
         raise MissingData(
             f"{table} is not in the lake ({lake.root}): materialize {table.replace('.', '/')} first"
         )
-    results = combined(
+    results = combine(
         result
         for partition in partitions
         for result in check_partition(table, partition, lake, Scope.of(table, partition, settings))
@@ -92,7 +92,7 @@ def _results(
         yield _result(table, name, where, [each for each in results if each.severity == severity])
     if table in SUITES:
         suite = (validate_suite(table, lake.read(table, partition)) for partition in partitions)
-        yield _result(table, SUITE, where, combined(chain.from_iterable(suite)))
+        yield _result(table, SUITE, where, combine(chain.from_iterable(suite)))
 
 
 def _result(table: str, name: str, partition: str, results: Sequence[RuleResult]) -> dg.AssetCheckResult:

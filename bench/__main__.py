@@ -1,7 +1,4 @@
-"""Every benchmark, one after the other; `python -m bench player` runs one.
-
-The peers it compares with are installed beside the environment, never into it.
-"""
+"""Run all benchmarks, or those named: `python -m bench player`. Peers are installed into a separate folder."""
 
 import os
 import subprocess
@@ -29,12 +26,12 @@ ALL = (
 
 
 def peers() -> Path:
-    """The folder of the peers' packages, installed on the first call."""
+    """Return the folder of the peers' packages; install them on the first call."""
     lock = HERE / "peers.lock"
     done = PEERS / ".installed"
     if not done.is_file() or done.read_text() != lock.read_text():
         uv = [str(Path(sys.executable).with_name("uv")), "pip", "install", "-q", "--python", sys.executable]
-        # Without what they depend on: numpy beside the environment would stand before the environment's own.
+        # Without dependencies: another numpy would shadow the environment's.
         only = ["--no-deps", "--require-hashes", "-r", str(lock)]
         subprocess.run([*uv, "--target", str(PEERS), *only], check=True)
         done.write_text(lock.read_text())
@@ -42,7 +39,7 @@ def peers() -> Path:
 
 
 def main(names: list[str]) -> int:
-    """Run the named benchmarks, or all; the number of those that missed their bound."""
+    """Run the named benchmarks, or all; return the number that missed their bound."""
     path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", ""), str(peers())])
     missed = 0
     for name in names or ALL:

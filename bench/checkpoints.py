@@ -1,5 +1,4 @@
-"""Answers at four checkpoints from one memory against building the memory anew for each: CoMem's contexts with
-`memp`, on a server that takes 50 ms.
+"""Answers at four checkpoints from one memory, against rebuilding the memory for each: CoMem with `memp`, 50 ms.
 
 The peer does what an evaluation does whose memory cannot be read as it was: for each checkpoint it plays what was
 said by then to a new memory, and asks. All contexts are played at once in both, by the same player, and the same
@@ -29,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bench.memories_bm25 import drawn
+from bench.memories_bm25 import draw_texts
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.datasets import Dataset
@@ -53,7 +52,7 @@ DOMAIN = Domain("bench", "comem", ("bench",), "", {"keys": "rule"})
 
 
 @dataclass
-class Counted:
+class CountingChat:
     """A chat that counts what it is asked, beside what it is asked for."""
 
     inner: Chat
@@ -73,7 +72,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Took:
+class Cost:
     """Requests of the memory and of its questions, and the seconds of the clock."""
 
     writing: int
@@ -90,19 +89,19 @@ def main() -> int:
     told.add_argument("--profile", action="store_true")
     asked = told.parse_args()
     profile = cProfile.Profile(time.process_time)
-    rounds: list[Took] = []
+    rounds: list[Cost] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        turns, probes = asyncio.run(made(folder, asked.contexts, asked.messages))
+        turns, probes = asyncio.run(build_contexts(folder, asked.contexts, asked.messages))
         with stub_process(latency=LATENCY) as url:
-            peer = asyncio.run(anew(url, asked.memory, turns, probes))
+            peer = asyncio.run(run_rebuilding(url, asked.memory, turns, probes))
             for number in range(ROUNDS):
                 with (
                     SqlLedger(f"sqlite:///{folder}/{number}.sqlite") as ledger,
                     profile if asked.profile else nullcontext(),
                 ):
-                    rounds.append(asyncio.run(once(url, asked.memory, turns, probes, ledger)))
-                if held(peer, rounds[-1]):
+                    rounds.append(asyncio.run(run_single_pass(url, asked.memory, turns, probes, ledger)))
+                if within_bounds(peer, rounds[-1]):
                     break
     best = min(rounds, key=lambda each: each.wall_s)
     line: dict[str, Any] = {
@@ -128,19 +127,19 @@ def main() -> int:
     print(json.dumps(line))
     if asked.profile:
         pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(30)
-    return 0 if held(peer, best) else 1
+    return 0 if within_bounds(peer, best) else 1
 
 
-def held(peer: Took, ours: Took) -> bool:
+def within_bounds(peer: Cost, ours: Cost) -> bool:
     """Whether the memory asks for what one pass does, of the two and a half that the peer makes, and ours is fast."""
     # A memory may ask a little more or less of a shorter context: a summary falls due, or does not.
     return ours.writing * 2.4 <= peer.writing and ours.wall_s * FASTER <= peer.wall_s
 
 
-async def made(folder: Path, contexts: int, messages: int) -> tuple[list[Turn], list[Probe]]:
+async def build_contexts(folder: Path, contexts: int, messages: int) -> tuple[list[Turn], list[Probe]]:
     """The turns and probes of contexts from a seed, a question of each being about its first messages."""
     chance = random.Random(seeded("bench", "checkpoints"))
-    texts, questions = drawn(contexts * messages, contexts * QUESTIONS)
+    texts, questions = draw_texts(contexts * messages, contexts * QUESTIONS)
     dialogues = [
         {
             "id": f"c{number}",
@@ -173,34 +172,34 @@ async def made(folder: Path, contexts: int, messages: int) -> tuple[list[Turn], 
     return turns, await benchmark.probes(DOMAIN, records, States(), turns, nobody, keys)
 
 
-async def once(
+async def run_single_pass(
     url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe], ledger: SqlLedger
-) -> Took:
+) -> Cost:
     """Play every context once, and ask every question of the memory as it was at its checkpoint."""
     began = time.perf_counter()
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
         account = RequestContext(
             run="bench", stage="memory", domain=DOMAIN.name, assistant=memory, model="stub"
         )
-        writing = Counted(LedgeredChat(served, ledger, account))
-        answering = Counted(LedgeredChat(served, ledger, replace(account, stage="answer")))
-        await walk(memory, turns, probes, writing, answering)
-    return Took(writing.requests, answering.requests, time.perf_counter() - began)
+        writing = CountingChat(LedgeredChat(served, ledger, account))
+        answering = CountingChat(LedgeredChat(served, ledger, replace(account, stage="answer")))
+        await play_and_answer(memory, turns, probes, writing, answering)
+    return Cost(writing.requests, answering.requests, time.perf_counter() - began)
 
 
-async def anew(url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe]) -> Took:
+async def run_rebuilding(url: str, memory: str, turns: Sequence[Turn], probes: Sequence[Probe]) -> Cost:
     """The peer: for each checkpoint a memory of its own, which is played all that was said by then."""
     began = time.perf_counter()
     async with OpenAIChat(url, "stub", "bench", Sampling(max_tokens=64), concurrency=CONCURRENCY) as served:
-        writing, answering = Counted(served), Counted(served)
+        writing, answering = CountingChat(served), CountingChat(served)
         for checkpoint in sorted({probe.checkpoint for probe in probes}):
             said = [turn for turn in turns if turn.checkpoint <= checkpoint]
             asked = [probe for probe in probes if probe.checkpoint == checkpoint]
-            await walk(memory, said, asked, writing, answering)
-    return Took(writing.requests, answering.requests, time.perf_counter() - began)
+            await play_and_answer(memory, said, asked, writing, answering)
+    return Cost(writing.requests, answering.requests, time.perf_counter() - began)
 
 
-async def walk(
+async def play_and_answer(
     memory: str, turns: Sequence[Turn], probes: Sequence[Probe], writing: Chat, answering: Chat
 ) -> None:
     """Play, and ask. Raises SystemExit where anything was lost."""

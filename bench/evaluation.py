@@ -49,8 +49,8 @@ USERS, ROUNDS = 12, 3
 
 
 @dataclass(frozen=True)
-class Evaluated:
-    """What was asked, how long the longest chain was, and the seconds it took: of the clock, and of this process."""
+class Evaluation:
+    """Numbers of requests, the longest chain of dependent ones, wall and CPU seconds."""
 
     played: int
     answered: int
@@ -65,7 +65,7 @@ class Evaluated:
         return (self.chain + ceil(self.answered / CONCURRENCY)) * LATENCY
 
 
-async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluated:
+async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluation:
     """Play the first 12 users, and ask all probes of the memory that came of it."""
     benchmark, domain = AMemGym(), find("amemgym_base").limited(USERS)
     source = dataset("amemgym_v1_base")
@@ -94,14 +94,14 @@ async def evaluate(url: str, users: Path, ledger: SqlLedger) -> Evaluated:
     lost = [row.reason for row in (*said, *replies) if row.reason]
     if lost:
         raise SystemExit(f"{len(lost)} messages or probes were lost; the first: {lost[0]}")
-    asked = {row.by["stage"]: row.asked for row in ledger.usage(by=("stage",))}
+    asked = {row.by["stage"]: row.requests for row in ledger.usage(by=("stage",))}
     chain = max(sum(line.completion is not None for line in episode.lines) for episode in played)
-    return Evaluated(asked["memory"], asked["answer"], chain, between - started, ended - between, cpu)
+    return Evaluation(asked["memory"], asked["answer"], chain, between - started, ended - between, cpu)
 
 
 def main() -> int:
     """Evaluate until the bound is held, three rounds at most, and say how near to the critical path the best was."""
-    rounds: list[Evaluated] = []
+    rounds: list[Evaluation] = []
     profile = cProfile.Profile(time.process_time)
     with tempfile.TemporaryDirectory() as name, stub_process(latency=LATENCY) as url:
         users, published = users_file(Path(name))

@@ -44,10 +44,10 @@ def main() -> int:
         warehouse = Warehouse(lake, Path(folder) / "memflow.duckdb")
 
         def ours() -> list[Score]:
-            return made([Group(**row) for row in warehouse.query("verdict_groups", domain="open")])
+            return build_scores([Group(**row) for row in warehouse.query("verdict_groups", domain="open")])
 
         def objects() -> list[Score]:
-            return made(groups_of(lake.read_all("score.verdicts", lake.partitions("score.verdicts"))))
+            return build_scores(groups_of(lake.read_all("score.verdicts", lake.partitions("score.verdicts"))))
 
         def frames() -> pd.DataFrame:
             columns = [
@@ -66,11 +66,13 @@ def main() -> int:
                 ["size", "count", "sum", "min", "max"]
             )
 
-        grouped_s, found = best(ours)
-        objects_s, same = best(objects, 1)
-        pandas_s, _ = best(frames)
-        rows = sum(figure.n for figure in found if figure.slice == "all" and figure.metric not in SCALED)
-    equal = len(found) == len(same) and all(map(alike, found, same))
+        grouped_s, found = best_of(ours)
+        objects_s, same = best_of(objects, 1)
+        pandas_s, _ = best_of(frames)
+        rows = sum(
+            figure.n for figure in found if figure.slice == "all" and figure.metric not in SCALED_METRICS
+        )
+    equal = len(found) == len(same) and all(map(scores_match, found, same))
     print(
         json.dumps(
             {
@@ -89,10 +91,10 @@ def main() -> int:
     return int(grouped_s > BOUND_S or not equal)
 
 
-SCALED = ("min_max", "z_score")
+SCALED_METRICS = ("min_max", "z_score")
 
 
-def made(groups: list[Group]) -> list[Score]:
+def build_scores(groups: list[Group]) -> list[Score]:
     """The figures of all assistants."""
     by_assistant: dict[str, list[Group]] = {}
     for group in groups:
@@ -137,7 +139,7 @@ def verdicts(number: int) -> list[Verdict]:
     return rows
 
 
-def best(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
+def best_of(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
     """The least seconds of so many rounds, and what came of the last."""
     least, found = float("inf"), None
     for _ in range(rounds):
@@ -147,7 +149,7 @@ def best(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
     return least, found
 
 
-def alike(one: Score, other: Score) -> bool:
+def scores_match(one: Score, other: Score) -> bool:
     """Whether two figures are the same but for the last digits."""
     named = (one.assistant, one.metric, one.variant, one.slice, one.n) == (
         other.assistant, other.metric, other.variant, other.slice, other.n,

@@ -1,11 +1,9 @@
-"""How fast a whole run is replayed from the ledger: structured completions a second through ask() and
-LedgeredChat.
+"""Structured completions per second when a run is replayed from the ledger, through ask() and LedgeredChat.
 
     python bench/ledger_replay.py
 
-The bound is 2,000 a second; it prints one JSON line and exits with 1 when that is missed. What is timed is
-all that a replay does for an item: the prompt is filled, digested and looked up, its use is booked, and its
-answer is parsed into its type. Every item is another one, with 4,000 characters of prompt.
+The bound is 2,000 per second; exits with 1 below it. Each item has a different prompt of 4,000
+characters, which is filled, digested and looked up; the use is recorded and the answer parsed.
 """
 
 import asyncio

@@ -30,12 +30,12 @@ from memflow.memories.memory import Message
 from memflow.memories.retrieval import Lexical
 
 MESSAGES, QUERIES, DIALOGUE, K = 5_000, 500, 6, 5
-AT_LEAST = 20.0
+BOUND = 20.0
 
-Found = list[list[str]]
+SearchResults = list[list[str]]
 
 
-def drawn(messages: int = MESSAGES, asked: int = QUERIES) -> tuple[list[str], list[str]]:
+def draw_texts(messages: int = MESSAGES, asked: int = QUERIES) -> tuple[list[str], list[str]]:
     """Texts and queries from a seed: 20,000 words, the n-th drawn in proportion to 1 / n."""
     chance = random.Random(seeded("bench", "memories_bm25"))
     letters = "etaoinshrdlucmfwypvbgkjqxz"
@@ -62,14 +62,14 @@ def locomo(path: Path) -> tuple[list[str], list[str]]:
     return texts[:MESSAGES], random.Random(seeded("bench", "questions")).sample(questions, QUERIES)
 
 
-def clocked(work: Callable[[], Any], times: int) -> tuple[float, Any]:
+def cpu_microseconds(work: Callable[[], Any], times: int) -> tuple[float, Any]:
     """CPU microseconds for one of `times`, and what the work gave."""
     start = time.process_time()
     result = work()
     return (time.process_time() - start) / times * 1e6, result
 
 
-def ours(texts: list[str], queries: list[str]) -> tuple[float, float, Found]:
+def ours(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResults]:
     """The memory `bm25_message`, through its own write and read."""
     messages = [Message(str(number), "user", text) for number, text in enumerate(texts)]
     memory = Lexical(k=K)
@@ -81,15 +81,15 @@ def ours(texts: list[str], queries: list[str]) -> tuple[float, float, Found]:
             await memory.write(dialogue)
             memory.index.follow()
 
-    async def read() -> Found:
+    async def read() -> SearchResults:
         return [list((await memory.read(query)).sources) for query in queries]
 
-    write_us, _ = clocked(lambda: asyncio.run(write()), len(texts))
-    read_us, found = clocked(lambda: asyncio.run(read()), len(queries))
+    write_us, _ = cpu_microseconds(lambda: asyncio.run(write()), len(texts))
+    read_us, found = cpu_microseconds(lambda: asyncio.run(read()), len(queries))
     return write_us, read_us, found
 
 
-def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, Found]:
+def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, SearchResults]:
     """Whoosh: standard analyzer, one commit a dialogue, words joined by OR, BM25F."""
     from whoosh.analysis import StandardAnalyzer
     from whoosh.fields import ID, TEXT, Schema
@@ -110,7 +110,7 @@ def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, Found]:
                     writer.add_document(doc_id=str(number), content=f"user: {texts[number]}")
                 writer.commit()
 
-        def read() -> Found:
+        def read() -> SearchResults:
             parser = QueryParser("content", index.schema, group=OrGroup)
             with index.searcher(weighting=BM25F(B=0.75, K1=1.2)) as searcher:
                 return [
@@ -118,8 +118,8 @@ def whoosh(texts: list[str], queries: list[str]) -> tuple[float, float, Found]:
                     for query in queries
                 ]
 
-        write_us, _ = clocked(write, len(texts))
-        read_us, found = clocked(read, len(queries))
+        write_us, _ = cpu_microseconds(write, len(texts))
+        read_us, found = cpu_microseconds(read, len(queries))
     return write_us, read_us, found
 
 
@@ -132,7 +132,7 @@ def main() -> int:
         return 2
     published = Path(os.environ.get("MEMFLOW_DATA", "")) / "locomo" / "locomo10.json"
     real = "MEMFLOW_DATA" in os.environ and published.is_file()
-    texts, queries = locomo(published) if real else drawn()
+    texts, queries = locomo(published) if real else draw_texts()
     write_us, read_us, found = ours(texts, queries)
     peer_write_us, peer_read_us, peer_found = whoosh(texts, queries)
     ratio = {"write": peer_write_us / write_us, "read": peer_read_us / read_us}
@@ -147,12 +147,12 @@ def main() -> int:
             "read": round(peer_read_us, 1),
         },
         "ratio": {name: round(value, 1) for name, value in ratio.items()},
-        "at_least": AT_LEAST,
+        "at_least": BOUND,
         "texts": "locomo" if real else "drawn",
         "overlap": round(sum(shared) / len(shared), 3),
     }
     print(json.dumps(figures))
-    return 0 if min(ratio.values()) >= AT_LEAST else 1
+    return 0 if min(ratio.values()) >= BOUND else 1
 
 
 if __name__ == "__main__":

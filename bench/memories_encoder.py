@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.memories_bm25 import drawn, locomo
+from bench.memories_bm25 import draw_texts, locomo
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.memory import Message, Tools
 from memflow.memories.registry import memory_factory
@@ -86,7 +86,7 @@ def package(name: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def clocked(work: Callable[[], Any], times: int) -> tuple[float, Any]:
+def cpu_microseconds(work: Callable[[], Any], times: int) -> tuple[float, Any]:
     """CPU milliseconds for one of `times`, and what the work gave."""
     began = time.process_time()
     result = work()
@@ -104,7 +104,7 @@ def alone(encoder: MiniLM, texts: Sequence[str]) -> int:
     costs, padding, vectors = {}, {}, {}
     for size in CALLS:
         encoder.tokens = encoder.padded = 0
-        took, vectors[size] = clocked(partial(asyncio.run, every(size)), len(texts))
+        took, vectors[size] = cpu_microseconds(partial(asyncio.run, every(size)), len(texts))
         costs[size] = round(took, 2)
         padding[size] = round(encoder.padded / encoder.tokens, 2)
     likeness = min(float((vectors[size] * vectors[1]).sum(axis=1).min()) for size in CALLS)
@@ -141,10 +141,13 @@ def in_rag(encoder: MiniLM, texts: Sequence[str], queries: Sequence[str], source
         return [np.argsort(np.stack(rows) @ encoder.run([query])[0])[::-1][:K] for query in queries]
 
     ours = {
-        "write": clocked(lambda: asyncio.run(write()), len(texts))[0],
-        "read": clocked(lambda: asyncio.run(read()), len(queries))[0],
+        "write": cpu_microseconds(lambda: asyncio.run(write()), len(texts))[0],
+        "read": cpu_microseconds(lambda: asyncio.run(read()), len(queries))[0],
     }
-    loop = {"write": clocked(write_loop, len(texts))[0], "read": clocked(read_loop, len(queries))[0]}
+    loop = {
+        "write": cpu_microseconds(write_loop, len(texts))[0],
+        "read": cpu_microseconds(read_loop, len(queries))[0],
+    }
     print(
         json.dumps(
             {
@@ -165,7 +168,7 @@ def main() -> int:
     """Both lines."""
     published = Path(os.environ.get("MEMFLOW_DATA", "")) / "locomo" / "locomo10.json"
     real = "MEMFLOW_DATA" in os.environ and published.is_file()
-    texts, queries = locomo(published) if real else drawn(MESSAGES, QUERIES)
+    texts, queries = locomo(published) if real else draw_texts(MESSAGES, QUERIES)
     texts, queries = texts[:MESSAGES], queries[:QUERIES]
     encoder = MiniLM()
     encoder.run(texts[:2])

@@ -29,7 +29,7 @@ from importlib.metadata import version
 from itertools import pairwise
 from typing import Any
 
-from bench.memories_bm25 import DIALOGUE, K, drawn, whoosh
+from bench.memories_bm25 import DIALOGUE, K, draw_texts, whoosh
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message, Tools
@@ -50,7 +50,7 @@ Cost = dict[str, Any]
 
 def main() -> int:
     """Measure all of them; 1 where the writes of one grow faster than asked."""
-    texts, queries = drawn(SIZES[-1] + QUERIES * DIALOGUE, QUERIES)
+    texts, queries = draw_texts(SIZES[-1] + QUERIES * DIALOGUE, QUERIES)
     messages = [
         Message(f"{at}", "assistant" if at % 2 else "user", text, sent_at=f"day {at // DAY}")
         for at, text in enumerate(texts)

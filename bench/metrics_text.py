@@ -67,7 +67,7 @@ def main() -> int:
     for source, pairs in (("seed", drawn), ("locomo", published)):
         if pairs:
             missed += f1(source, pairs)
-    missed += rouge([(text_of(chance, words, 200), words) for _ in range(ROUGE_PAIRS)], chance)
+    missed += rouge([(draw_text(chance, words, 200), words) for _ in range(ROUGE_PAIRS)], chance)
     return int(missed > 0)
 
 
@@ -76,14 +76,14 @@ def f1(source: str, pairs: Sequence[F1Pair]) -> int:
     from nltk.stem.porter import PorterStemmer
 
     stemmer = PorterStemmer()
-    theirs, their_scores = timed(lambda: [published_f1(stemmer, *pair) for pair in pairs])
+    theirs, their_scores = time_scores(lambda: [published_f1(stemmer, *pair) for pair in pairs])
 
     def forget() -> None:
         stems.stem.cache_clear()
         text._stems.cache_clear()
 
-    ours, our_scores = timed(lambda: [locomo_f1(*pair) for pair in pairs], forget)
-    return told(
+    ours, our_scores = time_scores(lambda: [locomo_f1(*pair) for pair in pairs], forget)
+    return report(
         "locomo_f1",
         source,
         "nltk Porter as published",
@@ -99,15 +99,15 @@ def rouge(texts: Sequence[tuple[str, Sequence[str]]], chance: random.Random) -> 
     """One line for ROUGE-L."""
     from rouge_score import rouge_scorer
 
-    pairs = [(noised(chance, gold, words), gold) for gold, words in texts]
+    pairs = [(add_noise(chance, gold, words), gold) for gold, words in texts]
     scorer = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
-    theirs, their_scores = timed(
+    theirs, their_scores = time_scores(
         lambda: [scorer.score(gold, prediction)["rougeL"].fmeasure for prediction, gold in pairs]
     )
-    ours, our_scores = timed(
+    ours, our_scores = time_scores(
         lambda: [rouge_l(prediction, gold) for prediction, gold in pairs], text._english_words.cache_clear
     )
-    return told(
+    return report(
         "rouge_l_en",
         "seed",
         "rouge-score 0.1.2",
@@ -119,7 +119,7 @@ def rouge(texts: Sequence[tuple[str, Sequence[str]]], chance: random.Random) -> 
     )
 
 
-def timed(
+def time_scores(
     work: Callable[[], list[float]], fresh: Callable[[], None] = lambda: None
 ) -> tuple[float, list[float]]:
     """CPU seconds, the least of ROUNDS, and the scores. `fresh` forgets before each round what the last has kept."""
@@ -132,7 +132,7 @@ def timed(
     return least, scores
 
 
-def told(
+def report(
     name: str, source: str, peer: str, bound: float, n: int, ours: float, theirs: float, identical: bool
 ) -> int:
     """Print the line; 1 where it misses its bound."""
@@ -189,21 +189,21 @@ def vocabulary(chance: random.Random) -> list[str]:
     return [root + chance.choice(ENDINGS) for root in roots]
 
 
-def text_of(chance: random.Random, words: Sequence[str], length: int) -> str:
+def draw_text(chance: random.Random, words: Sequence[str], length: int) -> str:
     """A text of about that many words, with commas, full stops and articles."""
     drawn = chance.choices(words, weights=[1 / (rank + 1) for rank in range(len(words))], k=length)
     return " ".join(chance.choice(("{}", "{}", "{}", "the {}", "{},", "{}.")).format(word) for word in drawn)
 
 
-def noised(chance: random.Random, gold: str, words: Sequence[str]) -> str:
+def add_noise(chance: random.Random, gold: str, words: Sequence[str]) -> str:
     """The text with some words left out and some put in."""
     return " ".join(chance.choice(words) if chance.random() < 0.3 else word for word in gold.split())
 
 
 def f1_pair(chance: random.Random, words: Sequence[str]) -> F1Pair:
     """An answer and its gold."""
-    gold = text_of(chance, words, chance.randint(1, 30))
-    return noised(chance, gold, words), gold, chance.randint(1, 4)
+    gold = draw_text(chance, words, chance.randint(1, 30))
+    return add_noise(chance, gold, words), gold, chance.randint(1, 4)
 
 
 def locomo_pairs(chance: random.Random) -> list[F1Pair]:

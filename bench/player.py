@@ -1,15 +1,12 @@
-"""The player against the ideal: AMemGym's 12 users with `rag_2_4_30`, on-policy, on a server that takes 50
-ms.
+"""Wall time of playing 12 AMemGym users with `rag_2_4_30`, on-policy, on a server with 50 ms latency.
 
-Inside an episode every request waits for the one before; 64 may be in flight. So no client can be faster than
-the larger of (longest chain of dependent requests x latency) and (requests x latency / concurrency). The
-server is the stub, in a process of its own; requests go through the ledger, as in a run. The users are the
-published ones where MEMFLOW_DATA has them, otherwise drawn from a seed in the same shape.
+Within an episode requests are sequential; 64 may run at once. The ideal is the larger of (longest chain of dependent
+requests x latency) and (requests x latency / concurrency). The server is the stub in a subprocess. Users are the
+published ones where MEMFLOW_DATA has them, otherwise random ones of the same shape.
 
     python -m bench.player [--profile]
 
-Plays at most three rounds, and counts the best. Prints one JSON line, and ends with 1 where its wall time is
-above 1.25 x the ideal.
+Reports the best of at most three rounds as a JSON line. Exits with 1 above 1.25 x the ideal.
 """
 
 import asyncio
@@ -39,15 +36,15 @@ from memflow.run.play import PlayedEpisode, play_all
 from resources.chat import OpenAIChat
 from resources.ledger import SqlLedger
 from resources.stub import stub_process
-from resources.stub_answers import text
+from resources.stub_answers import random_text
 
 MEMORY, LATENCY, CONCURRENCY, BOUND = "rag_2_4_30", 0.05, 64, 1.25
 USERS, PERIODS, VARIABLES = 12, 11, 20
 ROUNDS = 3
-"""Rounds at most: the best counts, since whatever else the machine does only ever adds."""
+"""Maximum number of rounds; the best one counts."""
 
 
-def drawn_user(number: int) -> dict[str, Any]:
+def draw_user(number: int) -> dict[str, Any]:
     """A user in the shape of the published file: 11 sessions at first, then 3 or 4 a period."""
     chance = random.Random(seeded("bench", "player", number))
     schema = {f"variable_{index}": [f"value_{value}" for value in range(3)] for index in range(VARIABLES)}
@@ -66,7 +63,7 @@ def drawn_user(number: int) -> dict[str, Any]:
             {
                 "event": None,
                 "exposed_states": {name: state[name] for name in list(moved)[at::count]},
-                "query": " ".join(text(chance, 60, 80) for _ in range(3)),
+                "query": " ".join(random_text(chance, 60, 80) for _ in range(3)),
                 "session_time": f"{end - timedelta(days=count - at)} 20:15:06",
             }
             for count in [11 if period == 0 else chance.choice((3, 4))]
@@ -74,7 +71,7 @@ def drawn_user(number: int) -> dict[str, Any]:
         ]
         updates = {name: {"old": before[name] if period else None, "new": state[name]} for name in moved}
         periods.append({"period_end": f"{end}", "sessions": sessions, "state": state, "updates": updates})
-    profile = "\n".join(f"trait {index}: {text(chance, 60, 80)}" for index in range(9))
+    profile = "\n".join(f"trait {index}: {random_text(chance, 60, 80)}" for index in range(9))
     return {
         "id": f"user-{number}",
         "start_time": "2020-10-01",
@@ -99,7 +96,7 @@ def users_file(folder: Path) -> tuple[Path, bool]:
     if "MEMFLOW_DATA" in os.environ and published.is_file():
         return published, True
     drawn = folder / "data.json"
-    drawn.write_text(json.dumps([drawn_user(number) for number in range(USERS)]), encoding="utf-8")
+    drawn.write_text(json.dumps([draw_user(number) for number in range(USERS)]), encoding="utf-8")
     return drawn, False
 
 
@@ -123,11 +120,11 @@ async def play_users(url: str, users: Path, ledger: SqlLedger) -> tuple[list[Pla
         return played, time.perf_counter() - started, time.process_time() - used
 
 
-def one_round(url: str, users: Path, folder: Path) -> tuple[dict[str, Any], float, float]:
+def run_round(url: str, users: Path, folder: Path) -> tuple[dict[str, Any], float, float]:
     """What was asked in one round, the ideal, and the seconds it took."""
     with SqlLedger(f"sqlite:///{folder}/ledger.sqlite") as ledger:
         played, wall, used = asyncio.run(play_users(url, users, ledger))
-        asked = ledger.usage(by=())[0].asked
+        asked = ledger.usage(by=())[0].requests
     if lost := [line.reason for episode in played for line in episode.lines if line.reason]:
         raise SystemExit(f"{len(lost)} messages were lost; the first: {lost[0]}")
     longest = max(sum(line.completion is not None for line in episode.lines) for episode in played)
@@ -144,7 +141,7 @@ def main() -> int:
         for number in range(ROUNDS):
             folder = Path(name) / f"{number}"
             with profile if "--profile" in sys.argv else nullcontext():
-                told, ideal, wall = one_round(url, users, folder)
+                told, ideal, wall = run_round(url, users, folder)
             walls.append(wall)
             if wall <= BOUND * ideal:
                 break

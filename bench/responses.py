@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-from bench.metrics_text import noised, published_f1, text_of, vocabulary
+from bench.metrics_text import add_noise, draw_text, published_f1, vocabulary
 from memflow.metrics.meteor import Synonyms, meteor
 from memflow.metrics.text import locomo_f1, rouge_l
 
@@ -38,7 +38,7 @@ Metric = Callable[[str, str], float]
 
 
 @dataclass
-class Measured:
+class MetricBenchmark:
     """A metric, its peer, and how they did."""
 
     name: str
@@ -66,13 +66,13 @@ def main() -> int:
                 scores = [metric.ours(said, gold) for said, gold in pairs]
                 metric.spent += time.process_time() - began
                 metric.first = metric.first or scores[:PEER_PAIRS]
-    return int(sum(told(metric, kept[metric.language]) for metric in measured) > 0)
+    return int(sum(report(metric, kept[metric.language]) for metric in measured) > 0)
 
 
-def metrics() -> list[Measured]:
+def metrics() -> list[MetricBenchmark]:
     """What is measured, with its bounds."""
     found = [
-        Measured(
+        MetricBenchmark(
             "locomo_f1",
             "en",
             lambda said, gold: locomo_f1(said, gold, 4),
@@ -81,9 +81,9 @@ def metrics() -> list[Measured]:
             porter,
             8,
         ),
-        Measured("rouge_l_en", "en", rouge_l, 10, "rouge-score 0.1.2", rouge_score, 50),
-        Measured("rouge_l_zh", "zh", lambda said, gold: rouge_l(said, gold, "zh"), 47),
-        Measured(
+        MetricBenchmark("rouge_l_en", "en", rouge_l, 10, "rouge-score 0.1.2", rouge_score, 50),
+        MetricBenchmark("rouge_l_zh", "zh", lambda said, gold: rouge_l(said, gold, "zh"), 47),
+        MetricBenchmark(
             "rouge_l_zh published_code",
             "zh",
             lambda said, gold: rouge_l(said, gold, "zh", "published_code"),
@@ -92,7 +92,7 @@ def metrics() -> list[Measured]:
             rouge,
             20,
         ),
-        Measured(
+        MetricBenchmark(
             "meteor_nowordnet published_code",
             "en",
             lambda said, gold: meteor(said, gold, "en", "published_code"),
@@ -104,7 +104,9 @@ def metrics() -> list[Measured]:
     ]
     if folder := os.environ.get("MEMFLOW_WORDNET"):
         synonyms = wordnet(folder)
-        found.append(Measured("meteor", "en", lambda said, gold: meteor(said, gold, synonyms=synonyms), 80))
+        found.append(
+            MetricBenchmark("meteor", "en", lambda said, gold: meteor(said, gold, synonyms=synonyms), 80)
+        )
     return found
 
 
@@ -112,21 +114,21 @@ def assistants() -> Iterator[tuple[str, list[Pair]]]:
     """Every assistant's answers with their golds, in both languages."""
     chance = random.Random(42)
     words = vocabulary(chance)
-    english = [text_of(chance, words, 200) for _ in range(QUESTIONS)]
+    english = [draw_text(chance, words, 200) for _ in range(QUESTIONS)]
     legal = CHINESE.split()
     chinese = [" ".join(chance.choices(legal, k=200)) for _ in range(QUESTIONS)]
     for _ in range(ASSISTANTS):
-        yield "en", [(noised(chance, gold, words), gold) for gold in english]
-        yield "zh", [(run_on(noised(chance, gold, legal)), run_on(gold)) for gold in chinese]
+        yield "en", [(add_noise(chance, gold, words), gold) for gold in english]
+        yield "zh", [(join_chinese(add_noise(chance, gold, legal)), join_chinese(gold)) for gold in chinese]
 
 
-def run_on(words: str) -> str:
+def join_chinese(words: str) -> str:
     """Chinese words as they are written: without spaces, twelve to a clause."""
     parts = words.split()
     return "，".join("".join(parts[start : start + 12]) for start in range(0, len(parts), 12)) + "。"
 
 
-def told(metric: Measured, pairs: list[Pair]) -> int:
+def report(metric: MetricBenchmark, pairs: list[Pair]) -> int:
     """Print the line; 1 where it misses a bound."""
     responses = QUESTIONS * ASSISTANTS
     line = {

@@ -1,5 +1,4 @@
-"""Evaluating a memory on many trajectories: 200 of 100 messages each, found by their embeddings, on a server that takes
-50 ms for a request, however many texts it holds.
+"""Evaluating a memory on 200 trajectories of 100 messages with embeddings, on a server with 50 ms per request.
 
 Every message is embedded when it is written, one after the other in its trajectory, and the question when it is asked.
 The peer does that and nothing else: one request for each text, one after the other, on a connection that is kept, and
@@ -33,7 +32,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from bench.memories_bm25 import drawn
+from bench.memories_bm25 import draw_texts
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import find
 from memflow.benchmarks.membench.benchmark import MemBench
@@ -57,7 +56,7 @@ SAMPLED, ROUNDS = 10, 3
 
 
 @dataclass(frozen=True)
-class Took:
+class Cost:
     """Embedding requests that the server answered, and the seconds of the clock."""
 
     requests: int
@@ -71,30 +70,30 @@ def main() -> int:
     told.add_argument("--whole", action="store_true")
     told.add_argument("--profile", action="store_true")
     asked = told.parse_args()
-    texts, questions = drawn(TRAJECTORIES * MESSAGES, TRAJECTORIES)
+    texts, questions = draw_texts(TRAJECTORIES * MESSAGES, TRAJECTORIES)
     trajectories = [
         trajectory(at, texts[at * MESSAGES : (at + 1) * MESSAGES], question)
         for at, question in enumerate(questions)
     ]
     profile = cProfile.Profile(time.process_time)
-    rounds: list[Took] = []
+    rounds: list[Cost] = []
     with tempfile.TemporaryDirectory() as name:
         log = Path(name) / "log"
         with stub_process(latency=LATENCY, log=log) as url:
             timed = TRAJECTORIES if asked.whole else SAMPLED
-            peer = one_by_one(url, log, trajectories[:timed])
-            peer = Took(peer.requests * TRAJECTORIES // timed, peer.wall_s * TRAJECTORIES / timed)
+            peer = run_one_by_one(url, log, trajectories[:timed])
+            peer = Cost(peer.requests * TRAJECTORIES // timed, peer.wall_s * TRAJECTORIES / timed)
             for number in range(ROUNDS):
                 with (
                     SqlLedger(f"sqlite:///{name}/{number}.sqlite") as ledger,
                     profile if asked.profile else nullcontext(),
                 ):
-                    before = embedded(log)
+                    before = count_embedding_requests(log)
                     began = time.perf_counter()
                     asyncio.run(evaluate(url, asked.memory, trajectories, ledger))
                     wall = time.perf_counter() - began
-                rounds.append(Took(embedded(log) - before, wall))
-                if held(peer, rounds[-1]):
+                rounds.append(Cost(count_embedding_requests(log) - before, wall))
+                if within_bounds(peer, rounds[-1]):
                     break
     best = min(rounds, key=lambda each: each.wall_s)
     line: dict[str, Any] = {
@@ -116,10 +115,10 @@ def main() -> int:
     print(json.dumps(line))
     if asked.profile:
         pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(30)
-    return 0 if held(peer, best) else 1
+    return 0 if within_bounds(peer, best) else 1
 
 
-def held(peer: Took, ours: Took) -> bool:
+def within_bounds(peer: Cost, ours: Cost) -> bool:
     """Whether both bounds are."""
     return ours.requests * FEWER <= peer.requests and ours.wall_s * FASTER <= peer.wall_s
 
@@ -157,7 +156,7 @@ async def evaluate(url: str, memory: str, trajectories: Sequence[Trajectory], le
         raise SystemExit(f"{len(lost)} messages or probes were lost; the first: {(lost or ['unplayed'])[0]}")
 
 
-def one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> Took:
+def run_one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> Cost:
     """The peer: every text embedded by a request of its own, one after the other, and ranked for the question."""
     place = urlsplit(url)
     connection = HTTPConnection(place.hostname or "", place.port or 80)
@@ -168,16 +167,16 @@ def one_by_one(url: str, log: Path, trajectories: Sequence[Trajectory]) -> Took:
         vector = np.asarray(json.loads(connection.getresponse().read())["data"][0]["embedding"])
         return vector / np.linalg.norm(vector)
 
-    before, began = embedded(log), time.perf_counter()
+    before, began = count_embedding_requests(log), time.perf_counter()
     for each in trajectories:
         rows = np.stack([embed(step.user) for step in each.steps])
         np.argsort(-(rows @ embed(each.asked[0].question)))
     wall = time.perf_counter() - began
     connection.close()
-    return Took(embedded(log) - before, wall)
+    return Cost(count_embedding_requests(log) - before, wall)
 
 
-def embedded(log: Path) -> int:
+def count_embedding_requests(log: Path) -> int:
     """Embedding requests that the server has answered so far, by its own log."""
     return sum("/v1/embeddings" in line for line in log.read_text().splitlines())
 

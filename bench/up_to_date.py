@@ -108,10 +108,10 @@ def build_lake(path: Path) -> int:
         for number in range(DOMAINS[domain][0])
     ]
     lake.write("score.leaderboard", "all", scores, fingerprint=fingerprints.table("score.leaderboard"))
-    return _age(lake)
+    return _set_old_times(lake)
 
 
-def _age(lake: Lake) -> int:
+def _set_old_times(lake: Lake) -> int:
     """Set the files' modification times back: facts of files that were just written are not cached."""
     then = time.time() - 60
     files = [*Path(lake.root).rglob("*.parquet")]

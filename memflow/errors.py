@@ -1,70 +1,70 @@
-"""Every error memflow raises on purpose, drawn as a tree.
+"""The exceptions of memflow.
 
     MemflowError
-    ├── BadInput              a file, row or setting is not what it has to be
-    │   ├── MissingData       a published file is not where it is looked for
-    │   └── BadSettings       memflow.toml or the command line asks for what cannot be
+    ├── BadInput              a file, row or setting is invalid
+    │   ├── MissingData       a file or partition is missing
+    │   └── BadSettings       memflow.toml or the command line is invalid
     ├── PromptError           a prompt file is malformed, or a field is missing
-    ├── ChatError             a chat request got no answer
-    │   ├── EndpointDown      nobody answers at the address
-    │   ├── RequestRefused    the server says the request itself is wrong (too long, bad schema, no such model)
+    ├── ChatError             a chat request failed
+    │   ├── EndpointDown      the address cannot be reached
+    │   ├── RequestRefused    the server rejected the request (too long, bad schema, unknown model)
     │   └── BudgetSpent       the hard limit of a run is reached
-    ├── RecallFailed          a memory could not read itself: a model that it asks gave no usable answer
-    ├── TrainingFailed        no adapter came of a training
-    ├── StoreBusy             a store could not be had within the time it waits
+    ├── RecallFailed          a memory could not recall: its model gave no usable answer
+    ├── TrainingFailed        a training produced no adapter
+    ├── StoreBusy             a store was locked for too long
     └── EventLogError         Dagster's event log cannot be opened
 
-A message says what, which, and what to do. What belongs to a single item (one user, one probe) is not raised
-past it: it becomes a row whose `reason` holds the message.
+A message states what happened, which item, and what to do. An error of a single item (one user, one probe) becomes a
+row with the message in `reason`.
 """
 
 
 class MemflowError(Exception):
-    """Root of every error memflow raises on purpose."""
+    """Base class of memflow's exceptions."""
 
 
 class BadInput(MemflowError):
-    """A file, a row or a setting is not what it has to be."""
+    """A file, a row or a setting is invalid."""
 
 
 class MissingData(BadInput):
-    """A published file is not where it is looked for."""
+    """A file or a partition is missing."""
 
 
 class BadSettings(BadInput):
-    """memflow.toml or the command line asks for what cannot be."""
+    """memflow.toml or the command line is invalid."""
 
 
 class PromptError(MemflowError):
-    """A prompt file is malformed, or a field it declares was not given."""
+    """A prompt file is malformed, or a declared field is missing."""
 
 
 class ChatError(MemflowError):
-    """A chat request got no answer."""
+    """A chat request failed."""
 
 
 class EndpointDown(ChatError):
-    """Nobody answers at the endpoint's address."""
+    """The endpoint's address cannot be reached."""
 
 
 class RequestRefused(ChatError):
-    """The server says that the request itself is wrong; asking again would not help."""
+    """The server rejected the request; a retry would not help."""
 
 
 class BudgetSpent(ChatError):
-    """The hard limit of a run (calls, tokens or cost) is reached; nothing more is asked."""
+    """The hard limit of a run (calls, tokens or cost) is reached; no more requests are sent."""
 
 
 class RecallFailed(MemflowError):
-    """A memory could not read itself: a model that it asks gave no usable answer."""
+    """A memory could not recall: its model gave no usable answer."""
 
 
 class TrainingFailed(MemflowError):
-    """No adapter came of a training."""
+    """A training produced no adapter."""
 
 
 class StoreBusy(MemflowError):
-    """A store could not be had within the time it waits."""
+    """A store was locked for too long."""
 
 
 class EventLogError(MemflowError):

@@ -1,7 +1,4 @@
-"""Stable digests: of rows, of prompts, of models. The same content has the same digest on every machine and run.
-
-Nothing here depends on hash order, on time or on where a file lies.
-"""
+"""Stable digests of rows, prompts and models: equal content has the same digest on every machine."""
 
 import dataclasses
 import hashlib
@@ -11,13 +8,13 @@ from typing import Any
 
 
 def digest(*parts: Any) -> str:
-    """The first 32 hex digits of the SHA-256 of `parts` written as canonical JSON."""
+    """Return the first 32 hex digits of the SHA-256 of `parts` as canonical JSON."""
     written = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
     return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def digest_rows(rows: Iterable[Any], *, ignore: frozenset[str] = frozenset()) -> str:
-    """Digest of rows in order. `ignore` names columns that measure the run (latencies) and not its outcome."""
+    """Return the digest of rows in order, without the columns in `ignore`."""
     running = hashlib.sha256()
     for row in rows:
         plain = {name: value for name, value in _plain(row).items() if name not in ignore}
@@ -26,7 +23,7 @@ def digest_rows(rows: Iterable[Any], *, ignore: frozenset[str] = frozenset()) ->
 
 
 def seeded(*parts: Any) -> int:
-    """A 63-bit seed that depends on `parts` alone: `random.Random(seeded(run_seed, user, period))`."""
+    """Return a 63-bit seed that depends only on `parts`: `random.Random(seeded(run_seed, user, period))`."""
     return int(digest(*parts)[:16], 16) >> 1
 
 
@@ -37,4 +34,4 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json")
     if isinstance(value, (set, frozenset)):
         return sorted(value)
-    raise TypeError(f"cannot take the digest of {type(value).__name__}; give plain values or a row")
+    raise TypeError(f"cannot compute the digest of {type(value).__name__}; pass plain values or a row")

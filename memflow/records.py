@@ -1,10 +1,9 @@
-"""The row types of every table: the one source of the Parquet schema, the SQL and the column descriptions.
+"""The row types of every table: the source of the Parquet schemas, the SQL and the column descriptions.
 
-A table is `stage.name`; its asset key is `stage/name`; its SQL is `sql/tables/<stage>/<name>.sql`. What is read from
-or written to a table is a list of these rows. How rows are made, and when, belongs elsewhere.
+The table `stage.name` has the asset key `stage/name` and the SQL file `sql/tables/<stage>/<name>.sql`.
 
-Every row that a model had a hand in carries `reason`: null when all is well, otherwise what went wrong, which, and
-what to do. A row with a reason is quarantined: it counts in coverage and nowhere else.
+`reason` is null for a valid row; otherwise it states the error. A row with a reason is quarantined: it counts in
+coverage only.
 
 Times are logical: `sequence` counts the messages that an episode's memory was given, from 0.
 """
@@ -13,13 +12,13 @@ import typing
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Annotated, Any
 
-Reason = Annotated[str | None, "Why this row is quarantined; null when all is well."]
-Domain = Annotated[str, "The domain: a benchmark's testbed."]
+Reason = Annotated[str | None, "The error because of which the row is quarantined; null for a valid row."]
+Domain = Annotated[str, "The domain: one setting of a benchmark."]
 Assistant = Annotated[
-    str, "The assistant: a memory, and after an @ its chat model where that is not the default."
+    str, "The assistant: `memory`, or `memory@model` with a chat model other than the default."
 ]
-Episode = Annotated[str, "The episode: an independent stream of events that one assistant lives through."]
-Checkpoint = Annotated[int, "The checkpoint, from 0: a point of the episode at which probes are asked."]
+Episode = Annotated[str, "The episode: an independent stream of events."]
+Checkpoint = Annotated[int, "The checkpoint, from 0: the point of the episode at which probes are asked."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,7 @@ class Record:
     source: Annotated[str, "The file's path inside the data folder, or inside the package."]
     sha256: Annotated[str, "SHA-256 of the file."]
     licence: Annotated[str, "The licence the file was published under."]
-    origin: Annotated[str, "Where it was published."]
+    origin: Annotated[str, "The source where it was published."]
     content: Annotated[str, "The record as published, as JSON."]
 
 
@@ -42,9 +41,9 @@ class Profile:
 
     domain: Domain
     user_id: Annotated[str, "The user; also the id of the user's episode."]
-    name: Annotated[str, "What the user is called."]
-    profile: Annotated[str, "The user's fixed traits, in words, as simulator prompts show them."]
-    start_date: Annotated[str, "The day period 0 ends, YYYY-MM-DD."]
+    name: Annotated[str, "The user's name."]
+    profile: Annotated[str, "The user's fixed traits as text, for simulator prompts."]
+    start_date: Annotated[str, "The last day of period 0, YYYY-MM-DD."]
     reason: Reason = None
 
 
@@ -56,7 +55,7 @@ class Variable:
     user_id: Annotated[str, "The user."]
     variable: Annotated[str, "The state variable's name."]
     choices: Annotated[list[str], "Its possible values."]
-    questions: Annotated[list[str], "The user's questions whose answers depend on it."]
+    questions: Annotated[list[str], "Questions of the user whose answers depend on it."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,76 +69,77 @@ class Change:
     variable: Annotated[str, "The state variable."]
     old: Annotated[str | None, "Its value before; null in period 0."]
     value: Annotated[str, "Its value from this period on."]
-    event: Annotated[str | None, "The life event that brought the change; null in period 0."] = None
-    summary: Annotated[str | None, "What the period is about, in a few sentences; null in period 0."] = None
+    event: Annotated[str | None, "The life event that caused the change; null in period 0."] = None
+    summary: Annotated[str | None, "A summary of the period; null in period 0."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """One row per person, event, item or place of a user's life, the user among them (MemBench's relation graph)."""
+    """One row per person, event, item or place in a user's life, and one for the user (MemBench's relation graph)."""
 
     domain: Domain
     user_id: Annotated[str, "The user."]
     entity_id: Annotated[str, "Unique within the user."]
     kind: Annotated[str, "`self`, `relative`, `colleague`, `work_event`, `rest_event`, `item` or `place`."]
-    name: Annotated[str, "What it is called."]
-    relationship: Annotated[str, "What it is to the user: `self`, `aunt`, `boss`, `owns`, ..."]
+    name: Annotated[str, "Its name."]
+    relationship: Annotated[str, "Its relation to the user: `self`, `aunt`, `boss`, `owns`, ..."]
     attributes: Annotated[str, "Gold: its attributes and their values, as a JSON object."]
     synthetic: Annotated[
-        list[str], "Attributes that would be personal data (numbers, e-mail, documents): invented ones."
+        list[str], "Names of attributes with invented personal data (numbers, e-mail, documents)."
     ] = field(default_factory=list)
     reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One row per message that an episode's stream holds before it is played."""
+    """One row per message of an episode before it is played."""
 
     domain: Domain
     episode_id: Episode
-    base: Annotated[str | None, "The episode on whose final memory this one is built; null for none."] = None
+    base: Annotated[str | None, "The episode whose final memory this one starts from; null for none."] = None
     checkpoint: Checkpoint
     event: Annotated[int, "Order of the event in the episode, from 0; its messages arrive together."]
     position: Annotated[int, "Order of the message in its event, from 0."]
     message_id: Annotated[str, "Unique within the domain."]
-    kind: Annotated[str, "`exchange`: the assistant has to reply; `given`: written as it stands."]
+    kind: Annotated[str, "`exchange`: the assistant generates the reply; `given`: written unchanged."]
     role: Annotated[str, "`user` or `assistant`."]
-    speaker: Annotated[str | None, "Who says it, where a conversation has names."] = None
-    text: Annotated[str, "What is said."]
-    sent_at: Annotated[str | None, "The simulated time, as the data gives it."] = None
-    follow_ups: Annotated[int, "How often the simulator speaks again after the assistant's reply."] = 0
-    exposes: Annotated[str | None, "Gold, never shown to a memory: the state values it reveals, as JSON."] = (
-        None
-    )
+    speaker: Annotated[str | None, "The speaker's name, in conversations with names."] = None
+    text: Annotated[str, "The text of the message."]
+    sent_at: Annotated[str | None, "The simulated time, as in the data."] = None
+    follow_ups: Annotated[int, "Number of follow-up messages of the simulator after the reply."] = 0
+    exposes: Annotated[
+        str | None, "Gold, never given to a memory: the state values that it reveals, as JSON."
+    ] = None
     reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldLabel:
-    """One row per question, checkpoint and hand that said what is right there (CoMem, section 3.2)."""
+    """One row per question, checkpoint and source of the label (CoMem, section 3.2)."""
 
     domain: Domain
-    question_id: Annotated[str, "The question; probes of it at its checkpoints have it too."]
+    question_id: Annotated[str, "The question; its probes have the same id."]
     episode_id: Episode
     checkpoint: Checkpoint
     made_by: Annotated[
         str,
-        "`annotator`, and `verifier`, who is told what the first said; or `rule`, `imported`, `published`.",
+        "The source: `annotator`, `verifier` (sees the annotator's label), `rule`, `imported` or `published`.",
     ]
-    visible: Annotated[int, "How many messages of the episode it may be answered from, the first ones."]
+    visible: Annotated[int, "Number of messages, from the first, that the label is based on."]
     answer: Annotated[
-        str | None, "Gold: the right option's number from 1, or `unknown`: these messages do not tell."
+        str | None,
+        "Gold: the correct option's number from 1, or `unknown` where these messages do not contain it.",
     ] = None
     agrees: Annotated[
         bool | None,
-        "Whether the answer that the hand was told is right, as it says; null where it was told none.",
+        "Whether the verifier confirms the annotator's label; null for other sources.",
     ] = None
-    why: Annotated[str | None, "Gold: the grounds that the hand gave."] = None
+    why: Annotated[str | None, "Gold: the reasoning of the source."] = None
     dropped: Annotated[
-        str | None, "Why the question is not asked, though nothing failed; null where it is."
+        str | None, "Why the question is left out although nothing failed; null where it is asked."
     ] = None
     completion: Annotated[str | None, "The ledger's digest of the completion."] = None
-    model: Annotated[str | None, "Fingerprint of the model that said it; null where none did."] = None
+    model: Annotated[str | None, "Fingerprint of the labeling model; null for rules and files."] = None
     reason: Reason = None
 
 
@@ -152,41 +152,42 @@ class Probe:
     episode_id: Episode
     checkpoint: Checkpoint
     kind: Annotated[str, "`choice`, `open`, or `state` (AMemGym's diagnosis)."]
-    split: Annotated[str, "`test`, or `train`: asked only where feedback is gathered."] = "test"
+    split: Annotated[str, "`test`, or `train`: asked only to collect feedback."] = "test"
     dataset: Annotated[str, "The data set it comes from."]
     category: Annotated[str | None, "The data set's own category."] = None
     language: Annotated[str, "`en` or `zh`."] = "en"
-    asked_at: Annotated[str | None, "The simulated time at which it is asked, as the data gives it."] = None
+    asked_at: Annotated[str | None, "The simulated time of the question, as in the data."] = None
     metric: Annotated[str, "The metric that scores it."]
     question: Annotated[str, "The question."]
-    options: Annotated[list[str], "The options of a multiple choice, in the order shown; else empty."]
-    variables: Annotated[list[str], "The state variables its answer depends on; else empty."]
-    gold: Annotated[str, "Gold: the right option's number from 1, the answer, or the state values as JSON."]
-    revealed: Annotated[str, "Gold: what the oracle is told."]
-    evidence: Annotated[list[str], "Gold: ids of the messages that the answer rests on, where known."]
+    options: Annotated[list[str], "The options of a multiple-choice question in order; otherwise empty."]
+    variables: Annotated[list[str], "The state variables that the answer depends on; otherwise empty."]
+    gold: Annotated[str, "Gold: the correct option's number from 1, the answer, or the state values as JSON."]
+    revealed: Annotated[str, "Gold: the context for the oracle."]
+    evidence: Annotated[list[str], "Gold: ids of the messages that contain the answer, where known."]
     variants: Annotated[
         list[str],
-        "Gold: for each option, the values of `variables` that it is for, as a JSON list; else empty.",
+        "Gold: for each option, its values of `variables` as a JSON list; otherwise empty.",
     ] = field(default_factory=list)
-    parent: Annotated[str | None, "Of a state probe that belongs to a choice probe: that one."] = None
+    parent: Annotated[str | None, "For a state probe of a choice probe: the choice probe."] = None
     question_id: Annotated[
-        str | None, "What probes have in common that ask the same at other checkpoints; null where none does."
+        str | None,
+        "Shared by probes that ask the same question at different checkpoints; null without such probes.",
     ] = None
     opens: Annotated[
-        bool, "It is asked before anything was told or learnt: the history of its question begins with it."
+        bool, "Asked without any context, at the start of the question's history (no-context accuracy)."
     ] = False
     after: Annotated[
         str | None,
-        "The last message that has been said when it is asked, where that is before its checkpoint's.",
+        "The last message before the question, where it is asked before its checkpoint ends.",
     ] = None
     true_of: Annotated[
-        list[str], "Gold: for each option, the speaker of whom it is true; empty where nobody, or not known."
+        list[str], "Gold: for each option, the speaker for whom it is true; empty where unknown or nobody."
     ] = field(default_factory=list)
-    said_tokens: Annotated[
-        int | None, "Tokens of all that had been said in its episode when it is asked (estimated), if known."
-    ] = None
+    said_tokens: Annotated[int | None, "Estimated tokens of all messages before the question, if known."] = (
+        None
+    )
     since_tokens: Annotated[
-        int | None, "Those of its first evidence and of all that was said since (estimated), if known."
+        int | None, "Estimated tokens from its first evidence to the question, if known."
     ] = None
     reason: Reason = None
 
@@ -197,36 +198,38 @@ class FeedbackRound:
 
     domain: Domain
     dataset: Annotated[str, "The data set the case comes from."]
-    case_id: Annotated[str, "The training probe that was asked."]
+    case_id: Annotated[str, "The training probe."]
     episode_id: Episode
-    round: Annotated[int, "The round, from 0: an answer, and the user's reaction to it."]
-    user_text: Annotated[str, "What the user said: the question, then the critique of the answer before."]
-    answer: Annotated[str, "What the backbone model answered."]
-    score: Annotated[float | None, "The answer under the case's metric, where feedback rests on one."] = None
-    satisfaction: Annotated[int | None, "Satisfaction from 1 to 10 (MemoryBench A.2)."] = None
-    felt: Annotated[int | None, "Satisfaction with noise, in which the user pressed; null without noise."] = (
+    round: Annotated[int, "The round, from 0: an answer and the user's reaction."]
+    user_text: Annotated[str, "The user's message: the question, or the critique of the previous answer."]
+    answer: Annotated[str, "The backbone model's answer."]
+    score: Annotated[float | None, "The answer's value under the case's metric, where feedback uses it."] = (
         None
     )
+    satisfaction: Annotated[int | None, "Satisfaction from 1 to 10 (MemoryBench A.2)."] = None
+    felt: Annotated[
+        int | None, "Satisfaction with noise, which determines the actions; null without noise."
+    ] = None
     liked: Annotated[bool, "The user pressed like."] = False
     disliked: Annotated[bool, "The user pressed dislike."] = False
     copied: Annotated[bool, "The user pressed copy."] = False
-    critique: Annotated[str | None, "What the user said of the answer; null for the last answer."] = None
+    critique: Annotated[str | None, "The user's critique of the answer; null for the last answer."] = None
     ended: Annotated[bool, "The user ended the dialogue here."] = False
-    completion: Annotated[str | None, "The ledger's digest of the completion that made the answer."] = None
+    completion: Annotated[str | None, "The ledger's digest of the answer's completion."] = None
     reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedRound(FeedbackRound):
-    """One row per answer of a dialogue that was led while an assistant was played, and the user's reaction to it."""
+    """One row per answer of a feedback dialogue with an assistant, and the user's reaction."""
 
     assistant: Assistant
-    checkpoint: Annotated[int, "The step in which the dialogue was led, and written; probes follow."]
+    checkpoint: Annotated[int, "The step of the dialogue; probes follow it."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptMessage:
-    """One row per message of an episode as it was played."""
+    """One row per message of a played episode."""
 
     domain: Domain
     assistant: Assistant
@@ -236,61 +239,61 @@ class TranscriptMessage:
     position: Annotated[int, "Order of the message in its event, from 0."]
     message_id: Annotated[str, "Unique within the domain and assistant."]
     role: Annotated[str, "`user` or `assistant`."]
-    speaker: Annotated[str | None, "Who says it, where a conversation has names."] = None
-    text: Annotated[str, "What is said."]
+    speaker: Annotated[str | None, "The speaker's name, in conversations with names."] = None
+    text: Annotated[str, "The text of the message."]
     sent_at: Annotated[str | None, "The simulated time."] = None
     sequence: Annotated[
-        int, "Logical time: messages given to the memory before this one, and policies taken up."
+        int, "Logical time: number of earlier messages and policy changes given to the memory."
     ]
-    origin: Annotated[str, "`given`, `assistant` or `simulator`: who made it."]
-    completion: Annotated[str | None, "The ledger's digest of the completion that made it."] = None
+    origin: Annotated[str, "The source: `given`, `assistant` or `simulator`."]
+    completion: Annotated[str | None, "The ledger's digest of the completion that generated it."] = None
     reason: Reason = None
     models_s: Annotated[
         float | None,
-        "Seconds of the models that were asked to write what arrived with this message, its last.",
+        "Seconds of model requests to write the messages up to this one, the last of its batch.",
     ] = None
-    own_s: Annotated[float | None, "Seconds that the memory itself computed to write it."] = None
-    model_calls: Annotated[int | None, "Completions of a chat model that writing it had."] = None
+    own_s: Annotated[float | None, "Seconds of the memory's own computation to write it."] = None
+    model_calls: Annotated[int | None, "Number of completions to write it."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One row per item that a memory ever held."""
+    """One row per entry that a memory has ever stored."""
 
     domain: Domain
     assistant: Assistant
     episode_id: Episode
-    entry_id: Annotated[str, "Unique within the episode; entries of a base episode keep theirs."]
-    kind: Annotated[str, "Its tier: buffer, message, session, ..."]
-    text: Annotated[str, "What it says."]
-    sources: Annotated[list[str], "Ids of the messages it came from."]
-    since: Annotated[int, "Tick at which it was written."]
-    until: Annotated[int | None, "Tick at which it was retired; null while it lives."] = None
-    role: Annotated[str | None, "Whose words it holds, where it is a verbatim message."] = None
-    vector: Annotated[list[float] | None, "Its embedding, where the memory made one."] = None
-    meta: Annotated[str, "What the memory keeps beside the text (importance, links, ...), as JSON."] = "{}"
-    previous: Annotated[str | None, "The entry whose next version this one is."] = None
+    entry_id: Annotated[str, "Unique within the episode; entries of a base episode keep their ids."]
+    kind: Annotated[str, "The tier: buffer, message, session, ..."]
+    text: Annotated[str, "The text of the entry."]
+    sources: Annotated[list[str], "Ids of its source messages."]
+    since: Annotated[int, "Sequence number at which it was written."]
+    until: Annotated[int | None, "Sequence number at which it was retired; null for a current entry."] = None
+    role: Annotated[str | None, "The role of a verbatim message; null otherwise."] = None
+    vector: Annotated[list[float] | None, "Its embedding, where the memory computed one."] = None
+    meta: Annotated[str, "Further data of the entry (importance, links, ...), as JSON."] = "{}"
+    previous: Annotated[str | None, "The previous version of this entry."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """One row per step of the evolution of a memory's policy in an episode; the first is what it begins with."""
+    """One row per step of the evolution of a memory's policy in an episode; the first is the initial policy."""
 
     domain: Domain
     assistant: Assistant
     episode_id: Episode
     step: Annotated[int, "Order of the step, from 0."]
-    cadence: Annotated[str, "`period` or `episode`: what comes before a step."]
-    cycle: Annotated[int, "Episodes lived before it; 0 throughout where the cadence is `period`."]
-    checkpoint: Annotated[int | None, "The last checkpoint whose questions the evolver was told of."] = None
-    feedback: Annotated[str, "What it was told: `questions`, `complete`, or the named deviation."]
-    kinds: Annotated[list[str], "The policy from then on: kinds of information to keep."]
-    changes: Annotated[list[str], "What the evolver says it changed."]
-    asked: Annotated[int, "Questions asked under the policy before it."] = 0
-    answered: Annotated[int, "How many of them have an answer that could be read."] = 0
-    correct: Annotated[int, "How many of them were answered rightly."] = 0
-    since: Annotated[int, "Tick from which the policy is in force."]
-    completion: Annotated[str | None, "The ledger's digest of the completion that made it."] = None
+    cadence: Annotated[str, "`period` or `episode`: the interval between steps."]
+    cycle: Annotated[int, "Number of earlier episodes; 0 where the cadence is `period`."]
+    checkpoint: Annotated[int | None, "The last checkpoint whose questions are in the feedback."] = None
+    feedback: Annotated[str, "The kind of feedback: `questions`, `complete`, or the named deviation."]
+    kinds: Annotated[list[str], "The new policy: kinds of information to keep."]
+    changes: Annotated[list[str], "The changes as described by the model."]
+    asked: Annotated[int, "Questions asked under the previous policy."] = 0
+    answered: Annotated[int, "Number of them with a parsed answer."] = 0
+    correct: Annotated[int, "Number of them answered correctly."] = 0
+    since: Annotated[int, "Sequence number from which the policy applies."]
+    completion: Annotated[str | None, "The ledger's digest of the completion that generated it."] = None
     reason: Reason = None
 
 
@@ -303,26 +306,26 @@ class Reply:
     probe_id: Annotated[str, "The probe."]
     episode_id: Episode
     checkpoint: Checkpoint
-    text: Annotated[str | None, "What the assistant answered, as it came."] = None
-    parsed: Annotated[str | None, "The answer that was read in it; null where none could be."] = None
-    recalled: Annotated[list[str], "Ids of the entries that were recalled."]
-    recalled_sources: Annotated[list[str], "Ids of the messages those entries came from."]
-    injected_tokens: Annotated[int, "Tokens that the memory put into the prompt (estimated)."] = 0
-    dropped_tokens: Annotated[int, "Tokens that the memory left out to keep its budget (estimated)."] = 0
-    prompt_tokens: Annotated[int | None, "Tokens of the whole prompt, as the server counted."] = None
-    completion_tokens: Annotated[int | None, "Tokens of the answer, as the server counted."] = None
-    latency_s: Annotated[float | None, "Seconds the completion took when it was first asked."] = None
+    text: Annotated[str | None, "The assistant's raw answer."] = None
+    parsed: Annotated[str | None, "The parsed answer; null where parsing failed."] = None
+    recalled: Annotated[list[str], "Ids of the recalled entries."]
+    recalled_sources: Annotated[list[str], "Ids of the source messages of these entries."]
+    injected_tokens: Annotated[int, "Estimated tokens that the memory added to the prompt."] = 0
+    dropped_tokens: Annotated[int, "Estimated tokens that the memory dropped to stay within its budget."] = 0
+    prompt_tokens: Annotated[int | None, "Tokens of the whole prompt, as counted by the server."] = None
+    completion_tokens: Annotated[int | None, "Tokens of the answer, as counted by the server."] = None
+    latency_s: Annotated[float | None, "Seconds of the original request."] = None
     completion: Annotated[str | None, "The ledger's digest of the completion."] = None
-    attempts: Annotated[int, "How often the model was asked until its answer parsed."] = 0
-    prompt: Annotated[str | None, "The answer prompt as `name@digest`; null where nothing was asked."] = None
-    model: Annotated[str | None, "Fingerprint of the chat model that was asked."] = None
+    attempts: Annotated[int, "Number of requests until an answer parsed."] = 0
+    prompt: Annotated[str | None, "The answer prompt as `name@digest`; null without a request."] = None
+    model: Annotated[str | None, "Fingerprint of the chat model."] = None
     reason: Reason = None
-    models_s: Annotated[float | None, "Seconds of the models that the memory asked to recall."] = None
-    own_s: Annotated[float | None, "Seconds that the memory itself computed to recall."] = None
-    model_calls: Annotated[int | None, "Completions of a chat model that recalling had."] = None
-    ranked: Annotated[
-        list[str], "Ids of the ten best entries that were found, also where the budget let fewer through."
-    ] = field(default_factory=list)
+    models_s: Annotated[float | None, "Seconds of the memory's model requests to recall."] = None
+    own_s: Annotated[float | None, "Seconds of the memory's own computation to recall."] = None
+    model_calls: Annotated[int | None, "Number of completions to recall."] = None
+    ranked: Annotated[list[str], "Ids of the ten best entries found, including those beyond the budget."] = (
+        field(default_factory=list)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,10 +341,10 @@ class Verdict:
     category: Annotated[str | None, "The data set's own category."] = None
     metric: Annotated[str, "The metric."]
     variant: Annotated[str, "`standard`, or the named deviation."] = "standard"
-    value: Annotated[float | None, "The score; null where there is none, and never 0 for that."] = None
-    completion: Annotated[str | None, "The ledger's digest of the judge's completion, where one judged."] = (
-        None
-    )
+    value: Annotated[float | None, "The value; null where there is none."] = None
+    completion: Annotated[
+        str | None, "The ledger's digest of the judge's completion, where there is one."
+    ] = None
     reason: Reason = None
 
 
@@ -374,20 +377,20 @@ class FailureAttribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One row per fact that was news at a checkpoint, and whether the memory held it then."""
+    """One row per fact that was new at a checkpoint, and whether the memory contained it then."""
 
     domain: Domain
     assistant: Assistant
     claim_id: Annotated[str, "Unique within the domain."]
     episode_id: Episode
     checkpoint: Checkpoint
-    text: Annotated[str, "Gold: what is claimed of the user."]
+    text: Annotated[str, "Gold: the statement about the user."]
     value: Annotated[
-        float | None, "1 where the judge found it in the memory, else 0; null without verdict."
+        float | None, "1 where the judge found it in the memory, otherwise 0; null without verdict."
     ] = None
-    held_tokens: Annotated[int | None, "Tokens of what the memory held (estimated)."] = None
+    held_tokens: Annotated[int | None, "Estimated tokens of the memory's content."] = None
     completion: Annotated[str | None, "The ledger's digest of the completion."] = None
-    model: Annotated[str | None, "Fingerprint of the judge; null where nobody was asked."] = None
+    model: Annotated[str | None, "Fingerprint of the judge; null without a request."] = None
     reason: Reason = None
 
 
@@ -471,12 +474,12 @@ KEYS: dict[str, tuple[str, ...]] = {
     "score.claims": ("domain", "assistant", "claim_id"),
     "score.leaderboard": ("domain", "assistant", "metric", "variant", "slice"),
 }
-"""What identifies a row of each table."""
+"""The key columns of each table."""
 
 MEASURED = frozenset(
     {"latency_s", "models_s", "own_s", "model_calls", "completion", "prompt_tokens", "completion_tokens"}
 )
-"""Columns that measure a run; they are no part of a table's content digest."""
+"""Columns that measure a run; they are excluded from content hashes."""
 
 BY_EVIDENCE = "by_evidence"
 """The variant of failure rates attributed by evidence, beside AMemGym's own."""
@@ -487,7 +490,7 @@ RECALL_AT_10 = "recall_at_10"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its plain type, whether it may be null, and what it means."""
+    """A column: Python type, nullability and description."""
 
     name: str
     type: Any
@@ -496,7 +499,7 @@ class Column:
 
 
 def columns(table: str) -> list[Column]:
-    """The columns of `table`, in order. The type is str, int, float, bool, list[str] or list[float]."""
+    """Return the columns of `table` in order; types are str, int, float, bool, list[str] or list[float]."""
     row = TABLES[table]
     hints = typing.get_type_hints(row, include_extras=True)
     found = []
@@ -509,5 +512,5 @@ def columns(table: str) -> list[Column]:
 
 
 def required(table: str) -> list[str]:
-    """The columns that have no default."""
+    """Return the columns that have no default."""
     return [f.name for f in fields(TABLES[table]) if f.default is MISSING and f.default_factory is MISSING]

@@ -1,22 +1,22 @@
-"""An estimate of how many tokens a text has, without a tokenizer file: the same for every memory, so comparable.
+"""An estimate of token counts that needs no tokenizer and is the same for every memory.
 
-Real counts come from the server (`prompt_tokens`). Here: a Chinese, Japanese or Korean character is a token, and four
-other characters are one.
+A Chinese, Japanese or Korean character counts as one token, four other characters as one. Exact counts come from the
+server (`prompt_tokens`).
 """
 
 import re
 
 WIDE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
-"""Characters that are a token each, as ranges of a regular expression."""
+"""Characters that count as one token each, as ranges of a regular expression."""
 
 _WIDE = re.compile(f"[{WIDE}]")
 
 
 def estimate(text: str) -> int:
-    """Estimated number of tokens of `text`."""
+    """Return the estimated number of tokens of `text`."""
     return -(-quarters(text) // 4)
 
 
 def quarters(text: str) -> int:
-    """Estimated quarters of a token: unlike tokens, those of two texts add up to those of both together."""
+    """Return the estimate in quarters of a token, which is additive over texts."""
     return len(text) + 3 * len(_WIDE.findall(text))

@@ -1,7 +1,6 @@
-"""Words, for search: what BM25 matches and the hashing embedder counts.
+"""Tokenization for search: the words that BM25 matches and the hashing embedder counts.
 
-Which rules apply is decided by the script of the text, run by run, so that mixed texts work. Metrics cut
-words by their benchmarks' own rules; theirs are not here.
+Each run of characters is split by the rules of its script, so that mixed texts work. Metrics have their own rules.
 """
 
 import re
@@ -22,14 +21,14 @@ _CHINESE = (
     " 地 得 什么 怎么 哪"
 )
 STOP = frozenset((*_ENGLISH.split(), *_CHINESE.split()))
-"""Words that say nothing of what a text is about, English and Chinese."""
+"""English and Chinese stop words."""
 
 
 def search_words(text: str) -> list[str]:
-    """The words of `text` in order, lower case, without stop words and single Latin letters.
+    """Return the words of `text` in order, in lower case, without stop words and single Latin letters.
 
-    Runs of Chinese characters are cut by jieba's search mode (long words and the words inside them);
-    everything else at what is neither letter nor digit. No stemming: MemoryBench's BM25 has none.
+    Chinese runs are split by jieba's search mode (long words and the words in them), others at characters that are
+    neither letters nor digits. No stemming.
     """
     if text.isascii():
         words = _WORD.findall(text.lower())

@@ -1,4 +1,4 @@
-"""The outside world, one capability a file.
+"""Adapters to files, databases, model servers and Dagster's storage, one capability per module.
 
-Heavy imports stand inside methods. No partition and no asset key is known here.
+Heavy imports are inside methods. Partitions and asset keys are defined in assets/.
 """

@@ -1,7 +1,6 @@
-"""A trained adapter on disk: a folder with LoRA weights as safetensors, PEFT's configuration, and our manifest.
+"""A trained adapter on disk: a folder with LoRA weights (safetensors), PEFT's configuration and a manifest.
 
-The manifest says what it was trained on, and its digest is the adapter's revision. Training is trainer.py, serving
-vllm.py.
+trainer.py writes it, vllm.py serves it. Its revision is a digest of its weights.
 """
 
 import hashlib
@@ -18,26 +17,26 @@ WEIGHTS = "adapter_model.safetensors"
 CONFIGURATION = "adapter_config.json"
 
 
-class _Kept(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class TooLong(_Kept):
-    """A case whose request alone fills the length."""
+class SkippedCase(_StrictModel):
+    """A training case that was skipped because its request alone has more tokens than the maximum."""
 
     case_id: str
     reason: str
 
 
-class Trained(_Kept):
-    """What came of a training, as the program says it. Losses are per token of the answers, in nats."""
+class TrainingResult(_StrictModel):
+    """The result that the training program reports. Losses are per answer token, in nats."""
 
     examples: int
-    too_long: list[TooLong]
+    too_long: list[SkippedCase]
     cut_short: list[str]
-    """Cases whose answer was cut off at the length."""
+    """Cases whose answer was truncated to the maximum length."""
     longest: int
-    """Tokens of the longest request with its answer."""
+    """Tokens of the longest request and answer together."""
     steps: int
     first_loss: float
     last_loss: float
@@ -52,70 +51,72 @@ class Trained(_Kept):
     versions: dict[str, str]
 
 
-class Manifest(_Kept):
-    """What an adapter was made of."""
+class Manifest(_StrictModel):
+    """The data, base model and parameters that an adapter was trained with, and the result."""
 
     format: Literal[1] = 1
     domain: str
     action: str
     backbone: str
-    """The model that gave the answers, by its name in the settings of the day."""
+    """The model that wrote the answers, by its name in the settings at that time."""
     scripted: bool
-    """The answers are of the scripted chat, which is not a language model."""
+    """Whether the answers come from the scripted chat, which is not a language model."""
     cases: list[str]
     data: str
-    """Digest of requests and answers."""
+    """Digest of the requests and answers."""
     base: str
     base_revision: str
     parameters: dict[str, int | float | str]
-    trained: Trained
+    trained: TrainingResult
     revision: str = ""
-    """Digest of the weights, their scale and the base's files; empty until they lie there."""
+    """Digest of weights, scale and base files; empty until the weights are written."""
 
     @property
     def recipe(self) -> str:
-        """Digest of what was asked for: the same data, base and parameters."""
+        """Digest of data, base model and parameters."""
         return recipe(self.data, self.base, self.base_revision, self.parameters)
 
 
 def recipe(data: str, base: str, base_revision: str, parameters: dict[str, int | float | str]) -> str:
-    """Digest of all that a training is asked for."""
+    """Return the digest of the inputs of a training."""
     return digest(data, base, base_revision, parameters)
 
 
-def revision_of(folder: Path, manifest: Manifest) -> str:
-    """The digest of an adapter as it lies. Raises BadInput where a file is missing."""
+def compute_revision(folder: Path, manifest: Manifest) -> str:
+    """Return the digest of the adapter in a folder. Raises BadInput where a file is missing."""
     for name in (WEIGHTS, CONFIGURATION):
         if not (folder / name).is_file():
-            raise BadInput(f"{folder} is no adapter: it has no {name}")
+            raise BadInput(
+                f"{folder} is not an adapter: {name} is missing. Train it with `memflow finetune`."
+            )
     weights = hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
     scale = {name: manifest.parameters[name] for name in ("rank", "alpha")}
     return digest(weights, scale, manifest.trained.base_files)
 
 
-def manifest_of(folder: Path) -> Manifest:
-    """The manifest of a folder. Raises BadInput where it is none of ours, or the weights are not those it is of."""
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a folder. Raises BadInput where it is missing or invalid, or the weights have changed."""
     try:
         manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
     except OSError as wrong:
         raise BadInput(
-            f"{folder} is no adapter of `memflow finetune`: {MANIFEST}: {wrong.strerror}"
+            f"{folder} is not an adapter of `memflow finetune`: cannot read {MANIFEST} ({wrong.strerror})"
         ) from wrong
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise BadInput(f"{folder / MANIFEST}: at {place}: {first['msg']}") from wrong
-    if revision_of(folder, manifest) != manifest.revision:
-        raise BadInput(f"the weights in {folder} are not those of its {MANIFEST}; train it again")
+        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise BadInput(f"{folder / MANIFEST}: invalid {place}: {first['msg']}") from wrong
+    if compute_revision(folder, manifest) != manifest.revision:
+        raise BadInput(f"the weights in {folder} differ from its {MANIFEST}. Train the adapter again.")
     return manifest
 
 
-def served(folder: Path, revision: str) -> Manifest:
-    """The manifest of the adapter that the settings name. Raises BadSettings where `revision` is of another."""
-    manifest = manifest_of(folder)
+def load_adapter(folder: Path, revision: str) -> Manifest:
+    """Read the manifest of an adapter. Raises BadSettings where `revision` is not its revision."""
+    manifest = read_manifest(folder)
     if manifest.revision != revision:
         raise BadSettings(
-            f"the adapter in {folder} is {manifest.revision}, and memflow.toml says revision = {revision!r}; mend "
-            "it: answers are kept under the revision"
+            f"the adapter in {folder} has the revision {manifest.revision}, but memflow.toml has revision = "
+            f"{revision!r}. Fix it in memflow.toml: answers are cached by revision."
         )
     return manifest

@@ -1,7 +1,7 @@
-"""Chat over an OpenAI-compatible endpoint: vLLM, or any other.
+"""Chat over an OpenAI-compatible endpoint: builds request bodies and parses completions.
 
-It makes the body of a chat request and reads the answer. Tries and errors are endpoint.py; what keeps the
-answers is memflow.chat.ledger around it; asking again when an answer does not parse is memflow.chat.asking.
+Retries and errors are in endpoint.py, the cache of completions in memflow.chat.ledger, and the repeated request after
+an answer that does not parse in memflow.chat.asking.
 """
 
 import re
@@ -13,15 +13,15 @@ from pydantic import BaseModel
 from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_of
 from memflow.tokens import estimate
 from resources.endpoint import Endpoint
-from resources.limits import Budget, Prices, Spent
+from resources.limits import Budget, Prices, Spending
 
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class OpenAIChat:
-    """A model at an endpoint, keeping memflow.chat.requests.Chat; an asynchronous context manager.
+    """A chat model at an endpoint: implements memflow.chat.requests.Chat as an asynchronous context manager.
 
-    `fingerprint` is that of model and sampling, from the settings. `prices` only matter to a budget of cost.
+    `fingerprint` identifies model and sampling. `prices` are used only with a budget that limits cost.
     """
 
     scripted = False
@@ -57,32 +57,36 @@ class OpenAIChat:
         await self.endpoint.__aexit__(*exit_)
 
     async def complete(self, request: ChatRequest) -> Completion:
-        """The model's answer; its text is empty where the server gives none. Raises what Endpoint.post
-        raises, and BudgetSpent before anything is sent."""
+        """Return the model's answer; its text is empty where the server returns none.
+
+        Raises BudgetSpent before anything is sent, and the errors of Endpoint.post.
+        """
         async with self.budget.admit(self._most(request)) as took:
             key = request.digest(self.fingerprint)
-            answer, latency = await self.endpoint.post("/chat/completions", body(self.model, request), key)
-            completion = read(answer, latency)
+            answer, latency = await self.endpoint.post(
+                "/chat/completions", request_body(self.model, request), key
+            )
+            completion = parse_completion(answer, latency)
             tokens = completion.prompt_tokens + completion.completion_tokens
             cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
-            took.append(Spent(1, tokens, cost))
+            took.append(Spending(1, tokens, cost))
             return completion
 
-    def _most(self, request: ChatRequest) -> Spent:
+    def _most(self, request: ChatRequest) -> Spending:
         if self.budget.tokens is None and self.budget.cost is None:
-            return Spent(calls=1)
+            return Spending(calls=1)
         prompt_tokens = sum(estimate(message.content) for message in request.messages)
         answer_tokens = request.sampling.max_tokens
-        return Spent(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
+        return Spending(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
 
 
-def body(model: str, request: ChatRequest) -> dict[str, Any]:
-    """What is sent. A parameter that is not set is left to the server."""
+def request_body(model: str, request: ChatRequest) -> dict[str, Any]:
+    """Return the JSON body of a request, without the sampling parameters that are not set."""
     sampling = request.sampling
     sent: dict[str, Any] = {
         "model": model,
         "messages": [
-            {"role": message.role, "content": _writable(message.content)} for message in request.messages
+            {"role": message.role, "content": _printable(message.content)} for message in request.messages
         ],
         "temperature": sampling.temperature,
         "max_tokens": sampling.max_tokens,
@@ -92,16 +96,16 @@ def body(model: str, request: ChatRequest) -> dict[str, Any]:
     if sampling.seed is not None:
         sent["seed"] = sampling.seed
     if request.output is not None:
-        sent["response_format"] = _form(request.output)
+        sent["response_format"] = _response_format(request.output)
     return sent
 
 
-def read(answer: dict[str, Any], latency: float) -> Completion:
-    """A completion from the server's answer; of what it leaves out, none."""
+def parse_completion(answer: dict[str, Any], latency: float) -> Completion:
+    """Parse a server's answer. Missing text is empty, missing token counts are 0."""
     choices = answer.get("choices") or [{}]
     usage = answer.get("usage") or {}
     return Completion(
-        text=_writable((choices[0].get("message") or {}).get("content") or ""),
+        text=_printable((choices[0].get("message") or {}).get("content") or ""),
         finish_reason=choices[0].get("finish_reason") or "stop",
         prompt_tokens=usage.get("prompt_tokens") or 0,
         completion_tokens=usage.get("completion_tokens") or 0,
@@ -110,12 +114,12 @@ def read(answer: dict[str, Any], latency: float) -> Completion:
     )
 
 
-def _writable(text: str) -> str:
-    """The text without halves of characters and NUL, which neither JSON servers nor PostgreSQL take."""
+def _printable(text: str) -> str:
+    """Replace lone surrogates and NUL, which JSON servers and PostgreSQL reject."""
     return _UNWRITABLE.sub("\ufffd", text)
 
 
 @lru_cache(maxsize=4096)
-def _form(output: type[BaseModel]) -> dict[str, Any]:
+def _response_format(output: type[BaseModel]) -> dict[str, Any]:
     name = re.sub(r"[^a-zA-Z0-9_-]", "_", output.__name__)[:64]
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema_of(output)}}

@@ -1,7 +1,6 @@
-"""Checks of a partition of the lake: reads its rows and those of the tables that its rules refer to.
+"""Checks of a lake partition: reads its rows and those of the tables that its rules refer to.
 
-memflow/checks/evaluation.py evaluates rules over rows, resources/gx.py does so with Great Expectations. What a failed
-check blocks is decided in assets/checks.py.
+memflow/checks/evaluation.py and resources/gx.py evaluate the rules; assets/checks.py blocks downstream steps.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,14 +20,14 @@ from resources.settings import Settings
 
 @dataclass(frozen=True)
 class Scope:
-    """Whose rows a partition holds: a domain's, a benchmark's data set, or those of all benchmarks."""
+    """The domain or benchmark whose rows a partition has; neither for the leaderboard."""
 
     domain: Domain | None = None
     benchmark: str | None = None
 
     @classmethod
     def of(cls, table: str, partition: str, settings: Settings) -> "Scope":
-        """Return the scope of a partition. Raises BadSettings where its domain or data set is not known."""
+        """Return the scope of a partition. Raises BadSettings for an unknown domain or data set."""
         if table == "raw.records":
             return cls(benchmark=Library(settings.data, settings.datasets).dataset(partition).benchmark)
         if table == "score.leaderboard":

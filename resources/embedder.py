@@ -1,7 +1,6 @@
-"""Embedders of the outside world, each keeping memflow.memories.memory.Embedder: an endpoint, or a folder of
-weights.
+"""Embedders that implement memflow.memories.memory.Embedder: an endpoint, or a local folder of weights.
 
-The hashing embedder, which needs nothing, is memflow/memories/hashing_embedder.py.
+The hashing embedder, which needs no model, is memflow/memories/hashing_embedder.py.
 """
 
 import asyncio
@@ -16,39 +15,39 @@ from memflow.errors import BadInput, BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
 from memflow.run.timing import took
+from resources.checksums import checksums
 from resources.endpoint import Endpoint
-from resources.folders import sums
-from resources.gathering import Gathering, Have
+from resources.request_batcher import OnResult, RequestBatcher
 
 BATCH = 128
-"""Texts of one request, at most."""
+"""Maximum number of texts per request."""
 
 
-class Embedded(NamedTuple):
-    """A text's vector, and its share of the seconds that the request took in which it was first asked for."""
+class TimedVector(NamedTuple):
+    """A text's vector and its share of the seconds of the request that embedded it."""
 
     vector: Vector
     seconds: float
 
 
 class VectorStore(Protocol):
-    """What keeps vectors, so that none is asked for twice: resources.ledger.SqlLedger."""
+    """A cache of vectors by digest: resources.ledger.SqlLedger."""
 
-    def vectors(self, digests: Sequence[str]) -> dict[str, Embedded]:
-        """The kept vectors among `digests`."""
+    def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
+        """Return the cached vectors among `digests`."""
         ...
 
-    def keep_vectors(self, vectors: Mapping[str, Embedded]) -> None:
-        """Keep vectors by digest."""
+    def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:
+        """Cache vectors by digest."""
         ...
 
 
 class EndpointEmbedder:
     """An embedding model at an OpenAI-compatible address, such as vLLM's pooling runner.
 
-    What is asked for at about the same moment, by however many episodes, goes into requests of up to BATCH texts. Best
-    entered (async with), so that its connections are kept; otherwise each call makes its own. `dimensions` is 0 until
-    the first answer. Raises what Endpoint.post raises.
+    Texts that many episodes embed at about the same moment share requests of up to BATCH texts. Enter it (async with)
+    to keep connections open; otherwise each call opens its own. `dimensions` is 0 until the first answer. Raises the
+    errors of Endpoint.post.
     """
 
     def __init__(
@@ -67,48 +66,49 @@ class EndpointEmbedder:
         self.dimensions = 0
         self.fingerprint = digest("embedding", model)
         self.endpoint = endpoint or Endpoint(
-            url, key_variable=key_variable, concurrency=concurrency, patience=patience
+            url,
+            key_variable=key_variable,
+            concurrency=concurrency,
+            patience=patience,
+            setting="`url` of [embedder]",
         )
-        self._gathering: Gathering[Embedded] | None = None
+        self._batcher: RequestBatcher[TimedVector] | None = None
 
     async def __aenter__(self) -> "EndpointEmbedder":
         await self.endpoint.__aenter__()
-        self._gathering = Gathering(self._gathered)
+        self._batcher = RequestBatcher(self._fetch)
         return self
 
     async def __aexit__(self, *exit_: object) -> None:
-        if self._gathering is not None:
-            self._gathering.close()
-        self._gathering = None
+        if self._batcher is not None:
+            self._batcher.close()
+        self._batcher = None
         await self.endpoint.__aexit__(*exit_)
 
     async def embed(self, texts: Sequence[str]) -> Vector:
-        """The texts' unit vectors; those the ledger keeps are not asked for.
+        """Return unit vectors of the texts, (n, dimensions); cached vectors are not requested again.
 
-        A text counts as its share of its request's seconds, also where the ledger gave its vector: so the seconds of
-        all who ask add up to the server's, however many share a request.
+        The recorded time of a text is its share of its request's seconds, also when the vector is cached.
         """
-        if self._gathering is None:
+        if self._batcher is None:
             async with self:
                 return await self.embed(texts)
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         keys = [digest(self.fingerprint, text) for text in texts]
-        found = await self._gathering.of(dict(zip(keys, texts, strict=True)))
+        found = await self._batcher.of(dict(zip(keys, texts, strict=True)))
         took(sum(each.seconds for each in found.values()))
         vectors = np.stack([found[key].vector for key in keys])
         self.dimensions = vectors.shape[1]
         return vectors
 
-    async def _gathered(self, text_of: Mapping[str, str], have: Have[Embedded]) -> None:
-        """The vectors of texts that are asked for: from the ledger, the others in as few requests as hold them."""
+    async def _fetch(self, text_of: Mapping[str, str], have: OnResult[TimedVector]) -> None:
+        """Return the vectors of texts from the ledger, and of the others from requests of equal size."""
         kept = self.ledger.vectors([*text_of])
         for key, embedded in kept.items():
             have(key, embedded)
         missing = [key for key in text_of if key not in kept]
-        size = -(
-            -len(missing) // max(1, -(-len(missing) // BATCH))
-        )  # requests of one size: none is left a few texts
+        size = -(-len(missing) // max(1, -(-len(missing) // BATCH)))
         batches = [missing[start : start + size] for start in range(0, len(missing), size or 1)]
 
         async def ask(keys: list[str]) -> None:
@@ -119,17 +119,17 @@ class EndpointEmbedder:
             if wrong is not None:
                 raise wrong
 
-    async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, Embedded]:
+    async def _batch(self, keys: Sequence[str], text_of: Mapping[str, str]) -> dict[str, TimedVector]:
         sent = {"model": self.model, "input": [text_of[key] for key in keys], "encoding_format": "float"}
         answer, latency = await self.endpoint.post("/embeddings", sent)
         data = sorted(answer.get("data") or (), key=lambda one: one["index"])
         if len(data) != len(keys):
             raise BadInput(
-                f"{self.endpoint.url} gave {len(data)} vectors for {len(keys)} texts; "
-                f"is {self.model} an embedding model?"
+                f"{self.endpoint.url} returned {len(data)} vectors for {len(keys)} texts. "
+                f"Check that {self.model} is an embedding model."
             )
         vectors = {
-            key: Embedded(_unit(np.asarray(one["embedding"], dtype=np.float32)), latency / len(keys))
+            key: TimedVector(_unit(np.asarray(one["embedding"], dtype=np.float32)), latency / len(keys))
             for key, one in zip(keys, data, strict=True)
         }
         self.ledger.keep_vectors(vectors)
@@ -137,20 +137,21 @@ class EndpointEmbedder:
 
 
 class FolderEmbedder:
-    """A sentence-transformers model in a local folder. It is loaded at the first use and never downloaded."""
+    """A sentence-transformers model in a local folder, loaded on first use and never downloaded."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).expanduser()
         if not self.folder.is_dir():
             raise MissingData(
-                f"{self.folder} is not there; `embedder.model` names a folder of sentence-transformers"
+                f"there is no folder {self.folder}. Set `model` under [embedder] in memflow.toml to a folder of "
+                "sentence-transformers weights."
             )
-        self.fingerprint = digest("folder", sums(self.folder))
+        self.fingerprint = digest("folder", checksums(self.folder))
         self.dimensions = 0
         self._loaded: Any = None
 
     async def embed(self, texts: Sequence[str]) -> Vector:
-        """The texts' unit vectors, made in a thread beside the event loop."""
+        """Return unit vectors of the texts, (n, dimensions), computed in a thread."""
         if self._loaded is None:
             self._loaded = await asyncio.to_thread(self._load)
             self.dimensions = int(self._loaded.get_sentence_embedding_dimension())
@@ -169,7 +170,7 @@ class FolderEmbedder:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise BadSettings(
-                "an embedder of kind folder needs sentence-transformers; install memflow[local-embedder]"
+                "an embedder of kind folder needs sentence-transformers. Install memflow[local-embedder]."
             ) from error
         return SentenceTransformer(str(self.folder), local_files_only=True)
 

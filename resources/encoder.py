@@ -1,6 +1,6 @@
-"""The encoder of BERTScore from a local folder of weights, keeping memflow.metrics.bertscore.Encoder.
+"""The encoder of BERTScore from a local folder of weights: implements memflow.metrics.bertscore.Encoder.
 
-It is loaded at the first use, by transformers (the extra `bert`), and never downloaded.
+Transformers (the extra `bert`) loads it on first use; nothing is downloaded.
 """
 
 import asyncio
@@ -11,43 +11,49 @@ from typing import Any
 from memflow.errors import BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.metrics.bertscore import Vectors
-from resources.folders import sums
+from resources.checksums import checksums
 
-LAYERS = {
+BEST_LAYERS = {
     "roberta-base": 10,
     "roberta-large": 17,
     "bert-base-chinese": 8,
     "bert-base-uncased": 9,
     "deberta-xlarge-mnli": 40,
 }
-"""The layer of each model whose scores agree best with people's, from bert-score's table."""
+"""The layer of each model whose scores correlate best with human judgments, from the bert-score package."""
 BATCH = 16
-"""Texts of one pass through the model."""
+"""Texts per forward pass."""
 
 
 class FolderEncoder:
-    """A transformers encoder (BERT, RoBERTa, DeBERTa) in a local folder, cut off above one of its layers."""
+    """A transformers encoder (BERT, RoBERTa, DeBERTa) in a local folder, truncated after one of its layers."""
 
     def __init__(self, folder: str | Path, name: str = "", layer: int | None = None) -> None:
-        """`name` is the folder's where it is empty, `layer` that of LAYERS where it is None.
+        """Look up defaults: `name` is the folder's name, `layer` that of BEST_LAYERS.
 
         Raises MissingData where the folder is not there, BadSettings for a model that LAYERS does not have.
         """
         self.folder = Path(folder).expanduser()
         if not self.folder.is_dir():
-            raise MissingData(f"{self.folder} is not there; [encoder] names folders of transformers weights")
-        self.name = name or self.folder.name
-        if layer is None and self.name not in LAYERS:
-            raise BadSettings(
-                f"which layer of {self.name} is to be used? Set `layer`, or `name` to one of {', '.join(LAYERS)}"
+            raise MissingData(
+                f"there is no folder {self.folder}. Fix `folder` under [encoder] in memflow.toml."
             )
-        self.layer = LAYERS[self.name] if layer is None else layer
-        self.fingerprint = digest("encoder", self.layer, sums(self.folder))
+        self.name = name or self.folder.name
+        if layer is None and self.name not in BEST_LAYERS:
+            raise BadSettings(
+                f"the BERTScore layer of {self.name} is not known. Set `layer` under [encoder] in memflow.toml, or "
+                f"`name` to one of {', '.join(BEST_LAYERS)}."
+            )
+        self.layer = BEST_LAYERS[self.name] if layer is None else layer
+        self.fingerprint = digest("encoder", self.layer, checksums(self.folder))
         self._loaded: tuple[Any, Any, int] | None = None
 
     async def encode(self, texts: Sequence[str]) -> list[Vectors]:
-        """A unit vector for each token of each text, made in a thread beside the event loop. A text that is longer than
-        the model takes is cut at its end. Raises BadSettings without the extra, or for a layer that is not there."""
+        """Return the unit vectors of each text's tokens, (tokens, dimensions), computed in a thread.
+
+        Longer texts are truncated to the model's maximum. Raises BadSettings without the extra `bert`, or where the
+        model has no such layer.
+        """
         return await asyncio.to_thread(self._encode, list(texts))
 
     def _encode(self, texts: list[str]) -> list[Vectors]:
@@ -56,7 +62,7 @@ class FolderEncoder:
         import torch
 
         tokenizer, model, longest = self._loaded
-        # Byte-pair models of RoBERTa's kind know a word by the space before it.
+        # RoBERTa's tokenizer marks the start of a word by the space before it.
         before = " " if model.config.model_type == "roberta" else ""
         stripped = [before + text.strip() if text.strip() else "" for text in texts]
         vectors: dict[int, Vectors] = {}
@@ -83,16 +89,18 @@ class FolderEncoder:
             from transformers import AutoConfig, AutoModel, AutoTokenizer
         except ImportError as error:
             raise BadSettings(
-                "BERTScore needs torch and transformers; install memflow[bert], or take [encoder] out of memflow.toml"
+                "BERTScore needs torch and transformers. Install memflow[bert], or remove [encoder] from memflow.toml."
             ) from error
         config = AutoConfig.from_pretrained(self.folder, local_files_only=True)
         if not 1 <= self.layer <= config.num_hidden_layers:
-            raise BadSettings(f"{self.name} has {config.num_hidden_layers} layers, not {self.layer}")
+            raise BadSettings(
+                f"{self.name} has {config.num_hidden_layers} layers, not {self.layer}. Fix `layer` in [encoder]."
+            )
         tokenizer = AutoTokenizer.from_pretrained(self.folder, local_files_only=True)
         model = AutoModel.from_pretrained(
             self.folder, local_files_only=True, num_hidden_layers=self.layer
         ).eval()
         model.to("cuda" if torch.cuda.is_available() else "cpu")
-        # RoBERTa numbers positions from behind its padding token.
+        # RoBERTa numbers positions from the one after its padding token.
         first = config.pad_token_id + 1 if config.model_type == "roberta" else 0
         return tokenizer, model, min(tokenizer.model_max_length, config.max_position_embeddings - first)

@@ -1,8 +1,7 @@
-"""A cache of values computed from local files, such as checksums: each is valid while its file's state is the same.
+"""A persistent cache of values computed from local files, valid while a file's time, size and inode are the same.
 
-The state of a file is its modification time, size and inode. The cache itself is a text file to which any number of
-processes append lines: the path, the state and the value, with a checksum of the line. A damaged line is ignored.
-Nothing is lost with the cache: where it cannot be read or written, values are computed again.
+It is a text file to which any number of processes append lines with path, state, value and a checksum. Damaged lines
+are ignored.
 """
 
 import json
@@ -18,13 +17,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 RACY_NS = 2_000_000_000
-"""A file modified so shortly before it was read may change again within the same modification time: not cached."""
+"""A file modified less than this before is not cached: it may change again within the same modification time."""
 SPARE_LINES = 1000
 """Outdated lines that the file may have, beyond one for each valid line, before it is rewritten."""
 
 
 class FileState(NamedTuple):
-    """What changes when a file is written or replaced."""
+    """Modification time, size and inode of a file."""
 
     mtime_ns: int
     size: int
@@ -70,9 +69,8 @@ class FileCache:
         self._values[path] = (state, value)
         line = _line(self._key(path), state, value)
         with suppress(OSError):
-            self.path.parent.mkdir(exist_ok=True)  # and no folder above it, as a home that is not there yet
-            # One write of one line at the end: no other process can write into the middle of it. A line that a
-            # killed process left unfinished is ended by the first line break.
+            self.path.parent.mkdir(exist_ok=True)  # but not the parent, such as a missing home
+            # One write appends one line atomically. The first line break ends a line that a killed process left open.
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             try:
                 os.write(file, f"\n{line}\n".encode())
@@ -80,7 +78,7 @@ class FileCache:
                 os.close(file)
 
     def _key(self, path: str) -> str:
-        """The path as it is stored: JSON has no tabs and no line breaks."""
+        """Return the path as JSON, which has no tabs or line breaks."""
         return json.dumps(path.removeprefix(self.root))
 
     def _load(self) -> None:
@@ -113,7 +111,7 @@ class FileCache:
                 written.unlink()
 
     def _valid(self, found: dict[str, str]) -> Iterator[str]:
-        """The lines of files that are still there in the same state."""
+        """Yield the lines of files whose state has not changed."""
         for key, line in found.items():
             held = _parsed(line)
             with suppress(OSError, ValueError):
@@ -128,7 +126,7 @@ def _line(key: str, state: FileState, value: Any) -> str:
 
 
 def _parsed(line: str) -> tuple[FileState, Any] | None:
-    """The state and the value of a line; None where the line is damaged."""
+    """Return state and value of a line; None where the line is damaged."""
     checksum, _, content = line.partition("\t")
     if checksum != f"{zlib.crc32(content.encode()):08x}":
         return None

@@ -31,7 +31,16 @@ from memflow.checks.evaluation import (
     rows_under,
     violations,
 )
-from memflow.checks.rules import Between, Each, Expectation, OneOf, Rows, Severity, Together, Unique
+from memflow.checks.rules import (
+    AcceptedValues,
+    Between,
+    EachRow,
+    Expectation,
+    MinimumRows,
+    Severity,
+    Unique,
+    WholeTable,
+)
 from memflow.records import KEYS, columns
 
 SUITES = ("raw.records", "score.leaderboard")
@@ -168,7 +177,7 @@ def _declared(table: str) -> Iterator[Any]:
 
 
 def _is_native(rule: Expectation) -> bool:
-    return isinstance(rule.rule, Unique | OneOf | Between | Rows)
+    return isinstance(rule.rule, Unique | AcceptedValues | Between | MinimumRows)
 
 
 def _translated(expectation: Expectation) -> Any:
@@ -186,14 +195,14 @@ def _translated(expectation: Expectation) -> Any:
             return gxe.ExpectColumnValuesToBeUnique(column=column, **more)
         case Unique(several):
             return gxe.ExpectCompoundColumnsToBeUnique(column_list=list(several), **more)
-        case OneOf(column, values):
+        case AcceptedValues(column, values):
             return gxe.ExpectColumnValuesToBeInSet(column=column, value_set=list(values), **more)
         case Between(column, low, high):
             return gxe.ExpectColumnValuesToBeBetween(column=column, min_value=low, max_value=high, **more)
-        case Rows(at_least):
+        case MinimumRows(at_least):
             return gxe.ExpectTableRowCountToBeBetween(min_value=at_least, **more)
         case rule:
-            mostly = 1 - rule.but if isinstance(rule, Each | Together) else 1
+            mostly = 1 - rule.tolerance if isinstance(rule, EachRow | WholeTable) else 1
             return gxe.ExpectColumnValuesToBeInSet(
                 column=expectation.name, value_set=[True], mostly=mostly, **more
             )

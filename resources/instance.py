@@ -1,8 +1,7 @@
-"""Dagster's instance under the home folder: the one that the command line runs on and the UI shows.
+"""Dagster's instance in the home folder, shared by the CLI and the UI.
 
-A run of the command line is a process. When that is killed, nobody else would end its runs in the instance or give back
-its places in the pools, and the next run would wait for them for ever; so each process holds a lock for as long as it
-lives, its runs name it, and whoever opens the instance next ends what the dead have left.
+Runs of a killed process would stay in progress and keep their pool slots. So each process locks a file, tags its runs
+with the file's name, and the next process to open the instance fails the runs of dead processes.
 """
 
 import fcntl
@@ -25,7 +24,7 @@ from dagster._serdes import ConfigurableClassData
 from resources.process_locks import LOCKS, instance_folder, stale_locks
 
 PROCESS = "memflow/process"
-"""The tag by which a run names the process that it is."""
+"""The tag with the process of a run."""
 IN_PROGRESS = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 
 NO_COMPUTE_LOGS = {
@@ -34,9 +33,9 @@ NO_COMPUTE_LOGS = {
         "class": "NoOpComputeLogManager",
     }
 }
-"""The standard streams of the command line are the terminal's: capturing them takes four more processes per run."""
+"""The CLI does not capture standard streams, which would take four processes per run."""
 EVENT_BATCHES = {"DAGSTER_EVENT_BATCH_SIZE": "1000"}
-"""Dagster stores the planned events of a run in batches of this size; the event log needs one transaction for each."""
+"""The number of planned events that Dagster stores in one transaction."""
 FORMER_SETTINGS = {
     "0cccb2961f9937a1ddaf061a1bf5a891152cad3801f638714b94813cde7eeea2",
     "9c3cec9021211ef28019191d06e3246e505d8300fff11847898dd0ed9a8d5a08",
@@ -44,16 +43,14 @@ FORMER_SETTINGS = {
     "3158abab414cb32b76be717959285b081b9858ca62f1404d1d3326b9ae79c2b4",
     "6abd3ce2d2cbb3132cd62b092f6ed867a527b22f4974406d3676e5032affaa35",
 }
-"""SHA-256 of every former version of instance.yaml. A dagster.yaml equal to one of them was never edited.
-
-Whoever edits instance.yaml adds the hash of the version before."""
+"""SHA-256 of each former instance.yaml: a dagster.yaml with one of them was never edited. Add to it on each edit."""
 CHOICES = {"storage", "run_storage", "event_log_storage", "schedule_storage", "instance_class"}
-"""The entries of dagster.yaml with which a user chose a storage."""
+"""The entries of dagster.yaml that configure a storage."""
 
 
 @dataclass(frozen=True)
-class Opened:
-    """The instance, and the tags that this process's runs bear."""
+class OpenInstance:
+    """The instance and the tags of this process's runs."""
 
     instance: dg.DagsterInstance
     tags: dict[str, str]
@@ -113,8 +110,8 @@ def _missing_event_log(found: bytes, example: str) -> str:
 
 
 @contextmanager
-def open_instance(home: Path) -> Iterator[Opened]:
-    """The instance of `home`, after the runs of processes that were killed have been ended."""
+def open_instance(home: Path) -> Iterator[OpenInstance]:
+    """Open the instance of `home` and fail the runs of killed processes."""
     for name, value in EVENT_BATCHES.items():
         os.environ.setdefault(name, value)
     folder = dagster_home(home)
@@ -124,12 +121,12 @@ def open_instance(home: Path) -> Iterator[Opened]:
     made = locks / f".{name}"
     with made.open("w") as held, _instance(folder) as instance:
         fcntl.flock(held, fcntl.LOCK_EX)
-        made.rename(locks / name)  # nobody may find it before it is held
+        made.rename(locks / name)  # visible only after it is locked
         try:
             for dead in stale_locks(locks):
-                _end(instance, dead.name)
+                _fail_runs_of(instance, dead.name)
                 dead.unlink(missing_ok=True)
-            yield Opened(instance, {PROCESS: name})
+            yield OpenInstance(instance, {PROCESS: name})
         finally:
             (locks / name).unlink(missing_ok=True)
 
@@ -149,7 +146,7 @@ class RunThreadsInstance(dg.DagsterInstance):
 
 @contextmanager
 def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
-    """Dagster's instance, its databases made by one process at a time: two at once leave them in no known version."""
+    """Open Dagster's instance; a lock prevents two processes from creating its databases at once."""
     with (folder / ".making").open("w") as making:
         fcntl.flock(making, fcntl.LOCK_EX)
         ref = InstanceRef.from_dir(str(folder), overrides=_compute_logs(folder))
@@ -166,12 +163,12 @@ def _compute_logs(folder: Path) -> dict[str, Any]:
     return {} if "compute_logs" in settings else NO_COMPUTE_LOGS
 
 
-def _end(instance: dg.DagsterInstance, process: str) -> None:
-    """Fail the runs of a dead process that are still in progress, and give back their places in the pools."""
+def _fail_runs_of(instance: dg.DagsterInstance, process: str) -> None:
+    """Fail the runs in progress of a dead process and free their pool slots."""
     left = dg.RunsFilter(tags={PROCESS: process}, statuses=IN_PROGRESS)
     for run in instance.get_runs(left):
         instance.report_run_failed(
-            run, "Its process was killed. What it had been answered is in the ledger: run it again."
+            run, "Its process was killed. Rerun: answered requests come from the ledger."
         )
     for run in instance.get_runs(dg.RunsFilter(tags={PROCESS: process})):
         instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)

@@ -1,8 +1,6 @@
-"""The index of entries: LanceDB tables to search a memory afterwards, at any moment of its life.
+"""The index of entries: LanceDB tables to search memories after a run, as of any sequence number.
 
-A live episode searches in process; this is for people and tools that look at what a memory held. One table
-for each domain and assistant, written in one go, as LanceDB suffers from many small writers. The lake stays
-the truth.
+One table per domain and assistant, rebuilt from the lake in one write. Memories search in process during a run.
 """
 
 from collections.abc import Sequence
@@ -15,10 +13,10 @@ import pyarrow as pa
 from memflow.errors import BadInput, MissingData
 from memflow.records import Entry
 
-UNRETIRED = 2**62
-"""`until` of an entry that still lives: a filter on a number, where null would need a second condition."""
-FUSION = 60
-"""The constant of reciprocal rank fusion, which joins the two orders of a hybrid search."""
+NOT_RETIRED = 2**62
+"""`until` of an entry that is not retired, so that one comparison filters by time."""
+FUSION_CONSTANT = 60
+"""The constant k of reciprocal rank fusion, for hybrid search."""
 
 
 class LanceIndex:
@@ -28,9 +26,9 @@ class LanceIndex:
         self.root = str(root)
 
     def rebuild(self, domain: str, assistant: str, entries: Sequence[Entry]) -> int:
-        """Replace the entries of a domain and assistant, which may be none. Returns how many there are.
+        """Replace the entries of a domain and assistant; return their number.
 
-        Raises BadInput where vectors are not all of one length.
+        Raises BadInput where vectors differ in length.
         """
         import lancedb
         from lancedb.index import FTS
@@ -38,16 +36,17 @@ class LanceIndex:
         lengths = sorted({len(entry.vector) for entry in entries if entry.vector is not None})
         if len(lengths) > 1:
             raise BadInput(
-                f"entries of {assistant} in {domain} have vectors of {lengths} numbers, not of one length"
+                f"entries of {assistant} in {domain} have vectors of different lengths ({lengths}). "
+                "Rerun them with one embedder."
             )
         database = lancedb.connect(self.root)
         name = _name(domain, assistant)
         mode = "create" if _opened(database, name) is None else "overwrite"
         held = _arrow(entries, lengths[0] if lengths else 1)
-        # LanceDB takes a null vector for a bad one, and would refuse it.
+        # LanceDB rejects null vectors by default.
         table = database.create_table(name, held, mode=mode, on_bad_vectors="null")
         if entries:
-            # ICU knows where words end, in Chinese too, which has no spaces; nothing is stemmed or left out.
+            # ICU segments Chinese too; no stemming and no stop words.
             table.create_index("text", config=FTS(base_tokenizer="icu", stem=False, remove_stop_words=False))
         return len(entries)
 
@@ -62,10 +61,10 @@ class LanceIndex:
         episode: str | None = None,
         k: int = 5,
     ) -> list[dict[str, Any]]:
-        """The best `k` entries as rows with a `score`, the higher the better; text and vector make it hybrid.
+        """Return the best `k` entries with a `score`, higher is better; text and vector together make it hybrid.
 
-        `sequence` sees the memory as it was then (since <= sequence < until); without it, every entry it ever held.
-        An entry without a vector is found by text alone. Raises MissingData where nothing was indexed.
+        `sequence` restricts to entries with since <= sequence < until. Entries without a vector are found by text only.
+        Raises MissingData where nothing is indexed.
         """
         if text is None and vector is None:
             raise BadInput("a search needs a text, a vector or both")
@@ -84,14 +83,14 @@ class LanceIndex:
         table = _opened(lancedb.connect(self.root), _name(domain, assistant))
         if table is None:
             raise MissingData(
-                f"no entries of {assistant} in {domain} are indexed at {self.root}: "
-                "materialize the asset memory/indexes for that partition first"
+                f"no entries of {assistant} in {domain} are indexed at {self.root}. "
+                "Materialize the asset memory/indexes for this partition first."
             )
         return table
 
 
 def _opened(database: Any, name: str) -> Any:
-    """The table of that name; None where there is none."""
+    """Return the table of that name, or None."""
     try:
         return database.open_table(name)
     except ValueError as wrong:
@@ -101,7 +100,7 @@ def _opened(database: Any, name: str) -> Any:
 
 
 def _name(domain: str, assistant: str) -> str:
-    """A table's name in the letters that LanceDB allows; no domain or assistant has a full stop in it."""
+    """Return a table name in the characters that LanceDB allows; domains and assistants contain no period."""
     return quote(f"{domain}.{assistant}".replace("@", "."), safe="").replace("%", "-")
 
 
@@ -114,7 +113,7 @@ def _arrow(entries: Sequence[Entry], length: int) -> Any:
             "text": pa.array([entry.text for entry in entries], pa.string()),
             "sources": pa.array([entry.sources for entry in entries], pa.list_(pa.string())),
             "since": pa.array([entry.since for entry in entries], pa.int64()),
-            "until": pa.array([UNRETIRED if e.until is None else e.until for e in entries], pa.int64()),
+            "until": pa.array([NOT_RETIRED if e.until is None else e.until for e in entries], pa.int64()),
             "role": pa.array([entry.role for entry in entries], pa.string()),
             "meta": pa.array([entry.meta for entry in entries], pa.string()),
             "vector": pa.array([entry.vector for entry in entries], pa.list_(pa.float32(), length)),
@@ -146,7 +145,7 @@ def _by_vector(table: Any, vector: Sequence[float], where: str | None, k: int) -
     if not table.count_rows("vector IS NOT NULL"):
         return []
     if len(vector) != length:
-        raise BadInput(f"the vector has {len(vector)} numbers where the entries' have {length}")
+        raise BadInput(f"the query vector has {len(vector)} numbers, but the entries have {length}")
     query = table.search(list(vector), vector_column_name="vector").distance_type("cosine")
     found = query.where(wanted, prefilter=True).select([*FIELDS, "_distance"]).limit(k).to_list()
     return [_row(each, 1 - each["_distance"]) for each in found]
@@ -154,18 +153,18 @@ def _by_vector(table: Any, vector: Sequence[float], where: str | None, k: int) -
 
 def _row(found: dict[str, Any], score: float) -> dict[str, Any]:
     row = {name: found[name] for name in FIELDS}
-    row["until"] = None if row["until"] == UNRETIRED else row["until"]
+    row["until"] = None if row["until"] == NOT_RETIRED else row["until"]
     return {**row, "score": score}
 
 
 def _fused(orders: Sequence[Sequence[dict[str, Any]]], k: int) -> list[dict[str, Any]]:
-    """Reciprocal rank fusion: what stands high in either order stands high."""
+    """Merge rankings by reciprocal rank fusion."""
     scores: dict[tuple[str, str], float] = {}
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for order in orders:
         for rank, row in enumerate(order, start=1):
             key = (row["episode_id"], row["entry_id"])
-            scores[key] = scores.get(key, 0.0) + 1 / (FUSION + rank)
+            scores[key] = scores.get(key, 0.0) + 1 / (FUSION_CONSTANT + rank)
             rows[key] = row
     best = sorted(scores, key=lambda key: (-scores[key], key))[:k]
     return [{**rows[key], "score": scores[key]} for key in best]

@@ -1,7 +1,4 @@
-"""The ledger's tables, and the database they are in: how it is opened, and how rows are inserted fast.
-
-What is written there, and when, is ledger.py.
-"""
+"""The ledger's tables: their definition, opening the database, compiled insert statements."""
 
 import sqlite3
 import time
@@ -17,10 +14,10 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from memflow.errors import BadSettings
 
-BUSY = 60.0
-"""Seconds to wait for another process's transaction."""
+BUSY_TIMEOUT_S = 60.0
+"""Seconds to wait for the transaction of another process."""
 _SCHEMA_LOCK = 0x6D656D666C6F77
-"""Key of the PostgreSQL advisory lock under which the tables are made ("memflow")."""
+"""Key of the PostgreSQL advisory lock under which the tables are created ("memflow")."""
 
 tables = sa.MetaData()
 
@@ -43,20 +40,20 @@ completions = sa.Table(
     sa.Column("asked_at", sa.Float, nullable=False, comment="Seconds since 1970, UTC."),
 )
 
-BOOKED = ("run", "stage", "role", "domain", "assistant", "model")
+CONTEXT_COLUMNS = ("run", "stage", "role", "domain", "assistant", "model")
 
 
-def _booked() -> list[sa.Column[Any]]:
-    return [sa.Column(name, sa.Text, nullable=False) for name in (*BOOKED, "prompt")]
+def _context_columns() -> list[sa.Column[Any]]:
+    return [sa.Column(name, sa.Text, nullable=False) for name in (*CONTEXT_COLUMNS, "prompt")]
 
 
 uses = sa.Table(
     "uses",
     tables,
     sa.Column("use", sa.Integer, primary_key=True),
-    *_booked(),
+    *_context_columns(),
     sa.Column("digest", sa.String(32), nullable=False),
-    sa.Column("kept", sa.Boolean, nullable=False, comment="The answer was in the ledger; nobody was asked."),
+    sa.Column("kept", sa.Boolean, nullable=False, comment="A cache hit: no request was sent."),
     sa.Column("at", sa.Float, nullable=False),
     sa.Index("uses_by_run", "run"),
 )
@@ -65,7 +62,7 @@ failures = sa.Table(
     "failures",
     tables,
     sa.Column("failure", sa.Integer, primary_key=True),
-    *_booked(),
+    *_context_columns(),
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("at", sa.Float, nullable=False),
     sa.Index("failures_by_run", "run"),
@@ -84,20 +81,20 @@ embedding_times = sa.Table(
     sa.Column("digest", sa.String(32), primary_key=True),
     sa.Column("seconds", sa.Float, nullable=False, comment="Its share of its request's latency."),
 )
-"""A table of its own: ledgers of an older memflow have vectors without it."""
+"""A separate table, because ledgers of older versions have vectors without times."""
 
 
 def open_engine(url: str) -> Engine:
-    """An engine whose database has the tables, whoever else may be making them at this moment."""
+    """Open a database and create missing tables; safe when several processes do so at once."""
     try:
         parsed = make_url(url)
         if parsed.get_backend_name() == "sqlite":
             if not parsed.database or parsed.database == ":memory:":
                 raise BadSettings(
-                    "a ledger in memory is memflow.chat.ledger.MemoryLedger; give the SQLite URL a path"
+                    "the SQLite URL of a ledger needs a path. A ledger in memory is memflow.chat.ledger.MemoryLedger."
                 )
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-            engine = sa.create_engine(parsed, connect_args={"timeout": BUSY})
+            engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_S})
             sa.event.listen(engine, "connect", _prepare_sqlite)
         else:
             engine = sa.create_engine(parsed, pool_pre_ping=True)
@@ -110,37 +107,35 @@ def open_engine(url: str) -> Engine:
                     connection.execute(CreateIndex(index, if_not_exists=True))
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, DBAPIError, OSError) as error:
         raise BadSettings(
-            f"the ledger {shown(url)} cannot be opened: {error}; mend `ledger` in memflow.toml"
+            f"the ledger {without_password(url)} cannot be opened: {error}. Fix `ledger` in memflow.toml."
         ) from error
     return engine
 
 
 def insert_into(engine: Engine, table: sa.Table) -> tuple[str, Sequence[str] | None]:
-    """The driver's own statement that inserts a row, and the order of its values; None where it takes them by
-    name.
+    """Return a compiled insert statement that ignores conflicts, and the order of its values; None: by name.
 
-    Compiled once: SQLAlchemy compiles an insert that minds conflicts anew each time, which takes longer than
-    it.
+    SQLAlchemy does not cache such statements, and compiling takes longer than inserting.
     """
     kind = postgresql if engine.dialect.name == "postgresql" else sqlite
     values: dict[str, Any] = {
-        column.name: sa.bindparam(column.name) for column in table.columns if not _counted(column)
+        column.name: sa.bindparam(column.name) for column in table.columns if not _is_generated(column)
     }
     compiled = kind.insert(table).values(values).on_conflict_do_nothing().compile(dialect=engine.dialect)
     return str(compiled), compiled.positiontup
 
 
-def _counted(column: sa.Column[Any]) -> bool:
-    """Whether the database counts it up by itself."""
+def _is_generated(column: sa.Column[Any]) -> bool:
+    """Return whether the database generates the value of a column."""
     return column.primary_key and isinstance(column.type, sa.Integer)
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
-    """Readers beside a writer, and commits that outlive this process (a power cut may cost the last)."""
-    over = time.monotonic() + BUSY
+    """Set WAL mode with synchronous=NORMAL: commits survive a killed process; a power failure may lose the last."""
+    over = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:
-            # Another process that does the same to a new file is not waited for by SQLite itself.
+            # SQLite does not wait where another process sets the mode of a new file.
             connection.execute("PRAGMA journal_mode = WAL")
             break
         except sqlite3.OperationalError:
@@ -154,9 +149,9 @@ def is_locked(error: DBAPIError) -> bool:
     return any(word in str(error.orig) for word in ("locked", "busy"))
 
 
-def shown(url: str) -> str:
-    """The URL without its password."""
+def without_password(url: str) -> str:
+    """Return the URL with its password hidden."""
     try:
         return make_url(url).render_as_string(hide_password=True)
     except ArgumentError:
-        return "(its URL is not one)"
+        return "(an invalid URL)"

@@ -1,6 +1,6 @@
-"""The library: where the files of a data set are, and whether they are the published ones.
+"""The library: locates the files of data sets and verifies their checksums. Nothing is downloaded here.
 
-What data sets there are is memflow/benchmarks/datasets.py; reading them is the benchmark's. Nothing is downloaded here.
+Data sets are declared in memflow/benchmarks/datasets.py; benchmarks read them.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ State = Literal["found", "part", "missing", "wrong checksum"]
 
 
 @dataclass(frozen=True)
-class Holding:
-    """What the library has of a data set. All are file names: `missing` is needed, and `lacking` is not."""
+class DatasetStatus:
+    """Which files of a data set exist: `missing` ones are required, `lacking` ones are optional."""
 
     dataset: Dataset
     state: State
@@ -32,13 +32,13 @@ class Holding:
     wrong: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
     checked: bool = False
-    """True where every file was compared with a published sum; False where none is known."""
+    """Whether every file was compared with a published checksum."""
 
 
 class Library:
-    """Data sets below `folder`, and those that ship with memflow. `folder` is None where none is named.
+    """Data sets below `folder` (None: no folder is set), and those in the package.
 
-    `cache` is a file that keeps the checksums; without one, every process computes them.
+    `cache` is a file of checksums; without one, every process computes them.
     """
 
     def __init__(
@@ -53,10 +53,9 @@ class Library:
         self._cache = None if cache is None else FileCache(cache)
 
     def dataset(self, dataset: Dataset | str) -> Dataset:
-        """The data set of that name as it is here: its `files` are those that are needed or there, by their own names
-        (a pattern's, and those that serve for others), and `optional` those that it has to do without.
+        """Return a data set with `files` resolved: patterns and alternatives are replaced by the files found.
 
-        Raises BadInput naming those there are.
+        `optional` keeps the optional files that are missing. Raises BadInput for an unknown name.
         """
         held = named(dataset, self.known) if isinstance(dataset, str) else dataset
         if held.ships:
@@ -70,17 +69,17 @@ class Library:
         )
 
     def paths(self, dataset: Dataset | str) -> dict[str, Path]:
-        """The files of a data set, by their names in it.
+        """Return the paths of a data set's files by name.
 
-        Raises MissingData saying what is missing, where it was looked for and how to get it; BadInput for a
-        file whose checksum is not the published one.
+        Raises MissingData with the missing files, the folder searched and how to get them; BadInput for a file whose
+        checksum is not the published one.
         """
         dataset = self.dataset(dataset)
-        holding = self.holding(dataset)
+        holding = self.status_of(dataset)
         if holding.missing:
             raise MissingData(
-                f"{', '.join(holding.missing)} of the data set {dataset.name} is not there; "
-                f"looked in {self._where(dataset)}. {dataset.how}"
+                f"{', '.join(holding.missing)} of the data set {dataset.name} is missing; "
+                f"searched {self._where(dataset)}. {dataset.how}"
             )
         if holding.wrong:
             name = holding.wrong[0]
@@ -92,19 +91,18 @@ class Library:
         return self._there(dataset)
 
     def sums(self, dataset: Dataset | str) -> dict[str, str]:
-        """The SHA-256 of every file of a data set that is there, by its name in it."""
+        """Return the SHA-256 of each existing file of a data set by name."""
         return {name: self._sum(path) for name, path in self._there(self.dataset(dataset)).items()}
 
     def found(self, dataset: Dataset | str) -> bool:
-        """Whether every file of a data set is there; what is in them is not looked at."""
+        """Return whether every required file exists; contents are not checked."""
         dataset = self.dataset(dataset)
         return len(self._there(dataset)) == len(dataset.files)
 
-    def of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
-        """The data sets of a domain that can be read here, and those that cannot be read whole: not there, there in
-        part (which its `how` says), or without a reader yet.
+    def datasets_of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
+        """Return the data sets of a domain that can be read, and those that are missing, incomplete or without reader.
 
-        Raises MissingData where none can be read, saying how to get them.
+        Raises MissingData where none can be read, with how to get them.
         """
         wanted = [self.dataset(name) for name in domain.datasets]
         found = [each for each in wanted if each.readable and self.found(each)]
@@ -112,7 +110,7 @@ class Library:
         if not found:
             ways = " ".join(each.how for each in lacking)
             raise MissingData(
-                f"{domain.name}: none of its data sets is there. {ways} Then set MEMFLOW_DATA to that folder."
+                f"{domain.name}: none of its data sets exists here. {ways} Then set MEMFLOW_DATA to that folder."
             )
         partly = [
             replace(each, how=f"{each.how} Until then it is read without {', '.join(each.optional)}.")
@@ -121,8 +119,8 @@ class Library:
         ]
         return found, lacking + partly
 
-    def holding(self, dataset: Dataset | str) -> Holding:
-        """What the library has of one data set."""
+    def status_of(self, dataset: Dataset | str) -> DatasetStatus:
+        """Return which files of a data set exist."""
         dataset = self.dataset(dataset)
         there = self._there(dataset)
         missing = tuple(name for name in dataset.files if name not in there)
@@ -137,29 +135,29 @@ class Library:
         elif missing:
             state = "part" if there else "missing"
         checked = not missing and all(name in dataset.sums for name in dataset.files)
-        return Holding(dataset, state, missing, wrong, dataset.optional, checked)
+        return DatasetStatus(dataset, state, missing, wrong, dataset.optional, checked)
 
-    def status(self) -> list[Holding]:
-        """What the library has of every known data set, for `memflow data`."""
-        return [self.holding(dataset) for dataset in self.known.values()]
+    def status(self) -> list[DatasetStatus]:
+        """Return the status of every known data set."""
+        return [self.status_of(dataset) for dataset in self.known.values()]
 
     def _there(self, dataset: Dataset) -> dict[str, Path]:
-        """The files of a data set that are there, by their names in it."""
+        """Return the existing files of a data set by name."""
         root = Path(str(files(dataset.package))) if dataset.ships else self.folder
-        places = {name: Path(name).expanduser() for name in dataset.files}
+        candidates = {name: Path(name).expanduser() for name in dataset.files}
         if root is not None:
-            places = {name: root / path for name, path in places.items()}
-        return {name: path for name, path in places.items() if path.is_absolute() and path.is_file()}
+            candidates = {name: root / path for name, path in candidates.items()}
+        return {name: path for name, path in candidates.items() if path.is_absolute() and path.is_file()}
 
     def _serving(self, dataset: Dataset, name: str) -> list[str]:
-        """The files that serve for one that a data set names; none where none is there."""
+        """Return the files for a name of a data set, or for the first alternative that exists."""
         for candidate in (name, *dataset.instead.get(name, ())):
             if found := self._matching(candidate):
                 return found
         return []
 
     def _matching(self, name: str) -> list[str]:
-        """The files that a name or a pattern leads to, in order of their names."""
+        """Return the files that match a name or a pattern, sorted."""
         path = Path(name).expanduser()
         root = Path(path.anchor) if path.is_absolute() else self.folder
         if root is None:
@@ -172,15 +170,15 @@ class Library:
 
     def _where(self, dataset: Dataset) -> str:
         if dataset.ships:
-            return "the package memflow, which is not whole: install it again"
+            return "the package memflow, which is incomplete: install it again"
         if all(Path(name).expanduser().is_absolute() for name in dataset.files):
-            return "that place"
+            return "that path"
         if self.folder is None:
-            return "no folder, as none is named: set MEMFLOW_DATA, or data in memflow.toml"
-        return str(self.folder) if self.folder.is_dir() else f"{self.folder}, which is no folder itself"
+            return "nowhere, because no folder is set: set MEMFLOW_DATA, or `data` in memflow.toml"
+        return str(self.folder) if self.folder.is_dir() else f"{self.folder}, which is not a folder"
 
     def _sum(self, path: Path) -> str:
-        """The file's SHA-256, computed again only when the file has changed."""
+        """Return the file's SHA-256, cached while the file is unchanged."""
         state = FileState.of(path.stat())
         key = (str(path), state)
         if key not in self._sums:

@@ -1,7 +1,4 @@
-"""What bounds requests: how many may be in flight at an endpoint, and how much a run may spend.
-
-How a request is sent and tried again is endpoint.py.
-"""
+"""Limits on requests: concurrency per endpoint, and the budget of a run."""
 
 import asyncio
 import threading
@@ -16,11 +13,10 @@ from memflow.errors import BudgetSpent
 
 
 class AdaptiveLimiter:
-    """A semaphore whose limit follows the server: halved when it is overrun, one more after each round that
-    went well.
+    """A semaphore with an adaptive limit: halved when the server is overloaded, plus one after a round of successes.
 
-    The limit starts at `most` and never leaves 1..most. It is halved at most once in `window` seconds, since
-    all that was in flight at once complains of the same overrun.
+    The limit starts at `most` and stays in 1..most. It is halved at most once in `window` seconds, because all
+    concurrent requests report the same overload.
     """
 
     def __init__(
@@ -39,7 +35,7 @@ class AdaptiveLimiter:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
             try:
-                await turn  # whoever wakes us has counted us in
+                await turn  # whoever sets it has incremented in_flight
             except asyncio.CancelledError:
                 if turn.done() and not turn.cancelled():
                     self._leave()
@@ -51,15 +47,15 @@ class AdaptiveLimiter:
     async def __aexit__(self, *_: object) -> None:
         self._leave()
 
-    def overrun(self) -> None:
-        """The server was asked too much: halve the limit."""
+    def on_overload(self) -> None:
+        """Halve the limit: the server reported too many requests."""
         now = self._clock()
         if now - self._halved_at >= self._window:
             self._halved_at = now
             self.limit = max(1.0, self.limit / 2)
 
-    def went_well(self) -> None:
-        """A request was answered: after as many as the limit, it is one more."""
+    def on_success(self) -> None:
+        """Raise the limit by 1 / limit: by one after a full round of successes."""
         self.limit = min(float(self.most), self.limit + 1 / self.limit)
 
     def _leave(self) -> None:
@@ -75,7 +71,7 @@ _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, AdaptiveLimiter]
 
 
 def limiter_of(url: str, most: int) -> AdaptiveLimiter:
-    """The one limiter of an endpoint in the running event loop; of several `most`, the smallest holds."""
+    """Return the limiter that users of an address share in the running event loop; the smallest `most` applies."""
     limiters = _shared.setdefault(asyncio.get_running_loop(), {})
     limiter = limiters.setdefault(url, AdaptiveLimiter(most))
     if most < limiter.most:
@@ -86,73 +82,75 @@ def limiter_of(url: str, most: int) -> AdaptiveLimiter:
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of a million tokens, in the currency of the reader's choice."""
+    """Prices per million tokens, in any currency."""
 
     prompt: float = 0.0
     completion: float = 0.0
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """What so many tokens cost."""
+        """Return the cost of these numbers of tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
 
 
 @dataclass(frozen=True)
-class Spent:
+class Spending:
     """Calls, tokens (of prompts and answers) and cost."""
 
     calls: float = 0
     tokens: float = 0
     cost: float = 0
 
-    def __add__(self, other: "Spent") -> "Spent":
-        return Spent(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
 
-    def __sub__(self, other: "Spent") -> "Spent":
-        return Spent(self.calls - other.calls, self.tokens - other.tokens, self.cost - other.cost)
+    def __sub__(self, other: "Spending") -> "Spending":
+        return Spending(self.calls - other.calls, self.tokens - other.tokens, self.cost - other.cost)
 
 
 @dataclass
 class Budget:
     """The hard limit of a run; None is no limit. Safe to share between threads and event loops.
 
-    A request is let through only if the limit holds even when its answer is as long as it may be. Where only
-    the requests in flight stand in the way, it waits for what they really take.
+    A request is admitted only if its maximum spending fits. Where running requests reserve too much of the budget, it
+    waits until their actual spending is known.
     """
 
     calls: int | None = None
     tokens: int | None = None
     cost: float | None = None
-    spent: Spent = field(default_factory=Spent)
-    _reserved: Spent = field(default_factory=Spent, repr=False)
+    spent: Spending = field(default_factory=Spending)
+    _reserved: Spending = field(default_factory=Spending, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @asynccontextmanager
-    async def admit(self, most: Spent) -> AsyncIterator[list[Spent]]:
-        """Let a request through that takes `most` at most. What it took is to be put into the list that is
-        given; without that it counts as one call. Raises BudgetSpent, and then nothing is to be sent."""
-        while not self._reserve(most):  # noqa: ASYNC110 (those in flight may belong to other event loops)
+    async def admit(self, most: Spending) -> AsyncIterator[list[Spending]]:
+        """Admit a request that spends at most `most`; append its actual spending to the list that is yielded.
+
+        Without an appended value it counts as one call. Raises BudgetSpent where the budget does not suffice.
+        """
+        while not self._reserve(most):  # noqa: ASYNC110 (running requests may be in other event loops)
             await asyncio.sleep(0.01)
-        took: list[Spent] = []
+        took: list[Spending] = []
         try:
             yield took
         finally:
             with self._lock:
                 self._reserved -= most
-                self.spent += took[0] if took else Spent(calls=most.calls)
+                self.spent += took[0] if took else Spending(calls=most.calls)
 
-    def _reserve(self, most: Spent) -> bool:
+    def _reserve(self, most: Spending) -> bool:
         with self._lock:
             broken = self._broken(self.spent + most)
             if broken:
                 raise BudgetSpent(
-                    f"the budget of {broken} is spent; nothing more is asked. Raise it, and run again"
+                    f"the budget of {broken} is spent, so no more requests are sent. Raise it, then rerun."
                 )
             fits = not self._broken(self.spent + self._reserved + most)
             if fits:
                 self._reserved += most
             return fits
 
-    def _broken(self, then: Spent) -> str:
+    def _broken(self, then: Spending) -> str:
         if self.calls is not None and then.calls > self.calls:
             return f"{self.calls} calls"
         if self.tokens is not None and then.tokens > self.tokens:

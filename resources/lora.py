@@ -1,12 +1,10 @@
-"""Trains one LoRA adapter. It is run as a program by the Python of the training environment, never imported.
+"""Train one LoRA adapter: a program for the Python of the training environment, never imported.
 
     python -I lora.py FOLDER
 
-FOLDER holds `job.json` and `examples.jsonl`, both by trainer.py, which also reads what is said here: a JSON object a
-line on standard output, of one `event`: step, done, or failed with its reason. All else goes to standard error. The
-adapter is left in FOLDER/adapter, as safetensors. Nothing is fetched: the base model is a folder or lies in the local
-cache. Nothing is unpickled, and no code that comes with a model is run. It needs trl, peft, transformers, torch and
-datasets, and nothing of memflow.
+FOLDER contains `job.json` and `examples.jsonl` from trainer.py. Events (step, done, failed) are JSON lines on standard
+output; the adapter is written to FOLDER/adapter. Nothing is downloaded or unpickled, no model code runs, and nothing of
+memflow is imported.
 """
 
 import hashlib
@@ -30,37 +28,43 @@ OFFLINE = {
 PACKAGES = ("trl", "peft", "transformers", "torch", "datasets", "accelerate", "tokenizers")
 
 
-class Unfit(Exception):
-    """What was asked for cannot be trained; the message says why."""
+class TrainingError(Exception):
+    """The job cannot be trained; the message says why."""
 
 
-class Voice:
-    """Says events on what was standard output; whatever libraries print there goes to standard error."""
+class EventStream:
+    """Writes events to the original standard output; what libraries print goes to standard error."""
 
     def __init__(self) -> None:
         self._out: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
 
-    def say(self, event: str, **facts: Any) -> None:
+    def emit(self, event: str, **facts: Any) -> None:
         print(json.dumps({"event": event, **facts}, ensure_ascii=False), file=self._out, flush=True)
 
 
-def train(folder: Path, voice: Voice) -> dict[str, Any]:
-    """Train as FOLDER/job.json says; what came of it, for the manifest."""
+def train(folder: Path, events: EventStream) -> dict[str, Any]:
+    """Train the job in FOLDER/job.json; return the result for the manifest."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, set_seed
 
     job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
     wanted = job["parameters"]
     lines = (folder / "examples.jsonl").read_text(encoding="utf-8").split("\n")
-    base = located(job["base"], job["base_revision"])
+    base = find_base_model(job["base"], job["base_revision"])
     set_seed(wanted["seed"])
     tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
     if not tokenizer.chat_template:
-        raise Unfit(f"the model {job['base']} has no chat template, so it cannot be asked in a chat")
-    examples, measured = fitting([json.loads(line) for line in lines if line], tokenizer, wanted["length"])
+        raise TrainingError(
+            f"the model {job['base']} has no chat template. Choose an instruction-tuned model."
+        )
+    examples, measured = select_examples(
+        [json.loads(line) for line in lines if line], tokenizer, wanted["length"]
+    )
     if not examples:
-        raise Unfit(f"no request is shorter than {wanted['length']} tokens: nothing of an answer is left")
+        raise TrainingError(
+            f"every request has {wanted['length']} tokens or more, so no answer token is left. Raise `length`."
+        )
     on_gpu = torch.cuda.is_available()
     model = AutoModelForCausalLM.from_pretrained(
         base,
@@ -68,35 +72,35 @@ def train(folder: Path, voice: Voice) -> dict[str, Any]:
         use_safetensors=True,
         trust_remote_code=False,
     )
-    trainer, losses = prepared(folder, model, tokenizer, examples, wanted, on_gpu, voice)
+    trainer, losses = build_trainer(folder, model, tokenizer, examples, wanted, on_gpu, events)
     started = time.monotonic()
     trainer.train()
     seconds = time.monotonic() - started
     trainer.model.save_pretrained(folder / "adapter", safe_serialization=True)
     return {
         **measured,
-        **told(trainer),
+        **training_facts(trainer),
         "examples": len(examples),
         "first_loss": losses[0],
         "last_loss": losses[-1],
         "seconds": round(seconds, 3),
         "device": torch.cuda.get_device_name() if on_gpu else "cpu",
         "precision": "bfloat16" if on_gpu else "float32",
-        "base_files": sums(base),
+        "base_files": base_checksums(base),
         "versions": {name: metadata.version(name) for name in PACKAGES} | {"python": sys.version.split()[0]},
     }
 
 
-def prepared(
+def build_trainer(
     folder: Path,
     model: Any,
     tokenizer: Any,
     examples: list[dict[str, Any]],
     wanted: dict[str, Any],
     on_gpu: bool,
-    voice: Voice,
+    events: EventStream,
 ) -> tuple[Any, list[float]]:
-    """TRL's trainer, and the list that its losses will be in. What is not set here is TRL's default."""
+    """Build TRL's trainer and the list that collects its losses. Other arguments have TRL's defaults."""
     from datasets import Dataset
     from peft import LoraConfig
     from transformers import TrainerCallback
@@ -105,18 +109,18 @@ def prepared(
     losses: list[float] = []
 
     class Watch(TrainerCallback):
-        """Says each loss, and stops at one that is no number."""
+        """Emits each loss; stops the training at a loss that is not finite."""
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             loss = (logs or {}).get("loss")
             if loss is None:
                 return
             if not math.isfinite(loss):
-                raise Unfit(
-                    f"the loss was {loss} at step {state.global_step}: a lower learning rate may help"
+                raise TrainingError(
+                    f"the loss was {loss} at step {state.global_step}: lower the learning rate"
                 )
             losses.append(loss)
-            voice.say("step", step=state.global_step, of=state.max_steps, loss=loss)
+            events.emit("step", step=state.global_step, of=state.max_steps, loss=loss)
 
     targets = wanted["targets"]
     conversations = [{name: each[name] for name in ("prompt", "completion")} for each in examples]
@@ -152,29 +156,29 @@ def prepared(
         callbacks=[Watch()],
     )
     if len(trainer.train_dataset) != len(examples):
-        raise Unfit(f"of {len(examples)} examples the trainer took {len(trainer.train_dataset)}")
+        raise TrainingError(f"the trainer took {len(trainer.train_dataset)} of {len(examples)} examples")
     return trainer, losses
 
 
-def told(trainer: Any) -> dict[str, Any]:
-    """What the trainer did, of what was and what was not settled for it."""
-    settled = trainer.args
+def training_facts(trainer: Any) -> dict[str, Any]:
+    """Return the steps, adapted modules and schedule that the trainer used."""
+    arguments = trainer.args
     return {
         "steps": trainer.state.global_step,
         "trained_parameters": sum(each.numel() for each in trainer.model.parameters() if each.requires_grad),
         "adapted_modules": sorted(trainer.model.peft_config["default"].target_modules),
         "schedule": {
-            "optimiser": str(getattr(settled.optim, "value", settled.optim)),
-            "learning_rate": str(getattr(settled.lr_scheduler_type, "value", settled.lr_scheduler_type)),
-            "warm_up_steps": settled.warmup_steps,
-            "weight_decay": settled.weight_decay,
-            "largest_gradient": settled.max_grad_norm,
+            "optimiser": str(getattr(arguments.optim, "value", arguments.optim)),
+            "learning_rate": str(getattr(arguments.lr_scheduler_type, "value", arguments.lr_scheduler_type)),
+            "warm_up_steps": arguments.warmup_steps,
+            "weight_decay": arguments.weight_decay,
+            "largest_gradient": arguments.max_grad_norm,
         },
     }
 
 
-def located(base: str, revision: str) -> Path:
-    """The folder of the base model: itself, or where the local cache has it."""
+def find_base_model(base: str, revision: str) -> Path:
+    """Return the folder of the base model, or its snapshot in the local cache."""
     if Path(base).is_dir():
         return Path(base)
     from huggingface_hub import snapshot_download
@@ -182,16 +186,16 @@ def located(base: str, revision: str) -> Path:
     try:
         return Path(snapshot_download(base, revision=revision or None, local_files_only=True))
     except (OSError, ValueError) as wrong:
-        raise Unfit(
-            f"{base} is no folder and is not in the local cache ({type(wrong).__name__}); nothing is fetched while "
-            f"training: get it with `hf download {base}`, or name a folder of weights"
+        raise TrainingError(
+            f"{base} is not a folder and not in the local cache ({type(wrong).__name__}). Download it with "
+            f"`hf download {base}`, or name a folder of weights."
         ) from wrong
 
 
-def fitting(
+def select_examples(
     given: list[dict[str, Any]], tokenizer: Any, length: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The examples of whose answer something is left within `length` tokens, and what became of the others."""
+    """Return the examples whose request leaves room for an answer within `length` tokens, and facts on the others."""
 
     def tokens(messages: list[dict[str, str]], **how: Any) -> int:
         return len(
@@ -204,7 +208,7 @@ def fitting(
         whole = tokens(each["prompt"] + each["completion"])
         most = max(most, whole)
         if asked >= length:
-            reason = f"its request alone has {asked} tokens, and {length} are taken"
+            reason = f"its request alone has {asked} tokens; the maximum is {length}"
             left_out.append({"case_id": each["case_id"], "reason": reason})
             continue
         if whole > length:
@@ -213,8 +217,8 @@ def fitting(
     return kept, {"too_long": left_out, "cut_short": cut, "longest": most}
 
 
-def sums(folder: Path) -> dict[str, str]:
-    """SHA-256 of the files that make the base model what it is."""
+def base_checksums(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of the base model's weights, configuration and tokenizer files."""
     names = ("config.json", "tokenizer.json", "chat_template.jinja")
     files = [folder / name for name in names if (folder / name).is_file()] + sorted(
         folder.glob("*.safetensors")
@@ -227,17 +231,18 @@ def sums(folder: Path) -> dict[str, str]:
 
 
 def main() -> int:
-    """Train, and say how it ended."""
-    voice = Voice()
+    """Train, emit the last event, and return the exit status."""
+    events = EventStream()
     os.environ.update(OFFLINE)
     try:
-        voice.say("done", **train(Path(sys.argv[1]), voice))
-    except Unfit as wrong:
-        voice.say("failed", reason=str(wrong))
+        events.emit("done", **train(Path(sys.argv[1]), events))
+    except TrainingError as wrong:
+        events.emit("failed", reason=str(wrong))
         return 1
     except ImportError as wrong:
-        voice.say(
-            "failed", reason=f"{sys.executable} lacks a package ({wrong}); it needs memflow's extra `sft`"
+        events.emit(
+            "failed",
+            reason=f"{sys.executable} lacks a package ({wrong}). Install memflow's extra `sft` there.",
         )
         return 1
     return 0

@@ -1,7 +1,6 @@
-"""The instruments of the settings: BERTScore's models, WordNet, a pronouncing dictionary.
+"""The metric backends of the settings: BERTScore's models, WordNet, a pronouncing dictionary.
 
-Which of them a domain's metrics use, its benchmark says. One that the settings do not name is not there, and the metric
-that needs it says so; one that they name wrongly is an error before anything is measured.
+A metric without its backend has no value and a reason; a wrong path in the settings is an error before any scoring.
 """
 
 import hashlib
@@ -16,10 +15,12 @@ from resources.settings import Settings
 from resources.wordnet import WordNet
 
 
-def instruments(settings: Settings, used: Collection[str], judge: Chat | None = None) -> MetricBackends:
-    """Those of `used` that the settings name, and the judge. Weights are loaded when something is measured.
+def build_metric_backends(
+    settings: Settings, used: Collection[str], judge: Chat | None = None
+) -> MetricBackends:
+    """Return the backends among `used` that the settings configure, and the judge. Weights are loaded on first use.
 
-    Raises MissingData or BadInput for what is not where the settings say, or is not what it should be.
+    Raises MissingData where a file or folder is missing, BadInput where it is invalid.
     """
     return MetricBackends(
         judge,
@@ -30,8 +31,7 @@ def instruments(settings: Settings, used: Collection[str], judge: Chat | None = 
 
 
 def fingerprints(settings: Settings, used: Collection[str]) -> dict[str, str]:
-    """What those of `used` that the settings name are made of, and models' names: a part of a recipe. Raises as
-    `instruments` does."""
+    """Return the digests of the backends among `used`. Raises as `build_metric_backends` does."""
     found = {
         f"encoder.{language}": f"{encoder.name} {encoder.fingerprint}"
         for language, encoder in _encoders(settings, used).items()

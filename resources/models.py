@@ -1,6 +1,6 @@
-"""The chat models of the settings in their roles; every request is recorded in the ledger.
+"""The chat models of the settings by role; every request is recorded in the ledger.
 
-How a model is called is chat.py, how a server is started vllm.py.
+Requests are in chat.py, servers in vllm.py.
 """
 
 import asyncio
@@ -16,26 +16,27 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from memflow.run.handlers import handlers
-from resources.adapter import served
+from resources.adapter import load_adapter
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder, FolderEmbedder
 from resources.endpoint import Endpoint
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
-from resources.settings import Model, Settings
+from resources.settings import Settings
+from resources.settings_sections import Model
 from resources.vllm import Adapter, VllmServer
 
 T = TypeVar("T")
 Watch = Callable[[RequestContext, int, int], None]
-"""Is called with the request context of a step, the number of completed items and the total."""
+"""Called with the step's context, the number of finished items and the total."""
 
 
 @dataclass
 class Chats:
-    """The chats of one event loop. A chat is opened on first use."""
+    """The chats of one event loop, each opened on first use."""
 
     models: "Models"
-    context: RequestContext
+    account: RequestContext
     stack: AsyncExitStack
     opened: dict[str, Chat] = field(default_factory=dict)
     ledgered: dict[tuple[str, str], LedgeredChat] = field(default_factory=dict)
@@ -44,21 +45,21 @@ class Chats:
     total: int = 0
 
     async def role(self, role: str) -> LedgeredChat:
-        """Return the chat of a role of the settings."""
+        """Return the chat of `role`, one of the settings' roles."""
         return await self._ledgered(getattr(self.models.settings.roles, role), role)
 
     async def answering(self, assistant: str) -> LedgeredChat:
-        """Return the chat that answers for an assistant."""
+        """Return the chat that answers for `assistant`."""
         return await self._ledgered(self.models.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
-        """Return the chat and the embedder of an assistant's memory."""
+        """Return the chat and the embedder for the memory of `assistant`."""
         return Tools(
             await self._ledgered(self.models.settings.model_of(assistant), "memory"), await self.embedder()
         )
 
     async def embedder(self) -> Embedder:
-        """Return the embedder of the settings."""
+        """Return the embedder of the settings, opened."""
         if self.embedding is None:
             self.embedding = self.models.embedder()
             if isinstance(self.embedding, EndpointEmbedder):
@@ -66,12 +67,12 @@ class Chats:
         return self.embedding
 
     def expect(self, total: int) -> Callable[[], None]:
-        """Announce the number of items of the step. Return what to call after each item."""
+        """Announce the number of items of this step; return a function to call after each item."""
         self.done, self.total = 0, total
 
         def tick() -> None:
             self.done += 1
-            self.models.watch(self.context, self.done, self.total)
+            self.models.watch(self.account, self.done, self.total)
 
         return tick
 
@@ -79,13 +80,13 @@ class Chats:
         if name not in self.opened:
             self.opened[name] = await self.models.open(name, self.stack)
         if (name, role) not in self.ledgered:
-            context = replace(self.context, role=role, model=name)
-            self.ledgered[name, role] = LedgeredChat(self.opened[name], self.models.ledger, context)
+            account = replace(self.account, role=role, model=name)
+            self.ledgered[name, role] = LedgeredChat(self.opened[name], self.models.ledger, account)
         return self.ledgered[name, role]
 
 
 class Models:
-    """Opens chats, runs asynchronous work with them, and owns the ledger. Close it at the end of the process."""
+    """Opens chats, runs asynchronous work with them, and owns the ledger and started servers. Call close()."""
 
     def __init__(
         self,
@@ -97,16 +98,16 @@ class Models:
         self.settings = settings
         self.ledger = ledger
         self.budget = budget
-        self.watch: Watch = lambda context, done, total: None
+        self.watch: Watch = lambda account, done, total: None
         self.servers = servers or VllmServers(settings.models)
         self._answers: dict[str, bool] = {}
 
-    def run(self, context: RequestContext, work: Callable[[Chats], Awaitable[T]]) -> T:
-        """Run `work` in a new event loop and return its result; close its clients and flush the ledger."""
+    def run(self, account: RequestContext, work: Callable[[Chats], Awaitable[T]]) -> T:
+        """Run `work` in a new event loop, close its clients, flush the ledger, and return the result."""
 
         async def session() -> T:
             async with AsyncExitStack() as stack:
-                return await work(Chats(self, context, stack))
+                return await work(Chats(self, account, stack))
 
         try:
             return asyncio.run(session())
@@ -114,7 +115,7 @@ class Models:
             self.ledger.flush()
 
     async def open(self, name: str, stack: AsyncExitStack) -> Chat:
-        """Open the chat of a model, without the ledger."""
+        """Open the chat of the model `name`, without the ledger."""
         model = self.settings.model(name)
         if model.kind == "scripted":
             return ScriptedChat(
@@ -134,12 +135,13 @@ class Models:
                 concurrency=model.concurrency,
                 patience=model.patience,
                 answers=self._answers,
+                setting=f"`url` of model {name}",
             ),
         )
         return await stack.enter_async_context(chat)
 
     def embedder(self) -> Embedder:
-        """Build the embedder of the settings without opening it."""
+        """Build the embedder of the settings, not opened."""
         chosen = self.settings.embedder
         if chosen.kind == "endpoint":
             return EndpointEmbedder(chosen.url, chosen.model, self.ledger, key_variable=chosen.key_variable)
@@ -148,7 +150,7 @@ class Models:
         return HashingEmbedder(chosen.dimensions)
 
     def close(self) -> None:
-        """End the servers, and close the ledger."""
+        """Stop the started servers and close the ledger."""
         self.servers.close()
         self.ledger.close()
 
@@ -182,4 +184,4 @@ class VllmServers:
 
 def _adapter(model: Model) -> Adapter | None:
     folder = Path(model.adapter).expanduser()
-    return Adapter.of(folder, served(folder, model.revision)) if model.adapter else None
+    return Adapter.of(folder, load_adapter(folder, model.revision)) if model.adapter else None

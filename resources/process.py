@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-TAIL = 30
-"""Lines of a log that an error shows."""
+LOG_TAIL_LINES = 30
+"""Number of log lines in an error message."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Signals that ask a process to end."""
@@ -32,8 +32,8 @@ def default_signals() -> Callable[[], None] | None:
     return reset
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process that leads a group of its own, and the group: asked first, then told."""
+def terminate(process: subprocess.Popen[bytes]) -> None:
+    """Terminate a process and its process group: SIGTERM, then SIGKILL after 20 s."""
     for number, patience in ((signal.SIGTERM, 20.0), (signal.SIGKILL, 10.0)):
         if not _signal(process.pid, number):
             break
@@ -41,13 +41,13 @@ def end(process: subprocess.Popen[bytes]) -> None:
             process.wait(patience)
         except subprocess.TimeoutExpired:
             continue
-    _signal(process.pid, signal.SIGKILL)  # workers that outlived it
+    _signal(process.pid, signal.SIGKILL)  # workers that still run
     process.wait(10)
 
 
-def tail(log: Path) -> str:
-    """The last lines of a log, under its name."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL:]
+def log_tail(log: Path) -> str:
+    """Return the last lines of a log file, preceded by its path."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_TAIL_LINES:]
     return "\n".join([f"the end of {log}:", *lines])
 
 

@@ -1,6 +1,6 @@
-"""The locks of the processes that run partitions: one file each, locked for as long as its process lives.
+"""Lock files of the processes that run partitions, each locked while its process runs.
 
-Dagster is not imported here, so that a command can look for the runs of killed processes without it.
+Dagster is not imported here, so that commands can look for killed processes quickly.
 """
 
 import fcntl
@@ -13,21 +13,21 @@ LOCKS = "processes"
 
 
 def instance_folder(home: Path) -> Path:
-    """Return the folder of Dagster's instance, which may be missing. DAGSTER_HOME goes over `home`."""
+    """Return the folder of Dagster's instance, which may not exist. DAGSTER_HOME overrides `home`."""
     return Path(os.environ.get("DAGSTER_HOME") or home / "dagster").absolute()
 
 
 def has_stale_locks(home: Path) -> bool:
-    """Return whether a process was killed whose runs nobody has ended yet."""
+    """Return whether a killed process has left runs in progress."""
     return any(True for _ in stale_locks(instance_folder(home) / LOCKS))
 
 
 def stale_locks(locks: Path) -> Iterator[Path]:
-    """Yield the lock files that no process holds any more."""
+    """Yield the lock files of processes that no longer run."""
     for path in sorted(locks.glob("[!.]*")):
         try:
             with path.open("r") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 yield path
         except (BlockingIOError, FileNotFoundError):
-            continue  # its process lives, or another process has just removed it
+            continue  # the process runs, or another process has removed the file

@@ -1,8 +1,6 @@
-"""Rows of lake files that this process wrote or read, kept in memory while the files are unchanged.
+"""An in-memory cache of the rows of lake files, valid while the files are unchanged.
 
-In a run every table is read by several steps and by their checks; turning Parquet into rows costs more than most of
-them. Vectors are not kept: they are most of a table that has any. Facts about files across processes are in
-resources/file_cache.py.
+Several steps and checks read the same tables, and converting Parquet to rows is expensive. Vectors are not cached.
 """
 
 import threading
@@ -13,11 +11,11 @@ from typing import Any
 from resources.file_cache import FileState
 
 MOST_BYTES = 16_000_000
-"""Size of the files whose rows are kept, the most recently used; rows take some ten times as much memory."""
+"""Maximum total size of the cached files; their rows take about ten times as much memory."""
 
 
 class RowCache:
-    """Rows by file. Rows are immutable; every caller gets a list of its own."""
+    """Rows by file, least recently used dropped first. Every caller gets its own list of the immutable rows."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self.most = most
@@ -26,7 +24,7 @@ class RowCache:
         self._lock = threading.Lock()
 
     def get(self, path: str, state: FileState | None) -> list[Any] | None:
-        """Return the rows of a file in this state; None where they are not kept."""
+        """Return the rows of a file in this state, or None."""
         with self._lock:
             found = self._files.get(path)
             if found is None or found[0] != state:
@@ -35,7 +33,7 @@ class RowCache:
             return list(found[1])
 
     def put(self, path: str, state: FileState | None, rows: Sequence[Any]) -> None:
-        """Keep the rows of a file in this state, and drop those least recently used beyond the bound."""
+        """Cache the rows of a file in this state."""
         with self._lock:
             self._drop(path)
             if state is None or state.size > self.most:

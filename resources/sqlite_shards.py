@@ -179,7 +179,7 @@ class ShardPool:
 
 
 def set_durability(connection: sqlite3.Connection) -> None:
-    """Use a write-ahead log and sync it at checkpoints alone.
+    """Use WAL mode with synchronous=NORMAL.
 
     A killed process loses no commit. A power failure may lose the last commits, but does not damage the database.
     Where the file system has no write-ahead log, every commit is synced, as is SQLite's default.

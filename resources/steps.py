@@ -17,7 +17,7 @@ from memflow.records import Record, Score
 from memflow.run.context import StepContext, Tables
 from resources.lake import Lake
 from resources.library import Library
-from resources.metric_backends import instruments
+from resources.metric_backends import build_metric_backends
 from resources.models import Chats, Models
 from resources.settings import Settings
 
@@ -55,7 +55,9 @@ class StepRunner:
                 "domain": domain,
                 "assistant": assistant,
                 "memory": memory,
-                "metric_backends": partial(instruments, self.settings, benchmark.metric_backends(domain)),
+                "metric_backends": partial(
+                    build_metric_backends, self.settings, benchmark.metric_backends(domain)
+                ),
             }
 
         def read(table: str, vectors: bool) -> list[Any]:

@@ -1,10 +1,7 @@
-"""A model server without a model: an OpenAI-compatible address that counts, keeps a log and misbehaves on
-request.
+"""A fake OpenAI-compatible server for tests and benchmarks: `python -m resources.stub --latency 0.05 --fail 0.1`.
 
-It is for tests and benches of everything that asks models: `python -m resources.stub --latency 0.05 --fail
-0.1`. Its answers are deterministic: a random instance of the request's JSON schema, or a short text, drawn by
-the request's digest. Every answered request is logged before its answer is sent. It is never a memory's or a
-model's stand-in in results: what plays without a model is memflow.chat.scripted.
+Answers are deterministic: a random instance of the request's JSON schema, or a short text, seeded by the request's
+digest. It logs answered requests and can fail on purpose. Runs without a model use memflow.chat.scripted instead.
 """
 
 import argparse
@@ -28,36 +25,37 @@ from aiohttp import web
 from memflow.fingerprint import digest, seeded
 from memflow.tokens import estimate
 from resources.process import default_signals
-from resources.stub_answers import instance, text
+from resources.stub_answers import random_instance, random_text
 
 
 @dataclass(frozen=True)
-class Behaviour:
-    """How the stub answers. Shares are of the tries; which they hit depends on the request and `seed`
-    alone."""
+class StubBehavior:
+    """How the stub answers. Shares are of all attempts; which ones are hit depends on the request and `seed`."""
 
-    host: str = field(default="127.0.0.1", metadata={"help": "address it listens at"})
-    port: int = field(default=0, metadata={"help": "port it listens at; 0: a free one"})
-    model: str = field(default="stub", metadata={"help": "the one model it serves"})
+    host: str = field(default="127.0.0.1", metadata={"help": "address to listen at"})
+    port: int = field(default=0, metadata={"help": "port to listen at; 0: any free port"})
+    model: str = field(default="stub", metadata={"help": "name of the model"})
     latency: float = field(default=0.0, metadata={"help": "seconds before an answer"})
-    fail: float = field(default=0.0, metadata={"help": "share of tries answered with 429 or 500"})
-    retry_after: float = field(default=0.05, metadata={"help": "seconds in the retry-after of a 429"})
-    garble: float = field(default=0.0, metadata={"help": "share of structured answers cut to half a JSON"})
+    fail: float = field(default=0.0, metadata={"help": "share of attempts answered with 429 or 500"})
+    retry_after: float = field(default=0.05, metadata={"help": "seconds in the Retry-After header of a 429"})
+    garble: float = field(
+        default=0.0, metadata={"help": "share of structured answers truncated to invalid JSON"}
+    )
     max_model_len: int = field(
-        default=0, metadata={"help": "tokens (estimated) above which a prompt is refused"}
+        default=0, metadata={"help": "estimated tokens above which a prompt is rejected; 0: no limit"}
     )
-    dimensions: int = field(default=64, metadata={"help": "length of its embeddings"})
+    dimensions: int = field(default=64, metadata={"help": "length of the embeddings"})
     die_after: int = field(
-        default=0, metadata={"help": "answers after which it is gone for a while, once; 0: never"}
+        default=0, metadata={"help": "answers after which the server is down once; 0: never"}
     )
-    down: float = field(default=5.0, metadata={"help": "seconds it is gone"})
-    log: str = field(default="", metadata={"help": "file for a JSON line per answer"})
-    seed: int = field(default=0, metadata={"help": "what its chances are drawn with"})
+    down: float = field(default=5.0, metadata={"help": "seconds that it is down"})
+    log: str = field(default="", metadata={"help": "file with a JSON line per answer"})
+    seed: int = field(default=0, metadata={"help": "seed of failures"})
 
 
 @dataclass
 class Counts:
-    """What the stub did so far, as GET /stub/counts shows it."""
+    """Counts of requests, as GET /stub/counts returns them."""
 
     asked: int = 0
     answered: int = 0
@@ -72,43 +70,43 @@ class Counts:
 class Stub:
     """The server, in the running event loop: `async with Stub(Behaviour(fail=0.1)) as stub: ... stub.url`."""
 
-    def __init__(self, behaviour: Behaviour | None = None) -> None:
-        self.behaviour = behaviour or Behaviour()
+    def __init__(self, behavior: StubBehavior | None = None) -> None:
+        self.behavior = behavior or StubBehavior()
         self.counts = Counts()
-        self.port = self.behaviour.port
+        self.port = self.behavior.port
         self.headers: list[dict[str, str]] = []
-        """The headers of the first 100 requests: for tests of what a client sends."""
+        """The headers of the first 100 requests."""
         self._tries: Counter[str] = Counter()
         self._runner: web.ServerRunner | None = None
-        self._absence: asyncio.Task[None] | None = None
+        self._outage: asyncio.Task[None] | None = None
         self._log: TextIO | None = None
 
     @property
     def url(self) -> str:
-        """The base address, as clients are given it."""
-        return f"http://{self.behaviour.host}:{self.port}/v1"
+        """The base address for clients."""
+        return f"http://{self.behavior.host}:{self.port}/v1"
 
     async def __aenter__(self) -> "Stub":
-        if self.behaviour.log:
-            self._log = Path(self.behaviour.log).open("a", encoding="utf-8")  # noqa: ASYNC230, SIM115
+        if self.behavior.log:
+            self._log = Path(self.behavior.log).open("a", encoding="utf-8")  # noqa: ASYNC230, SIM115
         await self._listen()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._absence is not None:
-            self._absence.cancel()
-        await self._vanish()
+        if self._outage is not None:
+            self._outage.cancel()
+        await self._close()
         if self._log is not None:
             self._log.close()
 
     async def _listen(self) -> None:
         self._runner = web.ServerRunner(web.Server(self._serve, access_log=None), shutdown_timeout=0.01)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, self.behaviour.host, self.port, backlog=1024, reuse_address=True)
+        site = web.TCPSite(self._runner, self.behavior.host, self.port, backlog=1024, reuse_address=True)
         await site.start()
         self.port = self._runner.addresses[0][1]
 
-    async def _vanish(self) -> None:
+    async def _close(self) -> None:
         runner, self._runner = self._runner, None
         if runner is not None and runner.server is not None:
             for connection in runner.server.connections:
@@ -116,9 +114,9 @@ class Stub:
                     connection.transport.abort()
             await runner.cleanup()
 
-    async def _be_gone(self) -> None:
-        await self._vanish()
-        await asyncio.sleep(self.behaviour.down)
+    async def _restart_later(self) -> None:
+        await self._close()
+        await asyncio.sleep(self.behavior.down)
         await self._listen()
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -127,7 +125,7 @@ class Stub:
                 return web.Response()
             case ("GET", "/v1/models"):
                 return web.json_response(
-                    {"object": "list", "data": [{"id": self.behaviour.model, "object": "model"}]}
+                    {"object": "list", "data": [{"id": self.behavior.model, "object": "model"}]}
                 )
             case ("GET", "/stub/counts"):
                 return web.json_response(asdict(self.counts))
@@ -147,14 +145,14 @@ class Stub:
         if len(self.headers) < 100:
             self.headers.append(dict(request.headers))
         try:
-            if self.behaviour.latency:
-                await asyncio.sleep(self.behaviour.latency)
+            if self.behavior.latency:
+                await asyncio.sleep(self.behavior.latency)
             status, answer, headers = self._answer(request.path, body, key, attempt)
             self._note(request, key, status)
         finally:
             counts.in_flight -= 1
-        if self.behaviour.die_after and counts.answered >= self.behaviour.die_after and self._absence is None:
-            self._absence = asyncio.create_task(self._be_gone())
+        if self.behavior.die_after and counts.answered >= self.behavior.die_after and self._outage is None:
+            self._outage = asyncio.create_task(self._restart_later())
         return web.Response(
             text=json.dumps(answer), status=status, headers=headers, content_type="application/json"
         )
@@ -169,23 +167,23 @@ class Stub:
     def _answer(
         self, path: str, body: dict[str, Any], key: str, attempt: int
     ) -> tuple[int, dict[str, Any], dict[str, str]]:
-        behaviour = self.behaviour
-        if body.get("model") != behaviour.model:
+        behavior = self.behavior
+        if body.get("model") != behavior.model:
             self.counts.refused += 1
             return 404, _error(f"The model `{body.get('model')}` does not exist."), {}
-        chance = random.Random(seeded(behaviour.seed, key, attempt))
-        if chance.random() < behaviour.fail:
+        chance = random.Random(seeded(behavior.seed, key, attempt))
+        if chance.random() < behavior.fail:
             self.counts.failed += 1
             if chance.random() < 0.5:
-                return 429, _error("Too many requests."), {"Retry-After": str(behaviour.retry_after)}
-            return 500, _error("The engine stumbled."), {}
+                return 429, _error("Too many requests."), {"Retry-After": str(behavior.retry_after)}
+            return 500, _error("Internal error."), {}
         if path.endswith("/embeddings"):
             self.counts.answered += 1
             return 200, self._embeddings(body), {}
         tokens = sum(estimate(message["content"]) for message in body["messages"])
-        if behaviour.max_model_len and tokens > behaviour.max_model_len:
+        if behavior.max_model_len and tokens > behavior.max_model_len:
             self.counts.refused += 1
-            length = behaviour.max_model_len
+            length = behavior.max_model_len
             return (
                 400,
                 _error(f"This model's maximum context length is {length} tokens; the prompt has {tokens}."),
@@ -193,25 +191,24 @@ class Stub:
             )
         self.counts.answered += 1
         self.counts.prompt_tokens += tokens
-        # By the request alone and not by the try: what was answered once is answered so again.
-        return 200, self._completion(body, key, tokens, random.Random(seeded(behaviour.seed, key))), {}
+        return 200, self._completion(body, key, tokens, random.Random(seeded(behavior.seed, key))), {}
 
     def _completion(
         self, body: dict[str, Any], key: str, tokens: int, chance: random.Random
     ) -> dict[str, Any]:
         form = body.get("response_format") or {}
         if form.get("type") == "json_schema":
-            said = json.dumps(instance(form["json_schema"]["schema"], chance))
-            if chance.random() < self.behaviour.garble:
+            said = json.dumps(random_instance(form["json_schema"]["schema"], chance))
+            if chance.random() < self.behavior.garble:
                 self.counts.garbled += 1
                 said = said[: len(said) // 2]
         else:
-            said = text(chance, 20)
+            said = random_text(chance, 20)
         return {
             "id": f"chatcmpl-{key}",
             "object": "chat.completion",
             "created": 0,
-            "model": self.behaviour.model,
+            "model": self.behavior.model,
             "choices": [
                 {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
             ],
@@ -228,29 +225,29 @@ class Stub:
         data = []
         for index, one in enumerate(texts):
             chance = random.Random(seeded("embedding", one))
-            vector: Any = [chance.gauss(0, 1) for _ in range(self.behaviour.dimensions)]
+            vector: Any = [chance.gauss(0, 1) for _ in range(self.behavior.dimensions)]
             if body.get("encoding_format") == "base64":
                 vector = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
             data.append({"object": "embedding", "index": index, "embedding": vector})
         tokens = sum(estimate(one) for one in texts)
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
-        return {"object": "list", "model": self.behaviour.model, "data": data, "usage": usage}
+        return {"object": "list", "model": self.behavior.model, "data": data, "usage": usage}
 
 
 def _error(message: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "StubError"}}
 
 
-def answered(log: Path) -> Counter[str]:
-    """How often each request was answered, by the ledger's digest, from a stub's log."""
+def count_answers(log: Path) -> Counter[str]:
+    """Count the answers in a stub's log by the ledger's digest of the request."""
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     return Counter(line["key"] or line["body"] for line in lines if line["status"] == 200)
 
 
 @contextmanager
-def stub_process(**behaviour: Any) -> Iterator[str]:
-    """A stub in a process of its own, ended on leaving; gives its base address."""
-    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in behaviour.items()]
+def stub_process(**behavior: Any) -> Iterator[str]:
+    """Run a stub in a subprocess; yield its base address."""
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in behavior.items()]
     with subprocess.Popen(
         [sys.executable, "-m", "resources.stub", *arguments],
         stdout=subprocess.PIPE,
@@ -261,7 +258,7 @@ def stub_process(**behaviour: Any) -> Iterator[str]:
             assert process.stdout is not None
             url = process.stdout.readline().strip()
             if not url:
-                raise RuntimeError("the stub server did not start; its error is above")
+                raise RuntimeError("the stub server did not start; see its error above")
             yield url
         finally:
             process.terminate()
@@ -272,18 +269,18 @@ def stub_process(**behaviour: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    """Serve until ended; the address is the first line."""
+    """Serve until interrupted; print the address first."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for one in fields(Behaviour):
+    for one in fields(StubBehavior):
         flag = f"--{one.name.replace('_', '-')}"
         kind = type(one.default)
         parser.add_argument(flag, type=kind, default=one.default, help=one.metadata["help"])
-    behaviour = Behaviour(**vars(parser.parse_args()))
+    behavior = StubBehavior(**vars(parser.parse_args()))
 
     async def serve() -> None:
-        async with Stub(behaviour) as stub:
+        async with Stub(behavior) as stub:
             print(stub.url, flush=True)
             await asyncio.Event().wait()
 

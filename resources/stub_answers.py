@@ -1,7 +1,6 @@
-"""Random values that satisfy a JSON schema, for the stub model server: as valid as what a constrained model
-writes.
+"""Random values that satisfy a JSON schema, for the stub model server.
 
-Only the schemas that pydantic makes of bounded output types are understood.
+Supports only the schemas that pydantic generates for bounded output types.
 """
 
 import random
@@ -9,55 +8,15 @@ import string
 from collections.abc import Callable, Mapping
 from typing import Any
 
-WORDS = (
-    *(
-        "walk",
-        "garden",
-        "river",
-        "summer",
-        "bread",
-        "tea",
-        "train",
-        "letter",
-        "music",
-        "house",
-        "friend",
-        "doctor",
-    ),
-    *(
-        "budget",
-        "plan",
-        "week",
-        "morning",
-        "city",
-        "school",
-        "north",
-        "paper",
-        "light",
-        "story",
-        "winter",
-        "table",
-    ),
-    *(
-        "the",
-        "a",
-        "my",
-        "this",
-        "quiet",
-        "early",
-        "small",
-        "warm",
-        "likes",
-        "wants",
-        "asks",
-        "keeps",
-        "finds",
-    ),
+_WORDS = (
+    "walk garden river summer bread tea train letter music house friend doctor budget plan week morning city school"
+    " north paper light story winter table the a my this quiet early small warm likes wants asks keeps finds"
 )
+WORDS = _WORDS.split()
 
 
-def text(chance: random.Random, least: int = 0, most: int = 80) -> str:
-    """Words of `least` to `most` characters; strings of up to 80 characters unless more are asked for."""
+def random_text(chance: random.Random, least: int = 0, most: int = 80) -> str:
+    """Return words of `least` to `most` characters in all, at most 80 unless `least` is larger."""
     wanted = chance.randint(least, max(least, min(most, 80)))
     said = ""
     while len(said) < wanted:
@@ -66,8 +25,8 @@ def text(chance: random.Random, least: int = 0, most: int = 80) -> str:
     return said[:-1] + "." if said.endswith(" ") else said
 
 
-def instance(schema: Mapping[str, Any], chance: random.Random) -> Any:
-    """A value of `schema`. Raises ValueError for a schema that it does not understand."""
+def random_instance(schema: Mapping[str, Any], chance: random.Random) -> Any:
+    """Return a random value of `schema`. Raises ValueError for an unsupported schema."""
     return _of(schema, schema.get("$defs", {}), chance)
 
 
@@ -79,9 +38,9 @@ def _of(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random)
     for several in ("anyOf", "oneOf", "allOf"):
         if several in part:
             return _of(chance.choice(part[several]), defs, chance)
-    if part.get("type") not in _MADE:
-        raise ValueError(f"the stub does not understand the schema {dict(part)}")
-    return _MADE[part["type"]](part, defs, chance)
+    if part.get("type") not in _GENERATORS:
+        raise ValueError(f"the stub does not support the schema {dict(part)}")
+    return _GENERATORS[part["type"]](part, defs, chance)
 
 
 def _object(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random) -> dict[str, Any]:
@@ -106,11 +65,11 @@ def _string(part: Mapping[str, Any], _: Mapping[str, Any], chance: random.Random
         return f"{chance.randint(2000, 2030)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}"
     if "pattern" in part:
         return _matching(part["pattern"], chance)
-    return text(chance, part.get("minLength", 0), part.get("maxLength", 80))
+    return random_text(chance, part.get("minLength", 0), part.get("maxLength", 80))
 
 
 def _matching(pattern: str, chance: random.Random) -> str:
-    r"""A string of a pattern made of literals, \d and {n}: what dates and keys are written with."""
+    r"""Return a string that matches a pattern of literals, classes, \d and {n}."""
     said, rest = "", pattern.removeprefix("^").removesuffix("$")
     while rest:
         if rest.startswith("\\d"):
@@ -126,7 +85,7 @@ def _matching(pattern: str, chance: random.Random) -> str:
         if rest.startswith("{"):
             times, _, rest = rest[1:].partition("}")
         if not drawn or rest[:1] in ("*", "+", "?", "|", "("):
-            raise ValueError(f"the stub does not understand the pattern {pattern}")
+            raise ValueError(f"the stub does not support the pattern {pattern}")
         said += "".join(chance.choice(drawn) for _ in range(int(times.partition(",")[0])))
     return said
 
@@ -148,7 +107,7 @@ def _number(part: Mapping[str, Any], _: Mapping[str, Any], chance: random.Random
     return least + (most - least) * chance.uniform(0.001, 0.999)
 
 
-_MADE: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], random.Random], Any]] = {
+_GENERATORS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], random.Random], Any]] = {
     "object": _object,
     "array": _array,
     "string": _string,

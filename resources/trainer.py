@@ -1,7 +1,6 @@
-"""Training an adapter: the program lora.py, run by the Python of an environment of its own, and waited for.
+"""Runs lora.py as a subprocess in the Python of a training environment that has torch, TRL and PEFT.
 
-That environment holds torch, TRL and PEFT, which are no part of ours. What is trained on comes from
-memflow.benchmarks.training; what an adapter's folder holds is adapter.py.
+A benchmark selects the training examples; adapter.py reads the folder that results.
 """
 
 import json
@@ -17,17 +16,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from memflow.errors import BadInput, BadSettings, TrainingFailed
-from resources.adapter import MANIFEST, Manifest, Trained, manifest_of, revision_of
-from resources.process import default_signals, end, tail
+from resources.adapter import MANIFEST, Manifest, TrainingResult, compute_revision, read_manifest
+from resources.process import default_signals, log_tail, terminate
 
 Watch = Callable[[int, int, float], None]
-"""Told the step, how many there are, and the loss."""
+"""Called with the step, the number of steps and the loss."""
 PROGRAM = Path(__file__).with_name("lora.py")
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be trained. `made_of` are the manifest's fields on where the examples come from."""
+    """A training job. `made_of` has the manifest's fields about the source of the examples."""
 
     examples: Iterable[Mapping[str, Any]]
     base: str
@@ -38,42 +37,39 @@ class Job:
 
 @dataclass(frozen=True)
 class Trainer:
-    """Runs trainings.
-
-    Nothing is left where one fails or is stopped, but its log beside the folder; it then begins anew.
-    """
+    """Runs trainings. A training that fails or is interrupted leaves only its log, beside the output folder."""
 
     python: str
-    """The Python of the training environment, with arguments of its own where it needs them."""
+    """The command of the training environment's Python, with arguments if needed."""
     program: Path = PROGRAM
 
     def train(
         self, job: Job, out: Path, watch: Watch = lambda step, of, loss: None, *, over: bool = False
     ) -> Manifest:
-        """Train, and leave the adapter in the folder `out`.
+        """Train, and write the adapter to the folder `out`; `over` allows replacing an adapter there.
 
-        Raises BadSettings where there is no such Python, BadInput where something is at `out` already (unless it is an
-        adapter and `over`), TrainingFailed where no adapter came of it.
+        Raises BadSettings where the Python cannot be run, BadInput where `out` exists, TrainingFailed where the
+        training fails.
         """
         if out.exists() and not (over and (out / MANIFEST).is_file()):
-            raise BadInput(f"{out} is there already; choose another folder")
+            raise BadInput(f"{out} exists already. Choose another folder.")
         log = out.with_name(f"{out.name}.log")
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as name:
                 adapter, before = Path(name) / "adapter", Path(name) / "before"
-                _write(job, Path(name))
+                _write_job(job, Path(name))
                 trained = self._run(Path(name), log, watch)
-                _describe(job, adapter, trained)
+                _write_manifest(job, adapter, trained)
                 if out.exists():
                     out.replace(before)
                 adapter.replace(out)
             log.replace(out / "training.log")
         except OSError as wrong:
             raise BadInput(f"{out} cannot be written: {wrong.strerror or wrong}") from wrong
-        return manifest_of(out)
+        return read_manifest(out)
 
-    def _run(self, folder: Path, log: Path, watch: Watch) -> Trained:
+    def _run(self, folder: Path, log: Path, watch: Watch) -> TrainingResult:
         command = [*shlex.split(self.python), "-I", str(self.program), str(folder)]
         with log.open("wb") as said:
             try:
@@ -88,23 +84,23 @@ class Trainer:
                 )
             except OSError as wrong:
                 raise BadSettings(
-                    f"{self.python!r} cannot be run ({wrong}); as `python` under [training] in memflow.toml, name the "
-                    "Python of an environment that has memflow's extra `sft`"
+                    f"{self.python!r} cannot be run ({wrong}). Set `python` under [training] in memflow.toml to the "
+                    "Python of an environment that has memflow's extra `sft`."
                 ) from wrong
             try:
-                return _heard(process, log, watch)
+                return _read_events(process, log, watch)
             finally:
-                end(process)
+                terminate(process)
 
 
-def _write(job: Job, folder: Path) -> None:
+def _write_job(job: Job, folder: Path) -> None:
     asked = {"base": job.base, "base_revision": job.base_revision, "parameters": dict(job.parameters)}
     (folder / "job.json").write_text(json.dumps(asked), encoding="utf-8")
     lines = "".join(f"{json.dumps(dict(each))}\n" for each in job.examples)
     (folder / "examples.jsonl").write_text(lines, encoding="utf-8")
 
 
-def _describe(job: Job, adapter: Path, trained: Trained) -> None:
+def _write_manifest(job: Job, adapter: Path, trained: TrainingResult) -> None:
     manifest = Manifest(
         **job.made_of,
         base=job.base,
@@ -112,12 +108,12 @@ def _describe(job: Job, adapter: Path, trained: Trained) -> None:
         parameters=dict(job.parameters),
         trained=trained,
     )
-    manifest = manifest.model_copy(update={"revision": revision_of(adapter, manifest)})
+    manifest = manifest.model_copy(update={"revision": compute_revision(adapter, manifest)})
     (adapter / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def _heard(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> Trained:
-    """What the program says, until it ends."""
+def _read_events(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> TrainingResult:
+    """Read the program's events until it ends; return its result."""
     assert process.stdout is not None
     trained = None
     for line in process.stdout:
@@ -127,14 +123,14 @@ def _heard(process: subprocess.Popen[bytes], log: Path, watch: Watch) -> Trained
             if event == "step":
                 watch(facts["step"], facts["of"], facts["loss"])
             elif event == "done":
-                trained = Trained.model_validate(facts)
+                trained = TrainingResult.model_validate(facts)
             elif event == "failed":
-                raise TrainingFailed(f"nothing was trained: {facts['reason']}")
+                raise TrainingFailed(f"the training failed: {facts['reason']}")
         except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as wrong:
             raise TrainingFailed(
-                f"the training program said {line[:200]!r}, which is no event ({wrong})"
+                f"the training program printed {line[:200]!r}, which is not an event ({wrong})"
             ) from wrong
     code = process.wait()
     if trained is None or code != 0:
-        raise TrainingFailed(f"the training program ended with {code} and no adapter: {tail(log)}")
+        raise TrainingFailed(f"the training program ended with status {code} and no adapter: {log_tail(log)}")
     return trained

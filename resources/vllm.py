@@ -1,7 +1,6 @@
-"""A vLLM server: one that runs already, or one that is started for a model and ended afterwards.
+"""A vLLM server: an existing one, or one that is started for a model and stopped afterwards.
 
-How a model is asked is chat.py. The server lives in its own environment, since its pins exclude ours:
-`executable` is that environment's program.
+vLLM needs an environment of its own; `executable` is the program there. Requests are in chat.py.
 """
 
 import json
@@ -20,70 +19,70 @@ from typing import Any
 
 from memflow.errors import BadSettings, EndpointDown
 from resources.adapter import Manifest
-from resources.process import default_signals, end, tail
+from resources.process import default_signals, log_tail, terminate
 
 DEFAULTS = (
-    # xgrammar, the server's default, lets control characters into bounded strings; and a model that may write
-    # white space between JSON tokens may do so for ever.
+    # The default xgrammar allows control characters in bounded strings, and a model may repeat whitespace between JSON
+    # tokens forever.
     "--structured-outputs-config",
     '{"backend":"guidance","disable_any_whitespace":true}',
     "--enable-prompt-tokens-details",
 )
 RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
-"""The largest ranks of adapters that a server can be told."""
+"""The values that vLLM accepts as the maximum rank of adapters."""
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """An adapter that a server has beside its model: asked for by `name`, which is its folder's."""
+    """An adapter that a server loads with its model; requests name it by `name`."""
 
     folder: Path
     rank: int
 
     @classmethod
     def of(cls, folder: Path, manifest: Manifest) -> "Adapter":
-        """The adapter in a folder with that manifest."""
+        """Build the adapter from its folder and manifest."""
         return cls(folder.absolute(), int(manifest.parameters["rank"]))
 
     @property
     def name(self) -> str:
-        """By which it is asked for."""
+        """The model name in requests: the name of its folder."""
         return self.folder.name
 
     def arguments(self) -> list[str]:
-        """Those of `vllm serve`. Raises BadSettings where no server takes the rank."""
+        """Return the arguments of `vllm serve`. Raises BadSettings where vLLM does not support the rank."""
         most = next((rank for rank in RANKS if rank >= self.rank), None)
         if most is None:
             raise BadSettings(
-                f"the adapter {self.folder} is of rank {self.rank}; vLLM serves up to {RANKS[-1]}"
+                f"the adapter {self.folder} has rank {self.rank}; vLLM supports up to {RANKS[-1]}"
             )
         return ["--enable-lora", "--max-lora-rank", str(most), "--lora-modules", f"{self.name}={self.folder}"]
 
 
 @dataclass
 class VllmServer:
-    """A context manager that gives the base address, such as http://127.0.0.1:8000/v1.
+    """A context manager that yields the base address, such as http://127.0.0.1:8000/v1.
 
-    Raises EndpointDown when the server is not there, does not serve the model, ends early or is not ready in
-    time; BadSettings when there is no such program.
+    Raises EndpointDown where the server cannot be reached, does not serve the model, exits or is not ready in time;
+    BadSettings where the program cannot be run.
     """
 
     model: str
-    """The model, as `vllm serve` is given it, and as it is asked for, unless there is an adapter."""
+    """The model for `vllm serve`, and its name in requests unless there is an adapter."""
     url: str = ""
-    """The base address of a server that runs already; empty: start one."""
+    """The base address of an existing server; empty: start one."""
     executable: str = "vllm"
-    """The program that serves, with arguments of its own where it needs them."""
+    """The vLLM program, with arguments if needed."""
     arguments: Sequence[str] = ()
-    """Further arguments of `vllm serve`; they go over the defaults."""
+    """Further arguments of `vllm serve`, which override the defaults."""
     adapter: Adapter | None = None
-    """An adapter of the model, which is then what is asked for."""
+    """An adapter of the model, which requests then name."""
     port: int = 0
-    """The port of a server that is started; 0: a free one."""
+    """The port of a started server; 0: any free port."""
     patience: float = 900.0
-    """Seconds until a server that is started has to be ready."""
+    """Seconds within which a started server must be ready."""
     log: Path | None = None
-    """Where its output goes; none: a temporary file."""
+    """The file of its output; None: a temporary file."""
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False, repr=False)
 
     def __enter__(self) -> str:
@@ -97,12 +96,12 @@ class VllmServer:
             self._wait(url)
             self._check(url)
         except BaseException:
-            self._end()
+            self._stop()
             raise
         return url
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        self._stop()
 
     def _start(self, port: int) -> None:
         if self.log is None:
@@ -131,8 +130,8 @@ class VllmServer:
                 )
         except OSError as error:
             raise BadSettings(
-                f"{self.executable!r} cannot be run ({error}); as `executable` of the model in memflow.toml, "
-                "name the program of an environment that has vLLM"
+                f"{self.executable!r} cannot be run ({error}). Set `executable` of the model in memflow.toml to the "
+                "vllm program of an environment that has vLLM."
             ) from error
 
     def _wait(self, url: str) -> None:
@@ -141,37 +140,37 @@ class VllmServer:
         while _status(_root(url) + "/health") != 200:
             if self._process.poll() is not None:
                 raise EndpointDown(
-                    f"vLLM for {self.model} ended with {self._process.returncode}: {tail(self.log)}"
+                    f"vLLM for {self.model} exited with status {self._process.returncode}: {log_tail(self.log)}"
                 )
             if time.monotonic() > over:
                 raise EndpointDown(
-                    f"vLLM for {self.model} was not ready in {self.patience:g} s: {tail(self.log)}"
+                    f"vLLM for {self.model} was not ready in {self.patience:g} s: {log_tail(self.log)}"
                 )
             time.sleep(0.1)
 
     def _check(self, url: str) -> None:
         health = _status(_root(url) + "/health")
-        if health not in (200, 404):  # 404: compatible, but no vLLM
-            said = "nobody answers" if health is None else f"/health says {health}"
+        if health not in (200, 404):  # 404: an OpenAI-compatible server other than vLLM
+            problem = "cannot connect" if health is None else f"/health returned {health}"
             raise EndpointDown(
-                f"no healthy server at {url}: {said}; start one there, or mend the model's url"
+                f"no healthy server at {url}: {problem}. Start the server or fix `url` in memflow.toml."
             )
         try:
             served = [one["id"] for one in _json(url.rstrip("/") + "/models")["data"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise EndpointDown(
-                f"{url}/models names no models ({error}); is it an OpenAI-compatible server?"
+                f"{url}/models lists no models ({error}). Check that it is an OpenAI-compatible server."
             ) from error
         wanted = self.model if self.adapter is None else self.adapter.name
         if wanted not in served:
             raise EndpointDown(
-                f"{url} does not serve {wanted!r} but {', '.join(served)}; mend the model's name"
+                f"{url} serves {', '.join(served)}, not {wanted!r}. Fix `model` in memflow.toml."
             )
 
-    def _end(self) -> None:
+    def _stop(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            end(process)
+            terminate(process)
 
 
 def _free_port() -> int:
@@ -188,7 +187,7 @@ _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def _status(url: str) -> int | None:
-    """The HTTP status, or None where nobody answers."""
+    """Return the HTTP status, or None where the connection fails."""
     try:
         with _opener.open(url, timeout=10) as response:
             return int(response.status)

@@ -1,8 +1,7 @@
-"""The warehouse: DuckDB over the lake. Questions are files in sql/queries, tables in sql/tables, views in sql/views.
+"""The warehouse: DuckDB over the lake, with the SQL files of sql/queries, sql/tables and sql/views.
 
-Every question gets a database of its own in memory, with a view over each table's Parquet files, so that
-nobody waits for a lock. `memflow.duckdb`, for other tools, is built under another name and renamed: nobody
-ever holds it for writing. Rows are written by resources/lake.py, never here.
+Each query runs in an in-memory database with views over the Parquet files, so that no query waits for a lock.
+`memflow.duckdb`, for other tools, is built under another name and renamed.
 """
 
 import secrets
@@ -19,21 +18,21 @@ import duckdb
 from memflow.errors import BadInput, StoreBusy
 from memflow.records import TABLES
 from memflow.scoring.catalog import catalog_rows
-from resources.lake import Lake, schema
+from resources.columns import schema
+from resources.lake import Lake
 
 ATTEMPTS = 5
 PAUSE_S = 0.05
-PUBLISHED = "score."
-"""The stage that memflow.duckdb holds itself and not as views: what a person wants of a file sent on."""
+PUBLISHED_STAGE = "score."
+"""The stage whose tables memflow.duckdb contains; other tables are views over the lake."""
 METRICS = "score.metrics"
-"""The table of the catalog of metrics: it is in no lake."""
+"""The table of the catalog of metrics, which is not in the lake."""
 VIEWS = ("score.histories", "score.continual")
-"""What follows from tables by SQL alone, those first that others are made from: sql/views/<stage>/<name>.sql. In
-memflow.duckdb they need the lake, for the probes."""
+"""The views of sql/views/<stage>/<name>.sql, each after those that it uses."""
 
 
-class Rows(list[dict[str, Any]]):
-    """What a question returns: a dictionary per row, and the columns even where there are none."""
+class QueryResult(list[dict[str, Any]]):
+    """Rows of a query as dictionaries; `columns` has the names even without rows."""
 
     def __init__(self, names: list[str], values: list[tuple[Any, ...]]) -> None:
         super().__init__(dict(zip(names, each, strict=True)) for each in values)
@@ -41,16 +40,16 @@ class Rows(list[dict[str, Any]]):
 
 
 class Warehouse:
-    """DuckDB over a lake: asks questions of it, and publishes it as one DuckDB file at `path`."""
+    """Runs queries over a lake, and publishes it as the DuckDB file `path`."""
 
     def __init__(self, lake: Lake, path: str | Path) -> None:
         self.lake = lake
         self.path = Path(path).absolute()
 
-    def query(self, name: str, **parameters: Any) -> Rows:
-        """The answer to sql/queries/<name>.sql. A parameter that is not given is null.
+    def query(self, name: str, **parameters: Any) -> QueryResult:
+        """Run sql/queries/<name>.sql; parameters that are not given are null.
 
-        Raises BadInput for a question or a parameter that is not there.
+        Raises BadInput for an unknown query or parameter.
         """
         text = _text("queries", name)
         [statement] = duckdb.extract_statements(text)
@@ -58,31 +57,29 @@ class Warehouse:
         if unknown:
             known = ", ".join(sorted(statement.named_parameters))
             raise BadInput(f"the query {name} has no parameter {unknown[0]!r}; it has {known}")
-        return self._ask(
+        return self._run(
             text,
             {parameter: parameters.get(parameter) for parameter in statement.named_parameters},
             [table for table in TABLES if table in text],
         )
 
-    def sql(self, text: str) -> Rows:
-        """The answer to a person's SELECT, which sees the lake's tables and nothing else of this machine.
+    def sql(self, text: str) -> QueryResult:
+        """Run one SELECT that can read the lake's tables and no other file.
 
-        Raises BadInput where it is not one SELECT, or DuckDB cannot make sense of it.
+        Raises BadInput where it is not one SELECT, or DuckDB reports an error.
         """
         try:
             statements = duckdb.extract_statements(text)
         except duckdb.Error as wrong:
             raise BadInput(f"DuckDB cannot read this SQL: {wrong}") from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise BadInput(
-                f"one SELECT at a time, please; this is {_named(statements)}. Nothing here can be changed."
-            )
-        return self._ask(text, {})
+            raise BadInput(f"only a single SELECT is allowed, not {_statement_types(statements)}")
+        return self._run(text, {})
 
     def publish(self) -> Path:
-        """Build memflow.duckdb anew (views over the lake, the scores as tables) and rename it into place.
+        """Rebuild memflow.duckdb: score tables, and views over the lake; replace the old file.
 
-        Raises StoreBusy where the lake changed under every attempt, BadInput for a key that is there twice.
+        Raises StoreBusy where the lake changed during every attempt, BadInput for a duplicate key.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         written = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.writing")
@@ -93,28 +90,27 @@ class Warehouse:
             written.unlink(missing_ok=True)
         return self.path
 
-    def _ask(self, text: str, parameters: dict[str, Any], tables: Sequence[str] = (*TABLES,)) -> Rows:
-        """Answer a question that sees these tables, and the views where it names one."""
-        # To make a view DuckDB looks at the files of its tables; so they are made for a question that names one.
+    def _run(self, text: str, parameters: dict[str, Any], tables: Sequence[str] = (*TABLES,)) -> QueryResult:
+        """Run a query with these tables, and with the views where it names one."""
+        # Creating a view reads the files of its tables.
         named = any(view.rpartition(".")[2] in text.lower() for view in VIEWS)
         views, tables = (VIEWS, (*TABLES,)) if named else ((), tables)
         metrics = named or METRICS in text.lower()
         try:
             with self.lake.snapshot(tables) as lake, _opened(lake, tables, views, metrics) as connection:
                 answer = connection.execute(text, parameters)
-                return Rows([column[0] for column in answer.description or ()], answer.fetchall())
+                return QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
         except duckdb.Error as wrong:
             raise BadInput(f"DuckDB cannot answer this: {wrong}") from wrong
 
     def _build(self, path: Path) -> None:
-        """The database at `path`; begun again where a file was replaced just as DuckDB looked at it, since its
-        views have to name the lake's own files and no snapshot of them."""
+        """Build the database at `path`; retry where a writer replaces a file meanwhile."""
         for attempt in range(1, ATTEMPTS + 1):
             path.unlink(missing_ok=True)
             try:
                 with duckdb.connect(path) as connection:
                     for table in TABLES:
-                        if self.lake.local and not table.startswith(PUBLISHED):
+                        if self.lake.local and not table.startswith(PUBLISHED_STAGE):
                             _view(connection, self.lake, table)
                         else:
                             _copy(connection, self.lake, table)
@@ -125,7 +121,7 @@ class Warehouse:
             except duckdb.Error as wrong:
                 if attempt == ATTEMPTS:
                     raise StoreBusy(
-                        f"{self.path} could not be built in {ATTEMPTS} attempts: {wrong}"
+                        f"cannot build {self.path} in {ATTEMPTS} attempts: {wrong}. Rerun when no other run writes."
                     ) from wrong
                 time.sleep(PAUSE_S * 2**attempt)
 
@@ -134,9 +130,9 @@ class Warehouse:
 def _opened(
     lake: Lake, tables: Sequence[str], views: Sequence[str], metrics: bool
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory with these tables of the lake and these views, and which can reach nothing else."""
+    """Open an in-memory database with these tables and views and no access to other files."""
     with duckdb.connect(":memory:") as connection:
-        # DuckDB calls its first database `memory`, which is a stage of ours; so it gets another one.
+        # DuckDB names its first database `memory`, which is also a stage.
         connection.execute("ATTACH ':memory:' AS memflow")
         connection.execute("USE memflow")
         connection.execute("DETACH memory")
@@ -156,7 +152,7 @@ def _opened(
 
 
 def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
-    """`table` as a view over its files, or empty. Names and paths cannot be parameters of a view."""
+    """Create `table` as a view over its files, or empty. Names and paths cannot be parameters of a view."""
     stage, _, name = table.partition(".")
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {stage}")
     partitions = lake.partitions(table)
@@ -177,7 +173,7 @@ def _view(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
-    """`table` with its rows. From an object store, every table: views would need the keys."""
+    """Create `table` with its rows; also for every table of an object store, where views would need credentials."""
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {table.partition('.')[0]}")
     connection.execute(_text_of("tables", table))
     for partition in lake.partitions(table):
@@ -197,7 +193,7 @@ def _insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _text_of(folder: str, table: str) -> str:
-    """The SQL of a table or a view, `stage.name`."""
+    """Return the SQL of a table or a view `stage.name`."""
     stage, _, name = table.partition(".")
     return _text(f"{folder}/{stage}", name)
 
@@ -213,14 +209,14 @@ def _text(folder: str, name: str) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def _named(statements: list[duckdb.Statement]) -> str:
+def _statement_types(statements: list[duckdb.Statement]) -> str:
     if not statements:
         return "empty"
     return ", then ".join(str(statement.type).rpartition(".")[2] for statement in statements)
 
 
 def _escaped(path: str) -> str:
-    """`path` as a pattern that matches itself alone."""
+    """Escape `path` as a glob pattern."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
 
 

@@ -1,15 +1,14 @@
-"""WordNet's synonyms from a local folder, keeping memflow.metrics.meteor.Synonyms. Nothing is downloaded.
+"""WordNet's synonyms from a local folder: implements memflow.metrics.meteor.Synonyms. Nothing is downloaded.
 
-The folder is a WordNet 3.0 database (Debian's package wordnet-base puts one at /usr/share/wordnet), or an nltk_data
-folder with one at corpora/wordnet. nltk's own reader is not used: it refuses folders outside its search path, wants
-files that no package ships, and reads all senses where synonyms need a few.
+The folder is a WordNet 3.0 database (Debian's wordnet-base: /usr/share/wordnet) or an nltk_data folder. nltk's reader
+rejects folders outside its search path and needs files that no package ships.
 """
 
 from pathlib import Path
 
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest
-from resources.folders import sums
+from resources.checksums import checksums
 
 PARTS = ("noun", "verb", "adj", "adv")
 _ENDINGS = {
@@ -18,7 +17,7 @@ _ENDINGS = {
     "adj": "er: est: er:e est:e",
     "adv": "",
 }
-"""Endings that a base form loses, and what it has instead: WordNet's morphy."""
+"""Suffix replacements (inflected:base) per part of speech, from WordNet's morphy."""
 _RULES = {
     part: [(old, new) for old, _, new in (rule.partition(":") for rule in rules.split())]
     for part, rules in _ENDINGS.items()
@@ -26,18 +25,18 @@ _RULES = {
 
 
 class WordNet:
-    """Synonyms of English words. The folder is looked at now, and read at the first word."""
+    """Synonyms of English words. The files are read at the first word."""
 
     def __init__(self, folder: str | Path) -> None:
-        """Raises MissingData where the folder is not there, or holds no WordNet."""
+        """Raise MissingData where a file of WordNet is missing."""
         given = Path(folder).expanduser()
         inside = given / "corpora" / "wordnet"
         self.folder = inside if inside.is_dir() else given
         missing = [name for name in _files() if not (self.folder / name).is_file()]
         if missing:
             raise MissingData(
-                f"{self.folder} is no WordNet folder: {missing[0]} is missing. Debian's package wordnet-base has it; "
-                "set `wordnet` in memflow.toml (MEMFLOW_WORDNET) to its folder /usr/share/wordnet"
+                f"{self.folder} is not a WordNet folder: {missing[0]} is missing. Set `wordnet` in memflow.toml to "
+                "one, such as /usr/share/wordnet of Debian's package wordnet-base."
             )
         self._senses: dict[str, dict[str, list[int]]] = {}
         self._exceptions: dict[str, dict[str, list[str]]] = {}
@@ -46,11 +45,11 @@ class WordNet:
 
     @property
     def fingerprint(self) -> str:
-        """What it says, wherever it lies: of the files that are read."""
-        return digest("wordnet", sums(self.folder, _files()))
+        """Digest of the files that are read."""
+        return digest("wordnet", checksums(self.folder, _files()))
 
     def of(self, word: str) -> frozenset[str]:
-        """The single words of every sense of `word` and of its base forms, in WordNet's own case."""
+        """Return the one-word synonyms of all senses of `word` and its base forms."""
         if word not in self._known:
             if not self._senses:
                 self._read()
@@ -86,15 +85,13 @@ class WordNet:
             index = self.folder / f"index.{part}"
             with index.open(encoding="utf-8") as lines:
                 for number, line in enumerate(lines, 1):
-                    if line.startswith(" "):  # the licence
+                    if line.startswith(" "):  # the license
                         continue
                     try:
                         fields = line.split()
                         senses[fields[0]] = [int(offset) for offset in fields[-int(fields[2]) :]]
                     except (IndexError, ValueError) as wrong:
-                        raise BadInput(
-                            f"{index}, line {number} is not WordNet's; get the folder anew"
-                        ) from wrong
+                        raise BadInput(f"{index}, line {number} is not valid. Reinstall WordNet.") from wrong
             self._senses[part] = senses
 
 

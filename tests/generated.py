@@ -60,7 +60,7 @@ def generate(name: str, limit: int = 0) -> Generated:
     """Generate a domain that needs no files beyond those of the package."""
     domain, library = find(name).limited(limit), Library(None)
     benchmark = registry.benchmark(domain.benchmark)
-    found, _ = library.of(domain)
+    found, _ = library.datasets_of(domain)
     made = Generated(domain, dry_run())
     records = [row for each in found for row in benchmark.records(each, library.paths(each))]
     made.dry_run.add("raw.records", name, records)

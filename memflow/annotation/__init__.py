@@ -1,11 +1,9 @@
-"""Annotation: what a benchmark wants judged by people, the page that they judge on, and how far they agree.
+"""Human annotation: samples of items to label, the labeling page, and agreement between annotators.
 
-sheet.py         the items of one sample, their file and its digest; their key, where the right label is kept apart
-kinds.py         which kinds of items each benchmark has
-page.py          a sheet as one HTML file that works from disk (page.html, page.css, page.js)
-annotations.py   what an annotator's file says, held against its sheet
+sheet.py         a sample of items (the sheet) and its key with the correct labels
+kinds.py         the kinds of items of each benchmark
+page.py          a sheet as one offline HTML file
+annotations.py   an annotator's file, validated against its sheet
 report.py        mean, agreement and AC1 of a sheet
-judge.py         a chat model as one more annotator
-
-What the items are is the benchmark's own (memflow/benchmarks/*/annotation.py).
+judge.py         a chat model as a further annotator
 """

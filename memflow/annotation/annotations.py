@@ -1,8 +1,7 @@
-"""What an annotator's file says, held against its sheet: unknown items, labels and sheets are refused, with the place.
+"""Files of annotations, validated against their sheet.
 
-A file is JSON Lines: a header with the digest of the sheet and who annotated, then a line for each item that has a
-label. Items without one were not annotated; that is no error. The annotation page saves such files; judge.py writes
-them too.
+A file is JSON Lines: a header with the sheet's digest and the annotator, then one line per labeled item. The
+annotation page and judge.py write these files.
 """
 
 import json
@@ -13,37 +12,37 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from memflow.annotation.sheet import Id, Line, Name, Sheet, Strict, lines_of, parsed
+from memflow.annotation.sheet import Id, Name, Sheet, ShortText, StrictModel, parse_line, read_lines
 from memflow.errors import BadInput
 
-PATTERN = "annotations*.jsonl"
-"""What the files of annotations are called."""
+ANNOTATION_FILES = "annotations*.jsonl"
+"""File name pattern of annotations."""
 
-Who = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+AnnotatorName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 
 
-class AnnotationsHeader(Strict):
-    """Which sheet was annotated, and by whom."""
+class AnnotationsHeader(StrictModel):
+    """The first line: the sheet's digest and the annotator."""
 
     format: Literal["memflow annotations 1"] = "memflow annotations 1"
-    items: Line
-    annotator: Who
+    items: ShortText
+    annotator: AnnotatorName
     by: Literal["person", "model"] = "person"
-    note: Line | None = None
+    note: ShortText | None = None
 
 
-class Annotation(Strict):
-    """The label of one item; null, from a model alone, with the reason why there is none."""
+class Annotation(StrictModel):
+    """The label of one item. A model may have none, with a reason."""
 
     item: Id
     label: Name | None
-    comment: Line = ""
-    reason: Line | None = None
+    comment: ShortText = ""
+    reason: ShortText | None = None
 
 
 @dataclass(frozen=True)
 class Annotations:
-    """One annotator's labels and comments by item, and the reasons where a model gave no label."""
+    """One annotator's labels, comments and missing labels (with reasons) by item."""
 
     annotator: str
     by: Literal["person", "model"]
@@ -54,30 +53,28 @@ class Annotations:
 
 
 def read_annotations(path: Path, sheet: Sheet) -> Annotations:
-    """One annotator's file. Raises BadInput naming file and line: another sheet, an unknown item or label."""
-    lines = lines_of(path)
-    header = parsed(path, 1, lines, AnnotationsHeader)
+    """Read one annotator's file. Raises BadInput with file and line for another sheet, an unknown item or label."""
+    lines = read_lines(path)
+    header = parse_line(path, 1, lines, AnnotationsHeader)
     if header.items != sheet.header.digest:
         raise BadInput(
-            f"{path}, line 1: it annotates another sheet ({header.items or 'none'}) than the one beside it"
-            f" ({sheet.header.digest}): the items were sampled anew, or the file belongs into another folder"
+            f"{path}, line 1: it annotates the sheet {header.items or 'none'}, but this folder has"
+            f" {sheet.header.digest}. Move the file to the folder of its sheet."
         )
     allowed = {item.id: [label.name for label in item.labels] for item in sheet.items.values()}
     rows: dict[str, Annotation] = {}
     for number in range(2, len(lines) + 1):
-        row = parsed(path, number, lines, Annotation)
+        row = parse_line(path, number, lines, Annotation)
         if row.item not in allowed:
             raise BadInput(f"{path}, line {number}: the sheet has no item {row.item!r}")
         if row.item in rows:
-            raise BadInput(f"{path}, line {number}: the item {row.item!r} has a label already")
+            raise BadInput(f"{path}, line {number}: the item {row.item!r} already has a label")
         if row.label is None and (header.by == "person" or row.reason is None):
-            raise BadInput(
-                f"{path}, line {number}: the item {row.item!r} has no label, and no reason why not"
-            )
+            raise BadInput(f"{path}, line {number}: the item {row.item!r} has neither a label nor a reason")
         if row.label is not None and row.label not in allowed[row.item]:
             known = ", ".join(allowed[row.item])
             raise BadInput(
-                f"{path}, line {number}: {row.label!r} is no label of the item {row.item!r}; it allows {known}"
+                f"{path}, line {number}: {row.label!r} is not a label of the item {row.item!r}; its labels are {known}"
             )
         rows[row.item] = row
     return Annotations(
@@ -91,14 +88,14 @@ def read_annotations(path: Path, sheet: Sheet) -> Annotations:
 
 
 def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
-    """Every file of annotations in a sheet's folder, by file name. Raises BadInput where one annotates twice."""
+    """Read every file of annotations in a sheet's folder. Raises BadInput where an annotator has two files."""
     found: dict[str, tuple[Path, Annotations]] = {}
-    for path in sorted(folder.glob(PATTERN)):
+    for path in sorted(folder.glob(ANNOTATION_FILES)):
         one = read_annotations(path, sheet)
         if one.annotator in found:
             other = found[one.annotator][0]
             raise BadInput(
-                f"{path}: {one.annotator} has annotated this sheet in {other.name} already; keep one of the two"
+                f"{path}: {one.annotator} has another file for this sheet, {other.name}. Keep one of the two."
             )
         found[one.annotator] = (path, one)
     return [one for _, one in found.values()]

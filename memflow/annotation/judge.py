@@ -1,8 +1,4 @@
-"""A chat model as one more annotator: the same items, the same guide, one bounded answer each.
-
-It sees what a person sees, and no key. An item that it gives no usable label has a reason and no label. How far it
-agrees with persons is report.py.
-"""
+"""A chat model as an annotator: the same items and guide as people, without the key; one request per item."""
 
 import asyncio
 from collections.abc import Callable
@@ -22,7 +18,7 @@ LONGEST_REASON = 2_000
 async def annotate(
     sheet: Sheet, chat: Chat, name: str, tick: Callable[[], None] = lambda: None
 ) -> Annotations:
-    """The annotations of `chat`, called `name`; `tick` is called after each item. Raises as `ask` does."""
+    """Return the annotations of `chat`, as annotator `name`; `tick` is called after each item. Raises as `ask`."""
     asked = [(unit, item) for unit in sheet.units for item in unit.items]
 
     async def one(unit: Unit, item: Item) -> Answer[Chosen]:

@@ -1,4 +1,4 @@
-"""What a benchmark says of a kind of items: what annotators are told, how many units are drawn, and from what."""
+"""Kinds of items that a benchmark has people annotate: their configuration, and sampling from its tables."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from memflow.annotation.sampling import Candidate, draw
-from memflow.annotation.sheet import Header, Label, Line, Name, Sheet, Strict, Text
+from memflow.annotation.sheet import Header, Label, LongText, Name, Sheet, ShortText, StrictModel
 from memflow.benchmarks.api import States
 from memflow.errors import BadInput
 from memflow.records import Probe, TranscriptMessage, Turn
 
 
 @dataclass(frozen=True)
-class Tables:
-    """The rows of one domain that items are made from; `said` is one assistant's transcripts."""
+class DomainTables:
+    """The rows of one domain from which items are built; `said` has one assistant's transcripts."""
 
     states: States
     turns: Sequence[Turn]
@@ -25,30 +25,30 @@ class Tables:
     said: Sequence[TranscriptMessage] = ()
 
 
-class Telling(Strict):
-    """What annotators are told, from a benchmark's annotation.yaml.
+class KindConfig(StrictModel):
+    """The configuration of a kind, from a benchmark's annotation.yaml.
 
-    `stage` makes what is judged: `memory` needs an assistant's transcripts. `units` is what is drawn, `draw` how many
-    by default. `labels` are those that every item has; options, where there are any, stand before them.
+    `stage` is the stage that generated the data; `memory` needs an assistant's transcripts. `units` names what is
+    sampled, `draw` the default number. `labels` are those of every item; an item's options precede them.
     """
 
-    title: Line
+    title: ShortText
     stage: Literal["utterance", "question", "memory"]
-    units: Line
+    units: ShortText
     draw: int = Field(ge=1)
-    guide: list[Text]
-    means: dict[Name, Line] = Field(default_factory=dict)
-    asks: Line
-    shown: dict[Name, Line]
+    guide: list[LongText]
+    means: dict[Name, ShortText] = Field(default_factory=dict)
+    asks: ShortText
+    shown: dict[Name, ShortText]
     labels: list[Label]
 
     @property
     def played(self) -> bool:
-        """Whether it is about conversations with one assistant."""
+        """Whether items come from conversations with one assistant."""
         return self.stage == "memory"
 
-    def told(self) -> str:
-        """The guide as annotators read it: its paragraphs, then what each label means."""
+    def guide_text(self) -> str:
+        """Return the guide for annotators: its paragraphs, then the meaning of each label."""
         meanings = [
             f"{label.says}: {self.means[label.name]}" for label in self.labels if label.name in self.means
         ]
@@ -57,29 +57,29 @@ class Telling(Strict):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of items: what is told of them, and how they are made from a domain's tables."""
+    """A kind of items: its configuration and the function that builds candidates from a domain's tables."""
 
     name: str
     benchmark: str
-    telling: Telling
-    candidates: Callable[[Telling, Tables], Iterable[Candidate]]
+    telling: KindConfig
+    candidates: Callable[[KindConfig, DomainTables], Iterable[Candidate]]
 
     def sample(
         self,
         domain: str,
-        tables: Tables,
+        tables: DomainTables,
         *,
         assistant: str | None = None,
         count: int = 0,
         seed: int = 0,
         note: str | None = None,
     ) -> tuple[Sheet, dict[str, str]]:
-        """A sheet of `count` units (0: as many as is usual) and its key. Raises BadInput where there are none."""
+        """Sample a sheet of `count` units (0: the default) and its key. Raises BadInput where there are none."""
         header = Header(
             benchmark=self.benchmark,
             kind=self.name,
             title=self.telling.title,
-            guide=self.telling.told(),
+            guide=self.telling.guide_text(),
             domain=domain,
             assistant=assistant,
             seed=seed,
@@ -94,12 +94,12 @@ class Kind:
             first = wrong.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
             raise BadInput(
-                f"{domain}: an item of kind {self.name} cannot be shown, {wrong.title} {place}: {first['msg']}"
+                f"{domain}: invalid item of kind {self.name}, {wrong.title} {place}: {first['msg']}"
             ) from wrong
         return draw(header, candidates, count or self.telling.draw)
 
 
-def tellings(package: str) -> dict[str, Telling]:
-    """What `annotation.yaml` of a benchmark's folder says of its kinds."""
+def read_kind_configs(package: str) -> dict[str, KindConfig]:
+    """Read the kinds of a benchmark from `annotation.yaml` in its package."""
     text = files(package).joinpath("annotation.yaml").read_text(encoding="utf-8")
-    return TypeAdapter(dict[Name, Telling]).validate_python(yaml.safe_load(text))
+    return TypeAdapter(dict[Name, KindConfig]).validate_python(yaml.safe_load(text))

@@ -1,8 +1,7 @@
-"""What a sheet's annotations come to: mean, agreement and AC1 of the persons, and of a model against the persons.
+"""The report of a sheet: mean score, agreement and Gwet's AC1 of people, and of a model against their majority.
 
-The mean is over items, each the mean of its persons' scores (the paper rescales points to 0 to 1). Agreement is over
-categories: a label is its own, but for options, which count as right or wrong. Intervals are drawn over episodes. A
-model is no annotator among the persons: it stands beside what most of them say.
+The mean is over items, each the mean of its scores by people. Agreement is over categories (sheet.label_category).
+Confidence intervals are bootstrapped over episodes.
 """
 
 from collections import Counter
@@ -10,21 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memflow.annotation.annotations import Annotations
-from memflow.annotation.sheet import Sheet, categories, category, value
+from memflow.annotation.sheet import Sheet, label_categories, label_category, label_score
 from memflow.errors import BadInput
 from memflow.metrics.agreement import cohen_kappa, gwet_ac1, percent_agreement
 from memflow.metrics.intervals import Interval, mean_interval
 
 Score = Callable[[str], float | None]
-NOTHING = Interval(None, None, None)
+NO_INTERVAL = Interval(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """One line of a report: of all persons, of one annotator, or of a model against the persons.
+class AgreementRow:
+    """A row of a report: all people, one annotator, or a model against the people.
 
-    `labelled` counts items with a label, `paired` those with two or more: agreement rests on these. `kappa` is
-    Cohen's, of two raters alone; `missing` counts items that a model gave no usable label for.
+    `labelled` counts items with a label, `paired` those with two or more, on which agreement is computed. `kappa` is
+    Cohen's, for two raters only. `missing` counts items without a usable label of a model.
     """
 
     of: str
@@ -32,15 +31,15 @@ class Measured:
     labelled: int
     paired: int
     mean: Interval
-    agreement: Interval = NOTHING
-    ac1: Interval = NOTHING
-    kappa: Interval = NOTHING
+    agreement: Interval = NO_INTERVAL
+    ac1: Interval = NO_INTERVAL
+    kappa: Interval = NO_INTERVAL
     missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """One item as it was annotated. `differs` says that two persons gave it different labels."""
+class AnnotatedItem:
+    """One item with its labels; `differs` where people disagree."""
 
     item: str
     labels: Mapping[str, str]
@@ -52,68 +51,75 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A sheet with its annotations: `measured` has the persons first, if there are any."""
+    """The report of one sheet; `measured` has the people first."""
 
     sheet: Sheet
-    measured: Sequence[Measured]
-    judged: Sequence[Judged]
+    measured: Sequence[AgreementRow]
+    judged: Sequence[AnnotatedItem]
     notes: Sequence[str]
 
 
 def make_report(sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Annotations]) -> Report:
-    """The report of one sheet. Raises BadInput where nobody annotated it."""
+    """Build the report of one sheet. Raises BadInput where it has no annotations."""
     if not annotations:
         raise BadInput(
-            f"nobody has annotated the sheet of {sheet.header.kind} in {sheet.header.domain} yet: open its page,"
-            " and save the annotations beside it"
+            f"the sheet of {sheet.header.kind} in {sheet.header.domain} has no annotations. Open its page, annotate, "
+            "and save the file in its folder."
         )
     persons = [one for one in annotations if one.by == "person"]
     models = [one for one in annotations if one.by == "model"]
     measured = []
     if len(persons) > 1:
-        measured.append(_persons(sheet, key, persons))
-    measured += [_alone(sheet, key, one) for one in persons]
+        measured.append(_row_of_persons(sheet, key, persons))
+    measured += [_row_of_one(sheet, key, one) for one in persons]
     for model in models:
-        measured.append(_against(sheet, key, model, persons))
+        measured.append(_row_of_model(sheet, key, model, persons))
     notes = [note for note in (sheet.header.note, *(one.note for one in annotations)) if note]
-    return Report(sheet, measured, [*_judged(sheet, key, persons, annotations)], list(dict.fromkeys(notes)))
+    return Report(
+        sheet, measured, [*_annotated_items(sheet, key, persons, annotations)], list(dict.fromkeys(notes))
+    )
 
 
-def _persons(sheet: Sheet, key: Mapping[str, str], persons: Sequence[Annotations]) -> Measured:
-    return _measured(
+def _row_of_persons(sheet: Sheet, key: Mapping[str, str], persons: Sequence[Annotations]) -> AgreementRow:
+    return _agreement_row(
         sheet,
         key,
         f"{len(persons)} persons",
         "person",
         [[one.labels.get(item) for one in persons] for item in sheet.items],
-        lambda item: _score(sheet, key, item, persons),
+        lambda item: _mean_score(sheet, key, item, persons),
     )
 
 
-def _alone(sheet: Sheet, key: Mapping[str, str], one: Annotations) -> Measured:
-    scores = {item: _score(sheet, key, item, [one]) for item in sheet.items}
-    return Measured(
-        one.annotator, one.by, len(one.labels), 0, _mean(sheet, scores.__getitem__), missing=len(one.failed)
+def _row_of_one(sheet: Sheet, key: Mapping[str, str], one: Annotations) -> AgreementRow:
+    scores = {item: _mean_score(sheet, key, item, [one]) for item in sheet.items}
+    return AgreementRow(
+        one.annotator,
+        one.by,
+        len(one.labels),
+        0,
+        _mean_interval(sheet, scores.__getitem__),
+        missing=len(one.failed),
     )
 
 
-def _against(
+def _row_of_model(
     sheet: Sheet, key: Mapping[str, str], model: Annotations, persons: Sequence[Annotations]
-) -> Measured:
-    """A model and what most persons say; its mean is its own."""
-    alone = _alone(sheet, key, model)
+) -> AgreementRow:
+    """Compare a model with the majority label of the people; the mean is the model's."""
+    alone = _row_of_one(sheet, key, model)
     if not persons:
         return alone
-    most = {item: _most(item, persons) for item in sheet.items}
-    found = _measured(
+    most = {item: _majority_label(item, persons) for item in sheet.items}
+    found = _agreement_row(
         sheet,
         key,
         f"{model.annotator} against the persons",
         model.by,
         [[most[item], model.labels.get(item)] for item in sheet.items],
-        lambda item: _score(sheet, key, item, [model]),
+        lambda item: _mean_score(sheet, key, item, [model]),
     )
-    return Measured(
+    return AgreementRow(
         found.of,
         found.by,
         alone.labelled,
@@ -126,36 +132,36 @@ def _against(
     )
 
 
-def _measured(
+def _agreement_row(
     sheet: Sheet,
     key: Mapping[str, str],
     of: str,
     by: str,
     labels: Sequence[Sequence[str | None]],
     score: Score,
-) -> Measured:
+) -> AgreementRow:
     items = sheet.items
     ratings = [
-        [None if label is None else category(item, label, key) for label in row]
+        [None if label is None else label_category(item, label, key) for label in row]
         for item, row in zip(items.values(), labels, strict=True)
     ]
-    allowed, episodes = categories(sheet), list(sheet.episodes.values())
+    allowed, episodes = label_categories(sheet), list(sheet.episodes.values())
     given = [sum(label is not None for label in row) for row in ratings]
-    return Measured(
+    return AgreementRow(
         of,
         by,
         sum(count > 0 for count in given),
         sum(count > 1 for count in given),
-        _mean(sheet, score),
+        _mean_interval(sheet, score),
         percent_agreement(ratings, allowed, episodes=episodes, seed=sheet.header.seed),
         gwet_ac1(ratings, allowed, episodes=episodes, seed=sheet.header.seed),
         cohen_kappa(ratings, allowed, episodes=episodes, seed=sheet.header.seed)
         if all(len(row) == 2 for row in ratings)
-        else NOTHING,
+        else NO_INTERVAL,
     )
 
 
-def _mean(sheet: Sheet, score: Score) -> Interval:
+def _mean_interval(sheet: Sheet, score: Score) -> Interval:
     totals: dict[str, float] = {}
     counts: dict[str, float] = {}
     for item, episode in sheet.episodes.items():
@@ -166,23 +172,25 @@ def _mean(sheet: Sheet, score: Score) -> Interval:
     return mean_interval([*totals.values()], [*counts.values()], seed=sheet.header.seed)
 
 
-def _score(sheet: Sheet, key: Mapping[str, str], item: str, among: Sequence[Annotations]) -> float | None:
-    """The mean of an item's scores; None where nobody among them gave it a label."""
+def _mean_score(
+    sheet: Sheet, key: Mapping[str, str], item: str, among: Sequence[Annotations]
+) -> float | None:
+    """Return the mean of an item's scores, or None without labels."""
     given = [one.labels[item] for one in among if item in one.labels]
-    return sum(value(sheet.items[item], label, key) for label in given) / len(given) if given else None
+    return sum(label_score(sheet.items[item], label, key) for label in given) / len(given) if given else None
 
 
-def _most(item: str, persons: Sequence[Annotations]) -> str | None:
-    """The label that most persons gave; None where two labels are level, or there is none."""
+def _majority_label(item: str, persons: Sequence[Annotations]) -> str | None:
+    """Return the majority label, or None for a tie or without labels."""
     ranked = Counter(one.labels[item] for one in persons if item in one.labels).most_common(2)
     if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
         return None
     return ranked[0][0]
 
 
-def _judged(
+def _annotated_items(
     sheet: Sheet, key: Mapping[str, str], persons: Sequence[Annotations], annotations: Sequence[Annotations]
-) -> list[Judged]:
+) -> list[AnnotatedItem]:
     found = []
     for name, item in sheet.items.items():
         says = {label.name: label.says for label in item.labels}
@@ -191,12 +199,12 @@ def _judged(
         if labels or comments:
             given = {one.labels[name] for one in persons if name in one.labels}
             found.append(
-                Judged(
+                AnnotatedItem(
                     name,
                     labels,
                     {who: says[label] for who, label in labels.items()},
                     comments,
-                    _score(sheet, key, name, persons),
+                    _mean_score(sheet, key, name, persons),
                     len(given) > 1,
                 )
             )

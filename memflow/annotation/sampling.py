@@ -1,4 +1,4 @@
-"""Drawing a sheet from all the units that could be on it: seeded, spread over episodes."""
+"""Seeded sampling of a sheet, stratified by episode."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -11,21 +11,20 @@ from memflow.fingerprint import seeded
 
 @dataclass(frozen=True)
 class Candidate:
-    """A unit that may be drawn, and the right label of each of its items, where they have one."""
+    """A unit that may be sampled, and the correct labels of its items, where there are any."""
 
     unit: Unit
     key: Mapping[str, str] = field(default_factory=dict)
 
 
 def draw(header: Header, candidates: Sequence[Candidate], count: int) -> tuple[Sheet, dict[str, str]]:
-    """A sheet of `count` units, or of all where there are fewer, and its key.
+    """Sample a sheet of `count` units (all where there are fewer) and its key, by the header's seed.
 
-    Episodes take turns in an order of chance, each giving one of its own at random, so that none is drawn more often
-    than another by more than one while it has any left. The order in which units are shown is drawn as well. All
-    depends on the header's seed alone. Raises BadInput where there is nothing to draw from.
+    Sampling is round-robin over episodes in random order, one random unit at a time. The sheet's order is random too.
+    Raises BadInput where there are no candidates.
     """
     if not candidates:
-        raise BadInput(f"{header.domain} has no {header.units} to draw a sheet of {header.kind} from")
+        raise BadInput(f"{header.domain} has no {header.units} for a sheet of {header.kind}")
     chance = random.Random(seeded("annotation", header.seed, header.domain, header.kind))
     left: dict[str, list[Candidate]] = {}
     for candidate in candidates:

@@ -1,4 +1,4 @@
-"""The scripted chat as an annotator: the label whose words the shown text and the facts hold most of. No model."""
+"""The scripted annotator: chooses the label with the largest word overlap with the shown text and facts."""
 
 from memflow.annotation.answers import Chosen
 from memflow.chat.requests import ChatRequest

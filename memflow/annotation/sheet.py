@@ -1,9 +1,7 @@
-"""A sheet: the items of one sample, as annotators see them, and the key that they do not see.
+"""Sheets: samples of items for annotators, and their keys with the correct labels.
 
-A sheet is a JSON Lines file: a header, then a unit a line. A unit is what is shown together (a message, a session, a
-question) with the items asked about it; an item has an id, what is asked, and the labels that may answer it. The
-header's digest covers all of it, so that annotations can say which sheet they are of. Where items have right answers,
-these lie in a file of their own, the key, which the annotation page never holds.
+A sheet is JSON Lines: a header with a digest of the content, then one unit per line. A unit is text that is shown
+together (a message, a session, a question) with the items to label. The key is a separate file.
 """
 
 import json
@@ -19,50 +17,50 @@ from memflow.fingerprint import digest
 from memflow.words import HAN
 
 ITEMS, KEY, PAGE = "items.jsonl", "key.jsonl", "annotate.html"
-"""The files of a sheet's folder. The page is handed to annotators; the key is not."""
+"""The files of a sheet's folder. Do not give the key to annotators."""
 
 RIGHT, WRONG = "right", "wrong"
-"""What an option of an item with a key counts as."""
+"""The categories of options of items with a key."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=300)]
-Line = Annotated[str, StringConstraints(max_length=2_000)]
-Text = Annotated[str, StringConstraints(max_length=200_000)]
-Model = TypeVar("Model", bound="Strict")
+ShortText = Annotated[str, StringConstraints(max_length=2_000)]
+LongText = Annotated[str, StringConstraints(max_length=200_000)]
+Model = TypeVar("Model", bound="StrictModel")
 
 
-class Strict(BaseModel):
-    """A part of a file: bounded, and with no other fields."""
+class StrictModel(BaseModel):
+    """A part of a file: without further fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Label(Strict):
-    """One answer that an item allows. `value` is its score; null for an option, which the key scores."""
+class Label(StrictModel):
+    """A label of an item. `value` is its score; null for an option, which the key scores."""
 
     name: Name
-    says: Text
+    says: LongText
     value: float | None = Field(None, ge=0, le=1)
 
 
-class Part(Strict):
-    """One passage that is shown, under its title."""
+class Part(StrictModel):
+    """A titled passage."""
 
-    title: Line
-    text: Text
+    title: ShortText
+    text: LongText
 
 
-class Item(Strict):
-    """One judgement that is asked for: the question, the facts that it is about, the labels that may answer it."""
+class Item(StrictModel):
+    """An item to label: the question, the facts it refers to, the possible labels."""
 
     id: Id
-    asks: Line
+    asks: ShortText
     facts: list[Part] = Field(default_factory=list, max_length=12)
     labels: list[Label] = Field(min_length=2, max_length=40)
 
 
-class Unit(Strict):
-    """What is shown together, and the items asked about it. The bootstrap draws episodes."""
+class Unit(StrictModel):
+    """Passages that are shown together, and their items. Confidence intervals resample episodes."""
 
     id: Id
     episode: Id
@@ -71,137 +69,135 @@ class Unit(Strict):
     items: list[Item] = Field(min_length=1, max_length=400)
 
 
-class Header(Strict):
-    """What a sheet is a sample of, and what its annotators are told."""
+class Header(StrictModel):
+    """The population of a sheet and the guide for its annotators."""
 
     format: Literal["memflow annotation items 1"] = "memflow annotation items 1"
-    benchmark: Line
+    benchmark: ShortText
     kind: Name
-    title: Line
-    guide: Text
-    domain: Line
-    assistant: Line | None = None
+    title: ShortText
+    guide: LongText
+    domain: ShortText
+    assistant: ShortText | None = None
     seed: int
-    units: Line
+    units: ShortText
     drawn: int = Field(ge=0)
     population: int = Field(ge=0)
     keyed: bool = False
-    note: Line | None = None
+    note: ShortText | None = None
     digest: str = ""
 
 
-class Gold(Strict):
-    """The right label of one item."""
+class CorrectLabel(StrictModel):
+    """The correct label of one item."""
 
     item: Id
     label: Name
 
 
-class KeyHeader(Strict):
-    """Which sheet a key is of."""
+class KeyHeader(StrictModel):
+    """The first line of a key: the digest of its sheet."""
 
     format: Literal["memflow annotation key 1"] = "memflow annotation key 1"
     items: str
     digest: str = ""
 
 
-class Sheet(Strict):
-    """A header with its digest filled in, and the units in the order that they are shown in."""
+class Sheet(StrictModel):
+    """A header with its digest, and the units in order."""
 
     header: Header
     units: list[Unit]
 
     @property
     def digest(self) -> str:
-        """Digest of all that an annotator is shown, and of what it was drawn from."""
+        """Digest of header and units."""
         return digest(self.header.model_copy(update={"digest": ""}), self.units)
 
     @property
     def items(self) -> dict[str, Item]:
-        """Item by id, in order."""
+        """Items by id, in order."""
         return {item.id: item for unit in self.units for item in unit.items}
 
     @property
     def episodes(self) -> dict[str, str]:
-        """The episode of each item."""
+        """Episodes by item id."""
         return {item.id: unit.episode for unit in self.units for item in unit.items}
 
 
 def make_sheet(header: Header, units: Iterable[Unit]) -> Sheet:
-    """A sheet with its digest in the header. Raises BadInput for an id that stands there twice."""
+    """Build a sheet with its digest. Raises BadInput for a duplicate id."""
     sheet = Sheet(header=header, units=list(units))
     for what, names in (
         ("unit", [unit.id for unit in sheet.units]),
         ("item", [item.id for unit in sheet.units for item in unit.items]),
     ):
-        if twice := _twice(names):
-            raise BadInput(f"the {what} {twice!r} stands there twice")
+        if twice := _first_duplicate(names):
+            raise BadInput(f"the sheet has two {what}s with the id {twice!r}")
     return Sheet(header=header.model_copy(update={"digest": sheet.digest}), units=sheet.units)
 
 
 def write_sheet(folder: Path, sheet: Sheet, key: Mapping[str, str]) -> list[Path]:
-    """Write the sheet, and its key where it has one. Raises BadInput where the folder holds a sheet already."""
+    """Write the sheet, and its key where it has one. Raises BadInput where the folder has a sheet."""
     items = folder / ITEMS
     if items.exists():
-        raise BadInput(f"{items} is there already, and annotations may belong to it: choose another folder")
+        raise BadInput(f"{items} exists already and may have annotations. Choose another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     _write(items, [sheet.header, *sheet.units])
     if not sheet.header.keyed:
         return [items]
-    golds = [Gold(item=item, label=key[item]) for item in sheet.items]
+    golds = [CorrectLabel(item=item, label=key[item]) for item in sheet.items]
     head = KeyHeader(items=sheet.header.digest)
     _write(folder / KEY, [head.model_copy(update={"digest": digest(head, golds)}), *golds])
     return [items, folder / KEY]
 
 
 def read_sheet(folder: Path) -> Sheet:
-    """The sheet of a folder. Raises BadInput naming the place, and what is wrong there."""
+    """Read the sheet of a folder. Raises BadInput with the line of an error."""
     path = folder / ITEMS
     if not path.is_file():
-        raise MissingData(f"{path} is not there: `memflow annotate sample` writes one")
-    lines = lines_of(path)
-    header = parsed(path, 1, lines, Header)
-    units = [parsed(path, number, lines, Unit) for number in range(2, len(lines) + 1)]
+        raise MissingData(f"{path} is missing. `memflow annotate sample` writes it.")
+    lines = read_lines(path)
+    header = parse_line(path, 1, lines, Header)
+    units = [parse_line(path, number, lines, Unit) for number in range(2, len(lines) + 1)]
     sheet = Sheet(header=header, units=units)
     if sheet.digest != header.digest:
-        raise BadInput(
-            f"{path}: it was changed since it was written (its digest no longer fits): sample anew"
-        )
+        raise BadInput(f"{path} was modified: its digest does not match. Sample a new sheet.")
     return sheet
 
 
 def read_key(folder: Path, sheet: Sheet) -> dict[str, str]:
-    """The right label of every item; empty where the sheet has none. Raises BadInput naming the place."""
+    """Read the correct label of every item; empty without key. Raises BadInput with the line of an error."""
     if not sheet.header.keyed:
         return {}
     path = folder / KEY
     if not path.is_file():
-        raise MissingData(f"{path} is not there: without it nobody can say which labels are right")
-    lines = lines_of(path)
-    header = parsed(path, 1, lines, KeyHeader)
+        raise MissingData(f"{path} is missing, so labels cannot be scored. Restore it.")
+    lines = read_lines(path)
+    header = parse_line(path, 1, lines, KeyHeader)
     if header.items != sheet.header.digest:
-        raise BadInput(f"{path}: it is the key of another sheet than {folder / ITEMS}")
-    golds = [parsed(path, number, lines, Gold) for number in range(2, len(lines) + 1)]
+        raise BadInput(f"{path} is the key of another sheet than {folder / ITEMS}")
+    golds = [parse_line(path, number, lines, CorrectLabel) for number in range(2, len(lines) + 1)]
     if digest(header.model_copy(update={"digest": ""}), golds) != header.digest:
-        raise BadInput(f"{path}: it was changed since it was written (its digest no longer fits)")
+        raise BadInput(f"{path} was modified: its digest does not match. Restore it.")
     return {gold.item: gold.label for gold in golds}
 
 
-def category(item: Item, label: str, key: Mapping[str, str]) -> str:
-    """What a label counts as when raters are compared: itself; for an option right or wrong, as the key says."""
+def label_category(item: Item, label: str, key: Mapping[str, str]) -> str:
+    """Return the category of a label for agreement: itself, or for an option right or wrong by the key."""
     if _label(item, label).value is not None:
         return label
     return RIGHT if key.get(item.id) == label else WRONG
 
 
-def value(item: Item, label: str, key: Mapping[str, str]) -> float:
-    """The score of a label, from 0 to 1; for an option 1 where it is right."""
+def label_score(item: Item, label: str, key: Mapping[str, str]) -> float:
+    """Return the score of a label from 0 to 1; 1 for a correct option."""
     own = _label(item, label).value
     return float(key.get(item.id) == label) if own is None else own
 
 
-def categories(sheet: Sheet) -> list[str]:
-    """Every category that some item allows, in the order of the labels."""
+def label_categories(sheet: Sheet) -> list[str]:
+    """Return the categories of all items, in the order of the labels."""
     found: dict[str, None] = {}
     for item in sheet.items.values():
         for label in item.labels:
@@ -211,35 +207,35 @@ def categories(sheet: Sheet) -> list[str]:
 
 
 def language_of(text: str) -> Literal["en", "zh"]:
-    """Chinese where a fifth of the letters are Chinese characters: they carry more each than Latin ones."""
+    """Return `zh` where at least a fifth of the letters are Chinese characters, otherwise `en`."""
     letters = [character for character in text if character.isalpha()]
     han = re.findall(f"[{HAN}]", text)
     return "zh" if letters and len(han) * 5 >= len(letters) else "en"
 
 
-def lines_of(path: Path) -> list[str]:
-    """The lines of a JSON Lines file. Raises BadInput where it is empty, or not UTF-8."""
+def read_lines(path: Path) -> list[str]:
+    """Read the lines of a JSON Lines file. Raises BadInput where it is empty or not UTF-8."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
-        raise BadInput(f"{path}: it is not UTF-8 (byte {wrong.start})") from wrong
+        raise BadInput(f"{path} is not UTF-8 (byte {wrong.start})") from wrong
     lines = text.split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
     if not lines:
-        raise BadInput(f"{path}: it is empty")
+        raise BadInput(f"{path} is empty")
     return lines
 
 
-def parsed(path: Path, number: int, lines: Sequence[str], shape: type[Model]) -> Model:
-    """Line `number` (from 1) as `shape`. Raises BadInput naming file, line and fault."""
+def parse_line(path: Path, number: int, lines: Sequence[str], shape: type[Model]) -> Model:
+    """Parse line `number` (from 1) as `shape`. Raises BadInput with file, line and error."""
     try:
         return shape.model_validate(json.loads(lines[number - 1]))
     except json.JSONDecodeError as wrong:
         raise BadInput(f"{path}, line {number}: it is not JSON ({wrong.msg})") from wrong
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        place = ".".join(str(part) for part in first["loc"]) or "the whole line"
         raise BadInput(f"{path}, line {number}, {place}: {first['msg']}") from wrong
 
 
@@ -247,7 +243,7 @@ def _label(item: Item, name: str) -> Label:
     return next(label for label in item.labels if label.name == name)
 
 
-def _twice(names: Sequence[str]) -> str | None:
+def _first_duplicate(names: Sequence[str]) -> str | None:
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -1,91 +1,95 @@
-"""What must hold of the leaderboard's figures of forgetting, transfer and stability: they belong together.
+"""Checks that the continual-learning metrics on the leaderboard are consistent with one another.
 
-Each assistant's histories (memflow/scoring/continual.py) are of the same questions at every checkpoint: accuracy is
-what was guessed and learnt less what was forgotten, and no figure can pass those that it is part of.
+memflow/scoring/continual.py computes them from the same questions at every checkpoint, so identities between them hold.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from memflow.checks.rules import Expectation, Together
+from memflow.checks.rules import Expectation, WholeTable, expect
 from memflow.records import Score
 from memflow.scoring.continual import ACCURACY, BY_CHECKPOINT, COMPLETE, GUESS, OVER_ALL
 
 ROUNDING = 1e-9
-Board = Mapping[tuple[str, str], float]
-"""Of one assistant: metric and slice to its figure of complete histories."""
-Places = Mapping[tuple[str, str], int]
+Values = Mapping[tuple[str, str], float]
+"""Metric values of one assistant in one domain by (metric, slice)."""
+Positions = Mapping[tuple[str, str], int]
+"""Positions of the same scores among the rows of the leaderboard."""
 
 
-def _boards(figures: Sequence[Score]) -> Iterator[tuple[Board, Places]]:
-    """The figures of histories of every assistant in every domain that have a value, and where each stands."""
+def _by_assistant(scores: Sequence[Score]) -> Iterator[tuple[Values, Positions]]:
+    """Yield the continual-learning metrics of each assistant in each domain, without null values."""
     values: dict[tuple[str, str], dict[tuple[str, str], float]] = defaultdict(dict)
-    places: dict[tuple[str, str], dict[tuple[str, str], int]] = defaultdict(dict)
-    for at, figure in enumerate(figures):
-        wanted = COMPLETE if figure.metric in (ACCURACY, GUESS) else "standard"
-        followed = figure.metric in (ACCURACY, GUESS, *BY_CHECKPOINT, *OVER_ALL)
-        if followed and figure.variant == wanted and figure.value is not None:
-            whose = figure.domain, figure.assistant
-            values[whose][figure.metric, figure.slice] = figure.value
-            places[whose][figure.metric, figure.slice] = at
-    for whose, board in values.items():
-        yield board, places[whose]
+    positions: dict[tuple[str, str], dict[tuple[str, str], int]] = defaultdict(dict)
+    for at, score in enumerate(scores):
+        variant = COMPLETE if score.metric in (ACCURACY, GUESS) else "standard"
+        continual = score.metric in (ACCURACY, GUESS, *BY_CHECKPOINT, *OVER_ALL)
+        if continual and score.variant == variant and score.value is not None:
+            group = score.domain, score.assistant
+            values[group][score.metric, score.slice] = score.value
+            positions[group][score.metric, score.slice] = at
+    for group, of_group in values.items():
+        yield of_group, positions[group]
 
 
-def _checkpoints(board: Board) -> list[str]:
-    """The slices of the checkpoints at which something was told, in their order."""
-    named = {name for metric, name in board if metric in BY_CHECKPOINT and name.startswith("checkpoint ")}
+def _checkpoints(values: Values) -> list[str]:
+    """Return the slices of the checkpoints that have a transfer or forgetting score, in order."""
+    named = {name for metric, name in values if metric in BY_CHECKPOINT and name.startswith("checkpoint ")}
     return sorted(named, key=lambda name: int(name.partition(" ")[2]))
 
 
-def _unbalanced(figures: Sequence[Score]) -> list[int]:
-    """Accuracies of complete histories that are not what was guessed and learnt less what was forgotten, or for which
-    one of these figures is lacking."""
+def _violates_identity(scores: Sequence[Score]) -> list[int]:
+    """Return accuracies that differ from no-context accuracy + forward transfer - forgetting, or miss one of these."""
     found = []
-    for board, places in _boards(figures):
-        guess = board.get((GUESS, "all"), math.nan)
-        learnt, wanted = 0.0, {}
-        for name in _checkpoints(board):
-            learnt += board.get(("forward_transfer", name), math.nan)
-            wanted[name] = guess + learnt - board.get(("forgetting", name), math.nan)
-        for (metric, name), at in places.items():
-            # A checkpoint at which nothing was told is the one that histories begin with.
-            if metric == ACCURACY and not abs(wanted.get(name, guess) - board[metric, name]) <= ROUNDING:
+    for values, positions in _by_assistant(scores):
+        no_context = values.get((GUESS, "all"), math.nan)
+        transfer, wanted = 0.0, {}
+        for name in _checkpoints(values):
+            transfer += values.get(("forward_transfer", name), math.nan)
+            wanted[name] = no_context + transfer - values.get(("forgetting", name), math.nan)
+        for (metric, name), at in positions.items():
+            # A checkpoint without transfer and forgetting is the first one.
+            if (
+                metric == ACCURACY
+                and not abs(wanted.get(name, no_context) - values[metric, name]) <= ROUNDING
+            ):
                 found.append(at)
     return sorted(found)
 
 
-def _beyond(figures: Sequence[Score]) -> list[int]:
-    """Figures of histories that pass what they are part of: what is forgotten was known, what is learnt is answered, no
-    more is right or wrong throughout than at any checkpoint."""
+def _out_of_bounds(scores: Sequence[Score]) -> list[int]:
+    """Return scores outside the bounds that the other metrics set.
+
+    Forgetting is at most what was known, forward transfer at most what was not, `all_correct` (`all_wrong`) at most the
+    lowest accuracy (error rate) of any checkpoint, and backward transfer is the last accuracy minus the checkpoint's.
+    """
     found = []
-    for board, places in _boards(figures):
-        known, at = board.get((GUESS, "all"), 1.0), _checkpoints(board)
-        reached = [board[ACCURACY, name] for name in at if (ACCURACY, name) in board]
+    for values, positions in _by_assistant(scores):
+        known, names = values.get((GUESS, "all"), 1.0), _checkpoints(values)
+        accuracies = [values[ACCURACY, name] for name in names if (ACCURACY, name) in values]
         bounds: dict[tuple[str, str], tuple[float, float]] = {
-            ("all_correct", "all"): (0.0, min(reached, default=1.0)),
-            ("all_wrong", "all"): (0.0, 1 - max(reached, default=0.0)),
+            ("all_correct", "all"): (0.0, min(accuracies, default=1.0)),
+            ("all_wrong", "all"): (0.0, 1 - max(accuracies, default=0.0)),
             ("flip_rate", "all"): (0.0, 1.0),
         }
-        for name in at:
+        for name in names:
             bounds["forgetting", name] = (0.0, known)
-            bounds["forward_transfer", name] = (0.0, min(1 - known, board.get((ACCURACY, name), 1.0)))
-            known += board.get(("forward_transfer", name), 0.0)
-            if (ACCURACY, name) in board and (ACCURACY, at[-1]) in board:
-                gained = board[ACCURACY, at[-1]] - board[ACCURACY, name]
-                bounds["backward_transfer", name] = (gained, gained)
+            bounds["forward_transfer", name] = (0.0, min(1 - known, values.get((ACCURACY, name), 1.0)))
+            known += values.get(("forward_transfer", name), 0.0)
+            if (ACCURACY, name) in values and (ACCURACY, names[-1]) in values:
+                change = values[ACCURACY, names[-1]] - values[ACCURACY, name]
+                bounds["backward_transfer", name] = (change, change)
         for key, (low, high) in bounds.items():
-            if key in board and not low - ROUNDING <= board[key] <= high + ROUNDING:
-                found.append(places[key])
+            if key in values and not low - ROUNDING <= values[key] <= high + ROUNDING:
+                found.append(positions[key])
     return sorted(found)
 
 
-EXPECTED = (
-    Expectation(
-        "score.leaderboard",
-        "accuracy_is_what_was_guessed_and_learnt_less_what_was_forgotten",
-        Together(_unbalanced),
-    ),
-    Expectation("score.leaderboard", "no_figure_of_a_history_passes_the_others", Together(_beyond)),
+EXPECTED: tuple[Expectation, ...] = expect(
+    "score.leaderboard",
+    {
+        "accuracy_identity_holds": WholeTable(_violates_identity),
+        "continual_metrics_within_bounds": WholeTable(_out_of_bounds),
+    },
 )

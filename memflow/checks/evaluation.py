@@ -1,8 +1,7 @@
-"""Evaluation of expectations over the rows of a table: which rows violate which rule.
+"""Evaluation of rules over the rows of a table.
 
-Rules are types in memflow/checks/rules.py and data in the modules beside it. This module knows no store: rows and a
-function that returns the rows of other tables are arguments. Great Expectations evaluates the same rules in
-resources/gx.py, and a test compares the two.
+Rows, and a function that returns the rows of other tables, are arguments: no store is known here. resources/gx.py
+evaluates the same rules with Great Expectations.
 """
 
 from collections import Counter
@@ -15,45 +14,45 @@ from typing import Any
 
 from memflow.benchmarks.domains import Domain
 from memflow.checks.rules import (
-    Across,
+    AcceptedValues,
+    AcrossTables,
     Between,
-    Covers,
-    Each,
+    EachRow,
     Expectation,
-    Filled,
-    OneOf,
-    Refers,
-    Rows,
+    ForeignKey,
+    MinimumRows,
+    NotNull,
+    RowForEvery,
     Severity,
-    Together,
     Unique,
+    WholeTable,
 )
 from memflow.errors import MemflowError
 from memflow.records import KEYS
 
 OFFENDING_KEYS = 3
-"""Number of offending rows that a result names."""
+"""Maximum number of offending rows that a result names."""
 
 OtherRows = Callable[[str], Sequence[Any]]
-"""Return the rows of another table, for the partition that belongs to the one under check."""
+"""Returns the rows of another table for the partition that is checked."""
 
 
 class Engine(StrEnum):
-    """What evaluates rules: this module, or Great Expectations."""
+    """The evaluator of rules: this module, or Great Expectations."""
 
     memflow = "memflow"
     gx = "gx"
 
 
 KnownValues = Callable[[str, tuple[str, ...]], set[tuple[Any, ...]]]
-"""Return the values that some columns have together in the rows of a table."""
+"""Returns the distinct combinations of values of some columns of a table."""
 
 
 @dataclass(frozen=True)
 class RuleResult:
-    """The result of one rule: `unexpected` of `total` rows violate it, and `offending` are keys of some.
+    """The result of one rule: `unexpected` of `total` rows violate it; `offending` has the keys of the first few.
 
-    `error` is set where the rule itself raised: the exception, and the key of the first row on which it did.
+    `error` is set where the rule raised: the exception, and the key of the row on which it was raised.
     """
 
     table: str
@@ -68,7 +67,7 @@ class RuleResult:
 
 
 class RuleError(Exception):
-    """A rule raised an exception on the row at `position`, or on no single row."""
+    """A rule raised an exception; `position` is that of the row, None for a rule on all rows."""
 
     def __init__(self, cause: Exception, position: int | None = None) -> None:
         super().__init__(f"{type(cause).__name__}: {cause}")
@@ -84,8 +83,8 @@ def check_rows(
 ) -> list[RuleResult]:
     """Evaluate the expectations of `table` that apply to `domain`, in their order.
 
-    A rule that raises fails and names itself, the table and the row; the other rules are still evaluated. Raises
-    BadInput without a `domain` where a rule depends on it, and whatever MemflowError `other` raises.
+    A rule that raises gives a failed result that names rule, table and row; the other rules are evaluated. Raises
+    BadInput where a rule depends on the domain and `domain` is None, and any MemflowError that `other` raises.
     """
 
     def rows_of(name: str) -> Sequence[Any]:
@@ -95,8 +94,8 @@ def check_rows(
     return [_evaluate(each, rows_of, known) for each in applicable(expectations, domain)]
 
 
-def combined(results: Iterable[RuleResult]) -> list[RuleResult]:
-    """Add up the results of several partitions, rule by rule."""
+def combine(results: Iterable[RuleResult]) -> list[RuleResult]:
+    """Sum the results of several partitions per rule."""
     grouped: dict[tuple[str, str], list[RuleResult]] = {}
     for each in results:
         grouped.setdefault((each.table, each.name), []).append(each)
@@ -116,16 +115,15 @@ def combined(results: Iterable[RuleResult]) -> list[RuleResult]:
 def applicable(expectations: Iterable[Expectation], domain: Domain | None) -> Iterator[Expectation]:
     """Yield the expectations that apply to `domain`, each with its rule for that domain."""
     for expectation in expectations:
-        resolved = expectation.of(domain)
+        resolved = expectation.for_domain(domain)
         if resolved is not None:
             yield resolved
 
 
 def checked_table(expectation: Expectation) -> str:
-    """Return the table whose rows an expectation counts: the one to be covered, or the first of several; else its
-    own."""
+    """Return the table whose rows an expectation counts, which may differ from the table it belongs to."""
     match expectation.rule:
-        case Covers(_, table) | Across((table, *_)):
+        case RowForEvery(_, table) | AcrossTables((table, *_)):
             return table
     return expectation.table
 
@@ -136,7 +134,7 @@ def row_key(table: str, row: Any) -> str:
 
 
 def known_values(rows_of: OtherRows) -> KnownValues:
-    """Return a function that collects the values of some columns of a table, once each."""
+    """Return a cached function that collects the distinct values of some columns of a table."""
 
     @cache
     def known(table: str, columns: tuple[str, ...]) -> set[tuple[Any, ...]]:
@@ -156,8 +154,8 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) 
         positions = [] if wrong.position is None else [wrong.position]
         where = "" if wrong.position is None else f" on row {row_key(table, rows[wrong.position])}"
         error = f"rule {expectation.name} of {expectation.table} raised {wrong}{where}"
-    missing_rows = isinstance(expectation.rule, Rows) and len(rows) < expectation.rule.at_least
-    share = getattr(expectation.rule, "but", 0.0)
+    missing_rows = isinstance(expectation.rule, MinimumRows) and len(rows) < expectation.rule.at_least
+    share = getattr(expectation.rule, "tolerance", 0.0)
     tolerated = not rows or (len(rows) - len(positions)) / len(rows) >= 1 - share
     return RuleResult(
         table=table,
@@ -175,9 +173,9 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known: KnownValues) 
 def rows_under(expectation: Expectation, rows: OtherRows) -> Sequence[Any]:
     """Return the rows that an expectation counts. Raises RuleError where the rule's own filter raises."""
     found = rows(checked_table(expectation))
-    if not isinstance(expectation.rule, Covers):
+    if not isinstance(expectation.rule, RowForEvery):
         return found
-    left_out = _not(found, expectation.rule.only)
+    left_out = _not(found, expectation.rule.where)
     return [row for at, row in enumerate(found) if at not in left_out]
 
 
@@ -187,29 +185,29 @@ def violations(
     other: OtherRows,
     known: KnownValues,
 ) -> set[int]:
-    """Return the positions of the rows that violate a rule; of `Rows`, which is about no single row, none.
+    """Return the positions of the rows that violate a rule; none for MinimumRows.
 
-    Raises RuleError where the rule raised; what `other` raises, such as MissingData, passes through.
+    Raises RuleError where the rule raised, and whatever `other` raises, such as MissingData.
     """
     match expectation.rule:
-        case Rows():
+        case MinimumRows():
             return set()
         case Unique(columns):
             return _attempt(lambda: _duplicates(rows, columns))
-        case Together(at_fault):
-            return _attempt(lambda: set(at_fault(rows)))
-        case Across(tables, at_fault):
+        case WholeTable(find_violations):
+            return _attempt(lambda: set(find_violations(rows)))
+        case AcrossTables(tables, find_violations):
             others = [other(name) for name in tables[1:]]
-            return _attempt(lambda: set(at_fault(rows, *others)))
+            return _attempt(lambda: set(find_violations(rows, *others)))
     return _not(rows, _row_rule(expectation, known))
 
 
 def _row_rule(expectation: Expectation, known: KnownValues) -> Callable[[Any], bool]:
-    """Return the function that tells whether a single row satisfies a rule."""
+    """Return the predicate of a rule on single rows."""
     match expectation.rule:
-        case Filled(columns):
+        case NotNull(columns):
             return lambda row: all(getattr(row, name) is not None for name in columns)
-        case OneOf(column, values):
+        case AcceptedValues(column, values):
             allowed = frozenset(values)
             return lambda row: getattr(row, column) is None or getattr(row, column) in allowed
         case Between(column, low, high):
@@ -219,23 +217,26 @@ def _row_rule(expectation: Expectation, known: KnownValues) -> Callable[[Any], b
                 return value is None or ((low is None or low <= value) and (high is None or value <= high))
 
             return inside
-        case Refers(columns, table, others, besides):
-            referable = known(table, others)
+        case ForeignKey(columns, table, referenced, exempt_prefix):
+            existing = known(table, referenced)
 
             def found(values: tuple[Any, ...]) -> bool:
-                return values in referable or (besides is not None and str(values[0]).startswith(besides))
+                exempt = exempt_prefix is not None and str(values[0]).startswith(exempt_prefix)
+                return exempt or values in existing
 
             return lambda row: all(map(found, _values(row, columns)))
-        case Covers(columns, _):
+        case RowForEvery(columns, _):
             covered = known(expectation.table, columns)
             return lambda row: all(values in covered for values in _values(row, columns))
-        case Each(holds):
+        case EachRow(holds):
             return holds
-    raise MemflowError(f"{type(expectation.rule).__name__} is no rule that can be evaluated")
+    raise MemflowError(
+        f"{type(expectation.rule).__name__} cannot be evaluated on rows; resolve it with Expectation.for_domain first"
+    )
 
 
 def _not(rows: Sequence[Any], holds: Callable[[Any], bool]) -> set[int]:
-    """Return the positions of the rows for which `holds` is false. Raises RuleError with the row on which it raises."""
+    """Return the positions of the rows for which `holds` is false. Raises RuleError where `holds` raises."""
     at, found = -1, set()
     try:
         for at, row in enumerate(rows):
@@ -254,7 +255,7 @@ def _attempt(work: Callable[[], set[int]]) -> set[int]:
 
 
 def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:
-    """Return the positions of rows that share their values in `columns`; rows that are null in all of them do not."""
+    """Return the positions of rows with equal values in `columns`, except rows that are null in all of them."""
     values = [tuple(getattr(row, name) for name in columns) for row in rows]
     counts: Mapping[tuple[Any, ...], int] = Counter(values)
     return {
@@ -263,7 +264,7 @@ def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:
 
 
 def _values(row: Any, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:
-    """Return the values of a row in `names`, once for each item of a list; nothing where one is null."""
+    """Yield the values of a row in `names`, once per item of a list; nothing where one is null."""
     values = (getattr(row, name) for name in names)
     return product(
         *(value if isinstance(value, list) else () if value is None else (value,) for value in values)

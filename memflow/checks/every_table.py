@@ -1,55 +1,36 @@
-"""What must hold of every table: keys, required columns, and few rows that are quarantined."""
+"""Rules of every table: unique keys, no nulls in required columns, few quarantined rows."""
 
-from memflow.checks.rules import Each, Expectation, Filled, Rows, Unique
-from memflow.records import KEYS, columns
+from memflow.checks.rules import EachRow, Expectation, MinimumRows, NotNull, Unique
+from memflow.records import KEYS, TABLES, columns
 
 QUARANTINED = 0.1
-"""Share of quarantined rows from which on a table is worth a warning."""
+"""A table with a larger share of quarantined rows gets a warning."""
+
+NOT_EMPTY = (
+    "raw.records",
+    "question.probes",
+    "answer.replies",
+    "score.verdicts",
+    "score.attributions",
+    "score.leaderboard",
+)
+
+REASON_IS_NORMAL = ("score.attributions", "score.leaderboard")
+"""Tables whose rows may have a reason although nothing failed: some probes have no evidence, some scores no value."""
 
 
-def _given(table: str) -> tuple[str, ...]:
-    return tuple(column.name for column in columns(table) if not column.nullable)
-
-
-_WHAT = {
-    "raw.records": "records",
-    "state.profiles": "users",
-    "state.variables": "variables",
-    "state.changes": "changes",
-    "state.entities": "entities",
-    "utterance.turns": "messages",
-    "question.keys": "keys",
-    "question.probes": "probes",
-    "feedback.sessions": "rounds",
-    "memory.transcripts": "messages",
-    "memory.indexes": "entries",
-    "memory.policies": "policies",
-    "memory.feedback": "rounds",
-    "answer.replies": "replies",
-    "score.verdicts": "verdicts",
-    "score.attributions": "attributions",
-    "score.claims": "claims",
-    "score.leaderboard": "figures",
-}
-"""What the rows of a table are called in sentences."""
-
-SCORES = ("verdicts", "attributions", "leaderboard")
-
-UNQUARANTINED = ("score.attributions", "score.leaderboard")
-"""Tables whose rows may have a reason without anything being wrong: not every probe has evidence to follow."""
-
-
-def _expected() -> list[Expectation]:
-    found = []
-    for table, what in _WHAT.items():
-        found.append(Expectation(table, f"{what}_are_unique", Unique(KEYS[table])))
-        found.append(Expectation(table, f"{what}_lack_no_required_column", Filled(_given(table))))
-        if "reason" in {column.name for column in columns(table)} and table not in UNQUARANTINED:
-            few = Each(lambda row: row.reason is None, but=QUARANTINED)
-            found.append(Expectation(table, f"few_{what}_are_quarantined", few, "warn"))
-    never_empty = ("raw.records", "question.probes", "answer.replies", *(f"score.{name}" for name in SCORES))
-    found += [Expectation(table, f"there_are_{_WHAT[table]}", Rows()) for table in never_empty]
+def _rules_of(table: str) -> list[Expectation]:
+    required = tuple(column.name for column in columns(table) if not column.nullable)
+    found = [
+        Expectation(table, "unique_keys", Unique(KEYS[table])),
+        Expectation(table, "required_columns_not_null", NotNull(required)),
+    ]
+    if "reason" in {column.name for column in columns(table)} and table not in REASON_IS_NORMAL:
+        valid = EachRow(lambda row: row.reason is None, tolerance=QUARANTINED)
+        found.append(Expectation(table, "at_most_10_percent_quarantined", valid, "warn"))
+    if table in NOT_EMPTY:
+        found.append(Expectation(table, "not_empty", MinimumRows()))
     return found
 
 
-EXPECTED = tuple(_expected())
+EXPECTED = tuple(rule for table in TABLES for rule in _rules_of(table))

@@ -4,40 +4,8 @@ from functools import cache
 
 from memflow.benchmarks import registry
 from memflow.checks import continual, every_table, inputs, outputs
-from memflow.checks.rules import (
-    Across,
-    Between,
-    Covers,
-    Each,
-    Expectation,
-    Filled,
-    OneOf,
-    PerDomain,
-    Refers,
-    Rows,
-    Rule,
-    Together,
-    Unique,
-)
+from memflow.checks.rules import Expectation
 from memflow.records import TABLES
-
-__all__ = [
-    "Across",
-    "Between",
-    "Covers",
-    "Each",
-    "Expectation",
-    "Filled",
-    "OneOf",
-    "PerDomain",
-    "Refers",
-    "Rows",
-    "Rule",
-    "Together",
-    "Unique",
-    "all_expectations",
-    "expectations_of",
-]
 
 SHARED = (*every_table.EXPECTED, *inputs.EXPECTED, *outputs.EXPECTED, *continual.EXPECTED)
 """The rules that hold for every benchmark."""

@@ -1,21 +1,31 @@
-"""What must hold of the tables of an assistant: what it was told and kept, answered, and scored.
+"""Rules of the tables of an assistant: transcripts, memory, replies and scores.
 
-Rules about content pass over quarantined rows: those have said why they are no good.
+Rules about content skip quarantined rows.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from memflow.checks.every_table import QUARANTINED
-from memflow.checks.rules import Between, Covers, Each, Expectation, OneOf, Refers, Together, sound
+from memflow.checks.rules import (
+    AcceptedValues,
+    Between,
+    EachRow,
+    Expectation,
+    ForeignKey,
+    RowForEvery,
+    WholeTable,
+    each_valid_row,
+    expect,
+)
 from memflow.memories.memory import FAILURE
 from memflow.records import FailureAttribution, Policy, Score
 from memflow.scoring.catalog import in_range
 from memflow.scoring.comparability import differing_settings
 
 
-def _out_of_step(policies: Sequence[Policy]) -> list[int]:
-    """Steps that are not the one after their episode's last."""
+def _gaps_between_steps(policies: Sequence[Policy]) -> list[int]:
+    """Return steps whose number does not follow that of the step before in their episode."""
     seen: Counter[str] = Counter()
     found = []
     for at, step in sorted(enumerate(policies), key=lambda each: (each[1].episode_id, each[1].step)):
@@ -25,171 +35,170 @@ def _out_of_step(policies: Sequence[Policy]) -> list[int]:
     return sorted(found)
 
 
-def _several_simulators(figures: Sequence[Score]) -> list[int]:
-    """Figures of a domain whose simulator is not the one behind most of the domain's figures."""
-    behind: dict[str, Counter[str]] = defaultdict(Counter)
-    for figure in figures:
-        behind[figure.domain][figure.simulator] += 1
-    most = {
-        domain: min(held.items(), key=lambda one: (-one[1], one[0]))[0] for domain, held in behind.items()
+def _minority_simulators(scores: Sequence[Score]) -> list[int]:
+    """Return scores whose simulator differs from that of most scores of their domain."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for score in scores:
+        counts[score.domain][score.simulator] += 1
+    majority = {
+        domain: min(by_simulator.items(), key=lambda each: (-each[1], each[0]))[0]
+        for domain, by_simulator in counts.items()
     }
-    return [at for at, figure in enumerate(figures) if figure.simulator != most[figure.domain]]
+    return [at for at, score in enumerate(scores) if score.simulator != majority[score.domain]]
 
 
-def _adds_up(row: FailureAttribution) -> bool:
+def _failures_sum_to_loss(row: FailureAttribution) -> bool:
     if row.loss is None or row.write is None or row.read is None or row.utilization is None:
         return False
     return abs(row.write + row.read + row.utilization - row.loss) < 1e-9
 
 
-_PARTS = ("write_failure", "read_failure", "utilization_failure")
+_FAILURES = ("write_failure", "read_failure", "utilization_failure")
 
 
-def _unattributed_errors(figures: Sequence[Score]) -> list[int]:
-    """Failures that, with the wrong answers they leave out, are not as many as the wrong answers."""
-    boards: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
-    for at, figure in enumerate(figures):
-        if figure.variant == "standard" and figure.value is not None:
-            boards[figure.domain, figure.assistant, figure.slice][figure.metric] = at
+def _unattributed_errors(scores: Sequence[Score]) -> list[int]:
+    """Return failure rates whose counts, with the unattributed errors, do not sum to the number of wrong answers."""
+    groups: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
+    for at, score in enumerate(scores):
+        if score.variant == "standard" and score.value is not None:
+            groups[score.domain, score.assistant, score.slice][score.metric] = at
     found = []
-    for board in boards.values():
-        if not board.keys() >= {"accuracy", *_PARTS}:
+    for group in groups.values():
+        if not group.keys() >= {"accuracy", *_FAILURES}:
             continue
-        accuracy, *parts = (figures[board[metric]] for metric in ("accuracy", *_PARTS))
+        accuracy, *failures = (scores[group[metric]] for metric in ("accuracy", *_FAILURES))
         wrong = accuracy.n * (1 - (accuracy.value or 0.0))
-        failed = sum(part.n * (part.value or 0.0) for part in parts)
-        left_out = {accuracy.n - part.n for part in parts}
-        if len(left_out) > 1 or abs(failed + left_out.pop() - wrong) > 1e-6 * accuracy.n:
-            found += [board[metric] for metric in _PARTS]
+        failed = sum(failure.n * (failure.value or 0.0) for failure in failures)
+        unattributed = {accuracy.n - failure.n for failure in failures}
+        if len(unattributed) > 1 or abs(failed + unattributed.pop() - wrong) > 1e-6 * accuracy.n:
+            found += [group[metric] for metric in _FAILURES]
     return sorted(found)
 
 
-def _hidden_terms(figures: Sequence[Score]) -> list[int]:
-    """Figures whose terms differ from others' in their comparison, and that do not say so."""
-    return [
-        at for at, said in enumerate(differing_settings(figures)) if said != figures[at].differing_settings
-    ]
-
-
-def _mixed(figures: Sequence[Score]) -> list[int]:
-    """Figures that were answered with another version of a prompt, or of the model, than others beside them."""
+def _unlisted_differences(scores: Sequence[Score]) -> list[int]:
+    """Return scores whose column `differing_settings` is not what a comparison with the other scores gives."""
+    found = differing_settings(scores)
     return [
         at
-        for at, said in enumerate(differing_settings(figures))
-        if said and ("prompt " in said or "model " in said)
+        for at, (score, differing) in enumerate(zip(scores, found, strict=True))
+        if differing != score.differing_settings
     ]
 
 
-def _interval_holds(figure: Score) -> bool:
-    if figure.value is None or figure.low is None or figure.high is None:
+def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
+    """Return scores that rest on another version of a prompt or model than those they are compared with."""
+    return [
+        at
+        for at, differences in enumerate(differing_settings(scores))
+        if differences and ("prompt " in differences or "model " in differences)
+    ]
+
+
+def _value_in_interval(score: Score) -> bool:
+    if score.value is None or score.low is None or score.high is None:
         return True
-    return figure.low <= figure.value <= figure.high
+    return score.low <= score.value <= score.high
 
 
-EXPECTED = (
-    Expectation("memory.transcripts", "messages_are_said_by_a_role", OneOf("role", ("user", "assistant"))),
-    Expectation(
+_ONE_OF_VALUE_AND_REASON = EachRow(lambda row: (row.value is None) == (row.reason is not None))
+
+EXPECTED: tuple[Expectation, ...] = (
+    *expect(
         "memory.transcripts",
-        "messages_have_a_known_origin",
-        OneOf("origin", ("given", "assistant", "simulator")),
+        {
+            "valid_role": AcceptedValues("role", ("user", "assistant")),
+            "valid_origin": AcceptedValues("origin", ("given", "assistant", "simulator")),
+            "sequence_not_negative": Between("sequence", 0),
+        },
     ),
-    Expectation("memory.transcripts", "sequence_not_negative", Between("sequence", 0)),
-    Expectation(
+    *expect(
         "memory.indexes",
-        "entries_live_before_they_retire",
-        Each(lambda row: row.until is None or row.since <= row.until),
+        {
+            "since_not_after_until": EachRow(lambda row: row.until is None or row.since <= row.until),
+            "sources_in_transcript": ForeignKey(("sources",), "memory.transcripts", ("message_id",)),
+        },
     ),
-    Expectation(
-        "memory.indexes", "sources_were_said", Refers(("sources",), "memory.transcripts", ("message_id",))
-    ),
-    Expectation(
+    *expect(
         "memory.indexes",
-        "few_writes_failed",
-        Each(lambda row: row.kind != FAILURE, but=QUARANTINED),
+        {"failed_writes_at_most_10_percent": EachRow(lambda row: row.kind != FAILURE, tolerance=QUARANTINED)},
         "warn",
     ),
-    Expectation("memory.policies", "policies_keep_something", Each(lambda row: bool(row.kinds))),
-    Expectation("memory.policies", "steps_follow_each_other", Together(_out_of_step)),
-    Expectation(
+    *expect(
         "memory.policies",
-        "no_more_is_correct_than_was_asked",
-        Each(lambda row: 0 <= row.correct <= row.answered <= row.asked),
+        {
+            "kinds_not_empty": EachRow(lambda row: bool(row.kinds)),
+            "steps_consecutive": WholeTable(_gaps_between_steps),
+            "correct_within_answered_within_asked": EachRow(
+                lambda row: 0 <= row.correct <= row.answered <= row.asked
+            ),
+        },
     ),
-    Expectation(
+    *expect(
         "answer.replies",
-        "every_probe_has_a_reply",
-        Covers(("probe_id",), "question.probes", lambda row: row.split == "test"),
+        {
+            "reply_for_every_test_probe": RowForEvery(
+                ("probe_id",), "question.probes", lambda row: row.split == "test"
+            ),
+            "probe_id_in_probes": ForeignKey(("probe_id",), "question.probes", ("probe_id",)),
+            "recalled_in_memory": ForeignKey(
+                ("episode_id", "recalled"), "memory.indexes", ("episode_id", "entry_id")
+            ),
+            "ranked_in_memory": ForeignKey(
+                ("episode_id", "ranked"), "memory.indexes", ("episode_id", "entry_id")
+            ),
+            "parsed_or_reason": EachRow(lambda row: row.parsed is not None or row.reason is not None),
+        },
     ),
-    Expectation(
-        "answer.replies", "replies_are_to_probes", Refers(("probe_id",), "question.probes", ("probe_id",))
-    ),
-    Expectation(
+    *expect(
         "answer.replies",
-        "recalled_entries_are_held",
-        Refers(("episode_id", "recalled"), "memory.indexes", ("episode_id", "entry_id")),
-    ),
-    Expectation(
-        "answer.replies",
-        "ranked_entries_are_held",
-        Refers(("episode_id", "ranked"), "memory.indexes", ("episode_id", "entry_id")),
-    ),
-    Expectation(
-        "answer.replies",
-        "unread_answers_say_why",
-        Each(lambda row: row.parsed is not None or row.reason is not None),
-    ),
-    Expectation(
-        # Of a memory that searches for nothing, such as `full`: its budget is smaller than what was said.
-        "answer.replies",
-        "what_is_shown_unsearched_is_not_cut",
-        Each(lambda row: bool(row.ranked) or not row.dropped_tokens),
+        {"full_context_not_truncated": EachRow(lambda row: bool(row.ranked) or not row.dropped_tokens)},
         "warn",
     ),
-    Expectation("score.verdicts", "every_reply_has_a_verdict", Covers(("probe_id",), "answer.replies")),
-    Expectation(
+    *expect(
         "score.verdicts",
-        "verdicts_are_of_replies",
-        Refers(("probe_id",), "answer.replies", ("probe_id",)),
+        {
+            "verdict_for_every_reply": RowForEvery(("probe_id",), "answer.replies"),
+            "probe_id_in_replies": ForeignKey(("probe_id",), "answer.replies", ("probe_id",)),
+            "value_in_metric_range": EachRow(lambda row: in_range(row.metric, row.value)),
+            "either_value_or_reason": _ONE_OF_VALUE_AND_REASON,
+        },
     ),
-    Expectation(
-        "score.verdicts",
-        "values_lie_in_their_metrics_range",
-        Each(lambda row: in_range(row.metric, row.value)),
-    ),
-    Expectation(
-        "score.verdicts",
-        "verdicts_have_a_value_or_a_reason",
-        Each(lambda row: (row.value is None) == (row.reason is not None)),
-    ),
-    Expectation(
+    *expect(
         "score.attributions",
-        "attributions_are_of_verdicts",
-        Refers(("probe_id",), "score.verdicts", ("probe_id",)),
+        {
+            "probe_id_in_verdicts": ForeignKey(("probe_id",), "score.verdicts", ("probe_id",)),
+            "failures_sum_to_loss": each_valid_row(_failures_sum_to_loss),
+            "recalled_within_stored_within_evidence": each_valid_row(
+                lambda row: row.recalled <= row.stored <= row.evidence
+            ),
+            "recalled_at_10_within_stored": each_valid_row(
+                lambda row: row.recalled_at_10 is None or row.recalled_at_10 <= row.stored
+            ),
+        },
     ),
-    Expectation("score.attributions", "failures_add_up_to_the_loss", sound(_adds_up)),
-    Expectation(
-        "score.attributions",
-        "what_is_recalled_was_held",
-        sound(lambda row: row.recalled <= row.stored <= row.evidence),
-    ),
-    Expectation(
-        "score.attributions",
-        "what_the_best_entries_recall_was_held",
-        sound(lambda row: row.recalled_at_10 is None or row.recalled_at_10 <= row.stored),
-    ),
-    Expectation("score.claims", "claims_are_found_or_not", Each(lambda row: row.value in (None, 0, 1))),
-    Expectation(
+    *expect(
         "score.claims",
-        "claims_have_a_value_or_a_reason",
-        Each(lambda row: (row.value is None) == (row.reason is not None)),
+        {
+            "value_is_0_or_1": EachRow(lambda row: row.value in (None, 0, 1)),
+            "either_value_or_reason": _ONE_OF_VALUE_AND_REASON,
+        },
     ),
-    Expectation("score.leaderboard", "coverage_lies_in_the_unit_interval", Between("coverage", 0, 1)),
-    Expectation(
-        "score.leaderboard", "figures_rest_on_probes", Each(lambda row: row.value is None or row.n > 0)
+    *expect(
+        "score.leaderboard",
+        {
+            "coverage_between_0_and_1": Between("coverage", 0, 1),
+            "score_has_probes": EachRow(lambda row: row.value is None or row.n > 0),
+            "failures_sum_to_errors": WholeTable(_unattributed_errors),
+            "differing_settings_listed": WholeTable(_unlisted_differences),
+        },
     ),
-    Expectation("score.leaderboard", "failures_add_up_to_the_errors", Together(_unattributed_errors)),
-    Expectation("score.leaderboard", "intervals_hold_their_figure", Each(_interval_holds), "warn"),
-    Expectation("score.leaderboard", "one_simulator_per_board", Together(_several_simulators), "warn"),
-    Expectation("score.leaderboard", "unequal_terms_are_shown", Together(_hidden_terms)),
-    Expectation("score.leaderboard", "one_prompt_and_model_per_comparison", Together(_mixed), "warn"),
+    *expect(
+        "score.leaderboard",
+        {
+            "value_in_confidence_interval": EachRow(_value_in_interval),
+            "one_simulator_per_domain": WholeTable(_minority_simulators),
+            "same_prompt_and_model_per_comparison": WholeTable(_other_prompt_or_model),
+        },
+        "warn",
+    ),
 )

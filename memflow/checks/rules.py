@@ -1,10 +1,10 @@
-"""What an expectation of a table is: a sentence, a rule, and how bad it is when it does not hold. Types alone.
+"""Types of rules: what can be required of a table's rows.
 
-The expectations of each table are in the modules beside this one and in the benchmarks' checks. evaluation.py
-evaluates them; resources/gx.py translates them for Great Expectations; assets/checks.py runs them.
+The rules of each table are in the modules beside this one and in each benchmark's checks. evaluation.py evaluates
+them; resources/gx.py translates them for Great Expectations.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 
 Severity = Literal["error", "warn"]
-"""An `error` blocks the steps downstream; a `warn` is only shown."""
+"""An `error` blocks the downstream steps; a `warn` is only reported."""
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,15 @@ class Unique:
 
 
 @dataclass(frozen=True)
-class Filled:
+class NotNull:
     """No row is null in any of `columns`."""
 
     columns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class OneOf:
-    """`column`, where it is not null, is one of `values`."""
+class AcceptedValues:
+    """`column` is null or one of `values`."""
 
     column: str
     values: tuple[str, ...]
@@ -39,7 +39,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Between:
-    """`column`, where it is not null, lies between `low` and `high`, both included."""
+    """`column` is null or between `low` and `high`, inclusive."""
 
     column: str
     low: float | None = None
@@ -47,92 +47,102 @@ class Between:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The table has at least so many rows."""
+class MinimumRows:
+    """The table has at least `at_least` rows."""
 
     at_least: int = 1
 
 
 @dataclass(frozen=True)
-class Refers:
-    """The values of `columns`, where none is null, are to be found in `others` of `table`.
+class ForeignKey:
+    """The values of `columns` exist in the columns `referenced` of `table`. Rows with a null among them are skipped.
 
-    A list stands for each of its items, on either side. Values that begin with `besides` refer to what is made later.
+    A list column, on either side, counts as one row per item. Values that begin with `exempt_prefix` are skipped.
     """
 
     columns: tuple[str, ...]
     table: str
-    others: tuple[str, ...]
-    besides: str | None = None
+    referenced: tuple[str, ...]
+    exempt_prefix: str | None = None
 
 
 @dataclass(frozen=True)
-class Covers:
-    """Every row of `table` for which `only` holds has a row here with the same values in `columns`."""
+class RowForEvery:
+    """Every row of `table` that satisfies `where` has a row in the checked table with the same `columns`."""
 
     columns: tuple[str, ...]
     table: str
-    only: Callable[[Any], bool] = lambda row: True
+    where: Callable[[Any], bool] = lambda row: True
 
 
 @dataclass(frozen=True)
-class Each:
-    """`holds` of every row, or of all but a share `but`."""
+class EachRow:
+    """Every row satisfies `holds`; at most the share `tolerance` of the rows may not."""
 
     holds: Callable[[Any], bool]
-    but: float = 0.0
+    tolerance: float = 0.0
 
 
 @dataclass(frozen=True)
-class Together:
-    """`at_fault` finds no row among all of them, or no more than a share `but`: it gives the positions of those that
-    it finds."""
+class WholeTable:
+    """`find_violations(rows)` returns the positions of at most the share `tolerance` of all rows."""
 
-    at_fault: Callable[[Sequence[Any]], Collection[int]]
-    but: float = 0.0
+    find_violations: Callable[[Sequence[Any]], Collection[int]]
+    tolerance: float = 0.0
 
 
 @dataclass(frozen=True)
-class Across:
-    """`at_fault` finds no row of the first of `tables`, given the rows of all of them in that order.
+class AcrossTables:
+    """`find_violations(rows, ...)` returns no positions in the first of `tables`; it gets the rows of all of them.
 
-    It gives the positions of those that it finds. The expectation's own table is one of them.
+    The checked table is one of `tables`.
     """
 
     tables: tuple[str, ...]
-    at_fault: Callable[..., Collection[int]]
+    find_violations: Callable[..., Collection[int]]
 
 
 @dataclass(frozen=True)
 class PerDomain:
-    """A rule that depends on the domain, such as on a parameter. None: it does not apply to the domain."""
+    """`rule(domain)` returns the rule for a domain, or None where none applies: for rules that need its parameters."""
 
     rule: Callable[[Domain], "Rule | None"]
 
 
-Rule = Unique | Filled | OneOf | Between | Rows | Refers | Covers | Each | Together | Across | PerDomain
+Rule = (
+    Unique
+    | NotNull
+    | AcceptedValues
+    | Between
+    | MinimumRows
+    | ForeignKey
+    | RowForEvery
+    | EachRow
+    | WholeTable
+    | AcrossTables
+    | PerDomain
+)
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What should hold of a table. `name` is the sentence; an `error` blocks what builds on the partition."""
+    """A named rule on a table. `name` states the property; `benchmark` limits it to the rows of one benchmark."""
 
     table: str
     name: str
     rule: Rule
     severity: Severity = "error"
     benchmark: str | None = None
-    """The benchmark whose rows the expectation is about; None for rows of any benchmark."""
 
     @property
     def description(self) -> str:
-        """The property in words."""
+        """The name as words."""
         return self.name.replace("_", " ").capitalize()
 
-    def of(self, domain: Domain | None) -> "Expectation | None":
+    def for_domain(self, domain: Domain | None) -> "Expectation | None":
         """Return the expectation with its rule for `domain`, or None where it does not apply to the domain.
 
-        Raises BadInput where the rule depends on the domain and none is given.
+        Raises BadInput where the rule depends on the domain and `domain` is None.
         """
         if domain is not None and self.benchmark not in (None, domain.benchmark):
             return None
@@ -144,11 +154,16 @@ class Expectation:
         return None if rule is None else replace(self, rule=rule)
 
 
+def expect(table: str, rules: Mapping[str, Rule], severity: Severity = "error") -> tuple[Expectation, ...]:
+    """Return the expectations of one table with the same severity, given by name."""
+    return tuple(Expectation(table, name, rule, severity) for name, rule in rules.items())
+
+
 def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expectation, ...]:
-    """Return expectations as those of one benchmark's rows; in domains of other benchmarks they do not apply."""
+    """Limit expectations to the rows of the benchmark `name`."""
     return tuple(replace(each, benchmark=name) for each in expectations)
 
 
-def sound(holds: Callable[[Any], bool]) -> Each:
-    """`holds` of every row that is not quarantined."""
-    return Each(lambda row: row.reason is not None or holds(row))
+def each_valid_row(holds: Callable[[Any], bool]) -> EachRow:
+    """Require `holds` of every row that is not quarantined."""
+    return EachRow(lambda row: row.reason is not None or holds(row))

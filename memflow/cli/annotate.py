@@ -15,8 +15,8 @@ from memflow.cli.selection import COMMAND_LINE_MODEL, JudgeOption, ModelOption, 
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from memflow.annotation.kind import Tables
-    from memflow.annotation.report import Measured, Report
+    from memflow.annotation.kind import DomainTables
+    from memflow.annotation.report import AgreementRow, Report
     from memflow.metrics.intervals import Interval
     from resources.lake import Lake
     from resources.settings import Settings
@@ -244,7 +244,7 @@ def _shown(made: "Report") -> Iterator[RenderableType]:
         yield Text(f"\n{told}", "yellow")
 
 
-def _row(row: "Measured") -> Sequence[Any]:
+def _row(row: "AgreementRow") -> Sequence[Any]:
     return (
         row.of,
         row.labelled,
@@ -278,9 +278,9 @@ def _differing(made: "Report") -> Iterator[RenderableType]:
         yield note(f"and {len(differing) - DIFFERING:,} more: --format json has them all")
 
 
-def _tables(lake: "Lake", domain: str, assistant: str | None) -> "Tables":
+def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
     """The domain's rows. Raises BadInput saying what was not run yet."""
-    from memflow.annotation.kind import Tables
+    from memflow.annotation.kind import DomainTables
     from memflow.benchmarks.api import States
 
     for name in ("state.profiles", "utterance.turns", "question.probes"):
@@ -296,7 +296,7 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "Tables":
         raise BadInput(
             f"{domain} was not played with {assistant!r}; it was with {', '.join(there) or 'none'}"
         )
-    return Tables(
+    return DomainTables(
         States(*(lake.read(f"state.{name}", domain) for name in ("profiles", "variables", "changes"))),
         lake.read("utterance.turns", domain),
         lake.read("question.probes", domain),

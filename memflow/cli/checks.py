@@ -12,7 +12,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from memflow.checks.evaluation import Engine, RuleResult, combined
+from memflow.checks.evaluation import Engine, RuleResult, combine
 from memflow.cli.output import Format, FormatOption, answer, note, table
 from memflow.cli.selection import front_of
 from memflow.errors import BadInput, MemflowError
@@ -159,7 +159,7 @@ def _summaries(
 
 def _summary(name: str, of_rule: Sequence[tuple[str, RuleResult]]) -> RuleSummary:
     # A rule that counts the rows of another table is still one of this table's.
-    [total] = combined(replace(result, table=name) for _, result in of_rule)
+    [total] = combine(replace(result, table=name) for _, result in of_rule)
     return RuleSummary(total, len(of_rule), [partition for partition, result in of_rule if not result.passed])
 
 

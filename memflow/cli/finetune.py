@@ -144,11 +144,11 @@ def _job(
 
 def _trained(settings: "Settings", job: "Job", place: Path, force: bool) -> "Manifest":
     """The manifest of the adapter at `place`, which is trained unless it is there already."""
-    from resources.adapter import MANIFEST, manifest_of, recipe
+    from resources.adapter import MANIFEST, read_manifest, recipe
     from resources.trainer import Trainer
 
     if (place / MANIFEST).is_file():
-        there = manifest_of(place)
+        there = read_manifest(place)
         asked = recipe(job.made_of["data"], job.base, job.base_revision, dict(job.parameters))
         if there.recipe == asked:
             message(f"{place} is of this very training already")

@@ -48,7 +48,7 @@ def forecast(selection: Selection, latency: float, force: bool) -> Forecast:
         for name in selection.domains:
             domain = settings.domain(name).limited(selection.limit)
             benchmark = registry.benchmark(domain.benchmark)
-            found, lacking = library.of(domain)
+            found, lacking = library.datasets_of(domain)
             if lacking:
                 result.missing[name] = lacking
             generated = not force and fingerprints.up_to_date("domain", domain)

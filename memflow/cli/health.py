@@ -18,7 +18,8 @@ from memflow.cli.selection import Front
 from memflow.errors import BadInput, MemflowError
 
 if TYPE_CHECKING:
-    from resources.settings import Model, Settings
+    from resources.settings import Settings
+    from resources.settings_sections import Model
 
 OLDEST = (3, 11)
 PATIENCE = 10.0
@@ -173,10 +174,10 @@ def _model(name: str, model: "Model") -> Finding:
 
 def _unserved(model: "Model") -> str | None:
     """Why the adapter of a model cannot be served; None if it can."""
-    from resources.adapter import served
+    from resources.adapter import load_adapter
 
     try:
-        served(Path(model.adapter).expanduser(), model.revision)
+        load_adapter(Path(model.adapter).expanduser(), model.revision)
     except MemflowError as wrong:
         return str(wrong)
     return None
@@ -271,11 +272,11 @@ def _served(what: str, url: str, model: str, key_variable: str) -> Finding:
     except (KeyError, TypeError):
         return Finding(what, "missing", f"{url}/models lists no models", "Use an OpenAI-compatible server.")
     if model not in known:
-        served = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
+        load_adapter = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
         return Finding(
             what,
             "missing",
-            f"{url} serves {served}, not {model!r}",
+            f"{url} serves {load_adapter}, not {model!r}",
             "Fix the name, or serve the model there.",
         )
     return Finding(what, "ok", f"{model} at {url}")

@@ -16,10 +16,10 @@ def metrics(markdown: MarkdownOption = False, form: FormatOption = Format.text) 
 
     Metrics of installed packages that cannot be used are listed with the package and the reason.
     """
-    from memflow.scoring.catalog import catalog, catalog_rows, markdown_table, unusable_metrics
+    from memflow.scoring.catalog import catalog_rows, markdown_table, unusable_metrics
 
     if markdown:
-        typer.echo(markdown_table(catalog().values()))
+        typer.echo(markdown_table())
         return
     rows, unusable = catalog_rows(), unusable_metrics()
     columns = ("metric", "better", "from", "to", "primary for", "source")

@@ -185,7 +185,7 @@ def _planned(
             "domain", domain.name, partial(fingerprints.up_to_date, "domain", domain), config
         )
         try:
-            found, lacking = fingerprints.library.of(domain)
+            found, lacking = fingerprints.library.datasets_of(domain)
         except MissingData as error:
             if len(outcome.failed) + 1 == len(request.domains):
                 raise

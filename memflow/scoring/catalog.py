@@ -292,10 +292,12 @@ def _row(metric: Metric) -> dict[str, Any]:
     }
 
 
-def markdown_table(metrics: Iterable[Metric]) -> str:
-    """Return the metrics as a Markdown table, one row each, in their order."""
+def markdown_table() -> str:
+    """Return the metrics as a Markdown table: the shared ones, then those of benchmarks by name."""
+    shared, outside = [each.name for each in SHARED], _collected().outside
+    names = [*shared, *sorted(catalog().keys() - {*shared, *outside})]
     rows = ["| metric | meaning | better | range | primary for | source |", "|---|---|---|---|---|---|"]
-    for each in metrics:
+    for each in map(find_metric, names):
         low, high = ("" if end is None else f"{end:g}" for end in (each.low, each.high))
         span = f"{low or '-∞'} to {high or '∞'}{f' {each.unit}' if each.unit else ''}"
         meaning = each.description

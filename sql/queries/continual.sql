@@ -1,7 +1,6 @@
--- How do the answers of an assistant change over checkpoints? One row per assistant, episode, measure and checkpoint of
--- a domain: how many questions are to be followed, how many of them are complete (score.histories), and of what these
--- count for the sum, the squares and the extremes. What is of all checkpoints stands at the last one.
--- Sums are of decimals: they are the same in whatever order the rows are read.
+-- Sums over question histories (score.histories): one row per assistant, episode, measure and checkpoint of a domain,
+-- with the numbers of questions and of complete histories, and of these the sum, sum of squares, minimum and maximum.
+-- Measures over all checkpoints are in the row of the last one. Decimal sums do not depend on the order of rows.
 -- Parameters: $domain.
 WITH histories AS (
     SELECT

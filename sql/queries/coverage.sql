@@ -1,5 +1,5 @@
--- How much of what was asked has a verdict? One row per domain, assistant, metric and variant.
--- Parameters, each null for all: $domain, $assistant.
+-- Coverage: the share of probes with a verdict; one row per domain, assistant, metric and variant.
+-- Parameters (null: all): $domain, $assistant.
 WITH replied AS (
     SELECT
         domain,

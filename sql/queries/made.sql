@@ -1,7 +1,6 @@
--- How much of a domain's users could be made, and why not the rest? One row per domain and table: rows, those that are
--- quarantined, and the reasons given most often, each in one example and with how often. Of keys also how many
--- questions are left out, though nothing failed, and an example of why.
--- Parameter, null for all: $domain.
+-- Generated rows: one row per domain and table, with the number of rows, of quarantined rows, and the most frequent
+-- reasons with an example and a count. For gold labels also the number of questions left out, with an example.
+-- Parameters (null: all): $domain.
 WITH made AS (
     SELECT
         1 AS place,
@@ -71,7 +70,7 @@ told AS (
         row_number() OVER (PARTITION BY table_name, domain ORDER BY count(*) DESC, min(reason) ASC) AS rank
     FROM made
     WHERE reason IS NOT NULL
-    -- What the last answer lacked differs from one to the next, and is not what a reason is counted by.
+    -- Reasons are counted without the details of the last answer, which differ.
     GROUP BY table_name, domain, split_part(reason, '; the last:', 1)
 ),
 

@@ -1,7 +1,6 @@
--- What did writing and reading take? One row per assistant and episode of a domain: how many writes were measured (a
--- write is what arrived together), for how many sound probes the memory was to be read and how many of these reads were
--- measured; the seconds of models, the memory's own seconds, and the completions of chat models, summed.
--- Sums are of decimals: they are the same in whatever order the rows are read.
+-- Time of writes and reads: one row per assistant and episode of a domain, with the number of measured writes (batches
+-- of messages), of valid probes and of measured reads, and the sums of model seconds, own seconds and completions.
+-- Decimal sums do not depend on the order of rows.
 -- Parameters: $domain.
 WITH written AS (
     SELECT

@@ -1,5 +1,5 @@
--- How did a memory's policy evolve? One row per assistant, episode and step: the policy, and what was right before it.
--- Parameters, each null for all: $domain, $assistant.
+-- Evolution of memory policies: one row per assistant, episode and step, with the policy and the accuracy before it.
+-- Parameters (null: all): $domain, $assistant.
 SELECT
     domain,
     assistant,

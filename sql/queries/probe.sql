@@ -1,6 +1,6 @@
--- What became of one probe? One row per assistant that was asked it, and metric: question, gold, what was recalled,
--- the prompt's tokens, the reply, the verdict. A probe that nobody was asked is one row without a reply.
--- Parameters: $probe_id; $domain and $assistant, each null for all.
+-- One probe: one row per assistant and metric, with question, gold, recalled entries, prompt tokens, reply and verdict.
+-- A probe that no assistant was asked has one row without a reply.
+-- Parameters: $probe_id; $domain and $assistant (null: all).
 WITH recalled AS (
     SELECT
         replies.domain,

@@ -1,5 +1,5 @@
--- What was quarantined, where, how often and why? One row per table, domain and assistant, the most first.
--- Parameter, null for all: $domain.
+-- Quarantined rows and the most frequent reason: one row per table, domain and assistant, most rows first.
+-- Parameters (null: all): $domain.
 WITH quarantined AS (
     SELECT
         'state.profiles' AS table_name,

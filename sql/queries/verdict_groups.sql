@@ -1,6 +1,6 @@
--- What are the verdicts of a domain like, in groups? One row per assistant, data set, category, metric, variant,
--- checkpoint and episode: how many, how many with a value, and these values' sum, sum of squares and extremes.
--- Sums are of decimals: they are the same in whatever order the rows are read.
+-- Sums over the verdicts of a domain: one row per assistant, data set, category, metric, variant, checkpoint and
+-- episode, with the number of verdicts, the number of values, and their sum, sum of squares, minimum and maximum.
+-- Decimal sums do not depend on the order of rows.
 -- Parameters: $domain.
 SELECT
     assistant,

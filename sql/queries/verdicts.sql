@@ -1,5 +1,5 @@
--- What was said of every reply? One row per reply, metric and variant, beside the gold and the answer that was read.
--- Parameters, each null for all: $domain, $assistant, $episode, $checkpoint, $metric, $quarantined (a boolean), $limit.
+-- Verdicts with gold and parsed answer: one row per reply, metric and variant.
+-- Parameters (null: all): $domain, $assistant, $episode, $checkpoint, $metric, $quarantined (a boolean), $limit.
 SELECT
     verdicts.domain,
     verdicts.assistant,

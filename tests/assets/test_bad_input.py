@@ -202,7 +202,7 @@ def test_a_missing_file_costs_its_own_domain_alone(data: Path) -> None:
 def test_where_nothing_is_there_nothing_is_begun(data: Path) -> None:
     (data / FILE).unlink()
     settings = settings_of(data)
-    with pytest.raises(MissingData, match="amemgym_base: none of its data sets is there"):
+    with pytest.raises(MissingData, match="amemgym_base: none of its data sets exists here"):
         measured(settings, BAD)
     assert not (settings.home / "lake").exists()
 
@@ -244,8 +244,8 @@ def test_an_endpoint_that_is_not_there_is_said_at_once(data: Path) -> None:
     took = time.monotonic() - started
     [(run, reason)] = outcome.failed
     assert run.partition == f"none@there|{BAD}"
-    assert f"nobody answers at http://127.0.0.1:{port}/v1" in reason
-    assert "start the server there, or mend the model's url in memflow.toml, and run again" in reason
+    assert f"Cannot connect to http://127.0.0.1:{port}/v1" in reason
+    assert "Start the server or fix `url` of model " in reason
     assert took < 300, "the patience is for servers that have been there"
     # The other assistant's figures land, and once there is a server, the run that failed is made.
     assert {figure.assistant for figure in outcome.figures} == {"none"}

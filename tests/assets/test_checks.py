@@ -54,10 +54,10 @@ def unknown_kind(rows: list[Any]) -> list[Any]:
 
 
 DAMAGES = {
-    twice: "probes_are_unique",
-    nothing: "there_are_probes",
-    gold_among_the_options_twice: "gold_is_among_the_options_once",
-    unknown_kind: "probes_are_of_a_known_kind",
+    twice: "unique_keys",
+    nothing: "not_empty",
+    gold_among_the_options_twice: "gold_in_options",
+    unknown_kind: "valid_kind",
 }
 
 
@@ -177,7 +177,9 @@ def test_a_check_lists_the_rules_of_its_benchmark_alone(tmp_path: Path) -> None:
     }
     assert set(checks) == {BLOCKING, WARNING}
     listed = {str(record.data["rule"]) for check in checks.values() for record in rules(check)}
-    own = [each for each in expectations_of("question.probes", "memorybench") if each.of(find(DOMAIN))]
+    own = [
+        each for each in expectations_of("question.probes", "memorybench") if each.for_domain(find(DOMAIN))
+    ]
     assert listed == {each.name for each in own}
     assert checks[BLOCKING].metadata["partition"].value == DOMAIN
 
@@ -199,7 +201,7 @@ def test_a_check_that_is_executed_without_a_partition_covers_all(tmp_path: Path)
         resources["models"].close()
     [check] = result.get_asset_check_evaluations()
     assert (check.asset_check_key, check.passed) == (key, False)
-    assert failed(result)["probes_are_of_a_known_kind"][1]["unexpected"] == 1
+    assert failed(result)["valid_kind"][1]["unexpected"] == 1
 
 
 def test_a_check_without_anything_to_check_does_not_pass(tmp_path: Path) -> None:

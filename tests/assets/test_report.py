@@ -53,11 +53,11 @@ def test_quarantined_rows_are_counted_and_the_first_says_why() -> None:
 
 
 def test_rules_are_listed_with_the_failed_ones_first() -> None:
-    passed = RuleResult("d", "probes_are_unique", True, "error", 0, 9, (), "Probes are unique")
-    failed = replace(passed, name="gold_is_given", passed=False, unexpected=2, offending=("p1", "p2"))
+    passed = RuleResult("d", "unique_keys", True, "error", 0, 9, (), "Probes are unique")
+    failed = replace(passed, name="gold_not_blank", passed=False, unexpected=2, offending=("p1", "p2"))
     broken = replace(passed, name="days_are_days", passed=False, error="rule days_are_days raised")
     records = [record.data for record in rule_table([passed, failed, broken]).records]
-    assert [each["rule"] for each in records] == ["gold_is_given", "days_are_days", "probes_are_unique"]
+    assert [each["rule"] for each in records] == ["gold_not_blank", "days_are_days", "unique_keys"]
     assert [each["result"] for each in records] == ["failed", "error", "passed"]
     assert [each["offending"] for each in records] == ["p1; p2", "rule days_are_days raised", ""]
     assert rule_table([]).records == []

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, where its programs are installed."""
+"""Fixtures for event logs, and a PostgreSQL server where its programs are installed."""
 
 import os
 import shutil
@@ -8,7 +8,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import dagster as dg
 import pytest
+from checked_graph import build_job, execute
+from event_logs import CHECKS, OURS, SHIPPED, folder_with, opened
 
 
 def programs() -> Path | None:
@@ -60,3 +63,29 @@ def postgres_url() -> Iterator[str]:
     finally:
         run("pg_ctl", "-D", data, "-m", "immediate", "stop")
         shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _batched_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Dagster store planned events in batches."""
+    monkeypatch.setenv("DAGSTER_EVENT_BATCH_SIZE", "1000")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An instance's folder that names our event log."""
+    return folder_with(tmp_path / "home", OURS)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[dg.EventLogEntry]:
+    """The events of a real run with checks, in the order in which Dagster stores them."""
+    folder = folder_with(tmp_path_factory.mktemp("recorded"), SHIPPED)
+    events: list[dg.EventLogEntry] = []
+    with opened(folder) as instance:
+        storage = instance.event_log_storage
+        store = storage.store_event
+        storage.store_event = lambda event: (events.append(event), store(event))  # type: ignore[method-assign]
+        execute(build_job(CHECKS), instance, "a")
+    assert len(events) > 3 * CHECKS
+    return events

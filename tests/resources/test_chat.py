@@ -16,11 +16,11 @@ from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.prompts import Prompt, parse
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BudgetSpent, ChatError, EndpointDown, RequestRefused
-from resources.chat import OpenAIChat, body, read
+from resources.chat import OpenAIChat, parse_completion, request_body
 from resources.endpoint import FIRST_CONTACT, Endpoint
 from resources.ledger import SqlLedger
 from resources.limits import Budget, Prices
-from resources.stub import Behaviour, Stub, answered
+from resources.stub import Stub, StubBehavior, count_answers
 
 KEY = "sk-a-key-that-nobody-may-see"
 
@@ -76,8 +76,8 @@ def chat_at(url: str, time: Time | None = None, **more: Any) -> OpenAIChat:
     return OpenAIChat(url, "stub", "fingerprint", Sampling(max_tokens=64), endpoint=endpoint, **more)
 
 
-async def test_an_answer_with_its_measures() -> None:
-    async with Stub(Behaviour(latency=0.05)) as stub, chat_at(stub.url) as chat:
+async def test_completion_has_tokens_and_latency() -> None:
+    async with Stub(StubBehavior(latency=0.05)) as stub, chat_at(stub.url) as chat:
         completion = await chat.complete(request("x" * 400))
     assert completion.text
     assert completion.finish_reason == "stop"
@@ -86,42 +86,44 @@ async def test_an_answer_with_its_measures() -> None:
     assert 0.05 <= completion.latency_s < 1
 
 
-def test_only_what_is_set_is_sent() -> None:
-    sent = body("m", request(sampling=Sampling(temperature=0.5, max_tokens=9)))
+def test_request_body_omits_unset_parameters() -> None:
+    sent = request_body("m", request(sampling=Sampling(temperature=0.5, max_tokens=9)))
     assert sent == {
         "model": "m",
         "messages": [{"role": "user", "content": "hello"}],
         "temperature": 0.5,
         "max_tokens": 9,
     }
-    more = body("m", request(sampling=Sampling(top_p=0.9, seed=3), output=Choice))
+    more = request_body("m", request(sampling=Sampling(top_p=0.9, seed=3), output=Choice))
     assert (more["top_p"], more["seed"]) == (0.9, 3)
     assert more["response_format"]["json_schema"]["strict"] is True
     assert more["response_format"]["json_schema"]["schema"]["required"] == ["answer", "why"]
 
 
-def test_an_answer_with_nothing_in_it_is_empty() -> None:
+def test_empty_answer_gives_empty_text() -> None:
     for nothing in ({}, {"choices": []}, {"choices": [{"message": {"content": None}}], "usage": None}):
-        assert read(nothing, 0.0).text == ""
-    assert read({"choices": [{"message": {"content": "a\x00\ud83d"}}]}, 0.0).text == "a\ufffd\ufffd"
+        assert parse_completion(nothing, 0.0).text == ""
+    assert (
+        parse_completion({"choices": [{"message": {"content": "a\x00\ud83d"}}]}, 0.0).text == "a\ufffd\ufffd"
+    )
 
 
-async def test_half_characters_are_sent_as_replacements() -> None:
+async def test_lone_surrogates_are_replaced() -> None:
     async with Stub() as stub, chat_at(stub.url) as chat:
         assert (await chat.complete(request("half \ud83d of one"))).text
 
 
-async def test_every_failure_is_tried_again() -> None:
-    async with Stub(Behaviour(fail=0.5, retry_after=0.0)) as stub, chat_at(stub.url, Time()) as chat:
+async def test_failed_requests_are_retried() -> None:
+    async with Stub(StubBehavior(fail=0.5, retry_after=0.0)) as stub, chat_at(stub.url, Time()) as chat:
         completions = await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(40)))
     assert all(completion.text for completion in completions)
     assert stub.counts.failed > 10
     assert stub.counts.answered == 40
 
 
-async def test_retry_after_is_waited_for() -> None:
+async def test_retry_after_header_is_respected() -> None:
     time = Time()
-    async with Stub(Behaviour(fail=0.5, retry_after=7.0)) as stub, chat_at(stub.url, time) as chat:
+    async with Stub(StubBehavior(fail=0.5, retry_after=7.0)) as stub, chat_at(stub.url, time) as chat:
         for n in range(12):
             await chat.complete(request(f"{n}"))
     long = [seconds for seconds in time.slept if seconds >= 7]
@@ -131,44 +133,44 @@ async def test_retry_after_is_waited_for() -> None:
     assert len(time.slept) == stub.counts.failed
 
 
-async def test_patience_ends_with_the_servers_words() -> None:
+async def test_error_quotes_server_after_retries() -> None:
     time = Time()
-    async with Stub(Behaviour(fail=1.0)) as stub, chat_at(stub.url, time, patience=20) as chat:
-        with pytest.raises(ChatError, match=r"kept failing \(tried \d+ times.*(stumbled|Too many)"):
+    async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, time, patience=20) as chat:
+        with pytest.raises(ChatError, match=r"kept failing \(\d+ attempts.*(Internal error|Too many)"):
             await chat.complete(request())
     assert time.now <= 20
     assert len(time.slept) > 2
 
 
-async def test_tries_are_bounded() -> None:
-    async with Stub(Behaviour(fail=1.0)) as stub, chat_at(stub.url, Time(), patience=1e9, tries=4) as chat:
-        with pytest.raises(ChatError, match="tried 4 times"):
+async def test_attempts_are_bounded() -> None:
+    async with Stub(StubBehavior(fail=1.0)) as stub, chat_at(stub.url, Time(), patience=1e9, tries=4) as chat:
+        with pytest.raises(ChatError, match="4 attempts"):
             await chat.complete(request())
         assert stub.counts.asked == 4
 
 
-async def test_the_limit_follows_a_server_that_is_overrun_and_is_never_passed() -> None:
-    async with Stub(Behaviour(latency=0.01)) as stub, chat_at(stub.url, concurrency=5) as chat:
+async def test_concurrency_limit_is_not_exceeded() -> None:
+    async with Stub(StubBehavior(latency=0.01)) as stub, chat_at(stub.url, concurrency=5) as chat:
         await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(30)))
     assert stub.counts.most_in_flight == 5
 
 
-async def test_nobody_there_says_where_and_what_to_do() -> None:
+async def test_connection_error_names_address_and_remedy() -> None:
     async with Stub() as stub:
         url = stub.url
     time = Time()
     async with chat_at(url, time, patience=10) as chat:
-        with pytest.raises(EndpointDown, match=f"nobody answers at {url}.*start the server") as caught:
+        with pytest.raises(EndpointDown, match=f"Cannot connect to {url}.*Start the server or fix") as caught:
             await chat.complete(request())
         slept = len(time.slept)
-        with pytest.raises(EndpointDown, match="tried 1 times"):
+        with pytest.raises(EndpointDown, match="1 attempts"):
             await chat.complete(request("another"))
     assert slept > 1
     assert len(time.slept) == slept  # the second did not wait again
     assert "MEMFLOW_TEST_KEY" not in str(caught.value)
 
 
-async def test_an_address_that_has_answered_is_waited_for_longer_than_one_that_never_did() -> None:
+async def test_known_address_is_retried_longer() -> None:
     async with Stub() as stub:
         url, met = stub.url, Time()
         async with chat_at(url, met, patience=100) as chat:
@@ -183,33 +185,33 @@ async def test_an_address_that_has_answered_is_waited_for_longer_than_one_that_n
     assert never.now <= FIRST_CONTACT < 60 < met.now <= 100
 
 
-async def test_time_out_is_nobody_there() -> None:
-    async with Stub(Behaviour(latency=1.0)) as stub, chat_at(stub.url, timeout=0.05, tries=2) as chat:
-        with pytest.raises(EndpointDown, match="no answer in time"):
+async def test_timeout_raises_endpoint_down() -> None:
+    async with Stub(StubBehavior(latency=1.0)) as stub, chat_at(stub.url, timeout=0.05, tries=2) as chat:
+        with pytest.raises(EndpointDown, match="timeout after"):
             await chat.complete(request())
 
 
-async def test_a_server_that_dies_is_waited_for() -> None:
-    behaviour = Behaviour(die_after=20, down=0.7, latency=0.01)
-    async with Stub(behaviour) as stub, chat_at(stub.url) as chat:
+async def test_restarted_server_is_retried() -> None:
+    behavior = StubBehavior(die_after=20, down=0.7, latency=0.01)
+    async with Stub(behavior) as stub, chat_at(stub.url) as chat:
         completions = await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(60)))
     assert len(completions) == 60
 
 
-async def test_a_prompt_too_long_is_refused_in_the_servers_words() -> None:
-    async with Stub(Behaviour(max_model_len=100)) as stub, chat_at(stub.url) as chat:
+async def test_rejected_prompt_quotes_server() -> None:
+    async with Stub(StubBehavior(max_model_len=100)) as stub, chat_at(stub.url) as chat:
         with pytest.raises(RequestRefused, match="maximum context length is 100 tokens"):
             await chat.complete(request("x" * 1000))
         assert stub.counts.asked == 1
 
 
-async def test_a_model_that_is_not_served_is_refused() -> None:
-    async with Stub(Behaviour(model="other")) as stub, chat_at(stub.url) as chat:
+async def test_unknown_model_is_rejected() -> None:
+    async with Stub(StubBehavior(model="other")) as stub, chat_at(stub.url) as chat:
         with pytest.raises(RequestRefused, match="`stub` does not exist"):
             await chat.complete(request())
 
 
-async def test_a_budget_stops_before_a_request_is_sent() -> None:
+async def test_budget_stops_before_sending() -> None:
     budget = Budget(calls=3)
     async with Stub() as stub, chat_at(stub.url, budget=budget) as chat:
         results = await asyncio.gather(
@@ -221,7 +223,7 @@ async def test_a_budget_stops_before_a_request_is_sent() -> None:
     assert budget.spent.tokens > 0
 
 
-async def test_a_budget_of_cost_stops() -> None:
+async def test_cost_budget_stops_requests() -> None:
     # 64 answer tokens at most, at 1e6 a million: 64 each.
     budget, prices = Budget(cost=100), Prices(completion=1e6)
     async with Stub() as stub, chat_at(stub.url, budget=budget, prices=prices) as chat:
@@ -232,7 +234,7 @@ async def test_a_budget_of_cost_stops() -> None:
     assert budget.spent.cost <= 100
 
 
-def test_the_key_is_sent_and_seen_nowhere(
+def test_key_is_sent_and_not_logged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("MEMFLOW_TEST_KEY", KEY)
@@ -250,9 +252,9 @@ def test_the_key_is_sent_and_seen_nowhere(
     assert KEY not in caplog.text
 
 
-async def test_a_server_that_repeats_the_key_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_is_removed_from_server_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMFLOW_TEST_KEY", KEY)
-    async with Stub(Behaviour(model="other")) as stub:
+    async with Stub(StubBehavior(model="other")) as stub:
         chat = chat_at(stub.url)
         chat.model = KEY  # the stub repeats the model's name, as others repeat a key that they refuse
         async with chat:
@@ -262,7 +264,7 @@ async def test_a_server_that_repeats_the_key_is_not_repeated(monkeypatch: pytest
     assert KEY not in str(caught.value)
 
 
-def test_a_chat_serves_one_event_loop_after_the_other() -> None:
+def test_chat_works_in_successive_event_loops() -> None:
     async def session() -> str:
         async with Stub() as stub, chat_at(stub.url) as chat:
             return (await chat.complete(request())).text
@@ -270,12 +272,12 @@ def test_a_chat_serves_one_event_loop_after_the_other() -> None:
     assert asyncio.run(session()) == asyncio.run(session())
 
 
-async def test_with_a_server_at_its_worst_every_item_ends_and_nothing_is_asked_twice(tmp_path: Path) -> None:
+async def test_unreliable_server_answers_each_request_once(tmp_path: Path) -> None:
     """10 % of 429 and 500, 10 % of half a JSON, and a death in the midst."""
     log = tmp_path / "log.jsonl"
-    behaviour = Behaviour(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
+    behavior = StubBehavior(fail=0.1, garble=0.1, die_after=80, down=0.5, latency=0.005, log=str(log))
     ledger = SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite")
-    async with Stub(behaviour) as stub, chat_at(stub.url, concurrency=16) as inner:
+    async with Stub(behavior) as stub, chat_at(stub.url, concurrency=16) as inner:
         chat = LedgeredChat(inner, ledger, RequestContext(run="r"))
         answers = await asyncio.gather(*(ask(chat, PROMPT, {"item": f"{n}"}) for n in range(200)))
         asked = stub.counts.asked
@@ -286,7 +288,7 @@ async def test_with_a_server_at_its_worst_every_item_ends_and_nothing_is_asked_t
     assert sum(answer.value is not None for answer in answers) >= 195
     assert stub.counts.garbled > 5
     assert any(answer.attempts > 1 for answer in answers)
-    times = answered(log)
+    times = count_answers(log)
     kept = ledger.digests()
     assert kept <= set(times)
     # A request whose answer was on its way when the server died is asked again, and no other.
@@ -294,8 +296,8 @@ async def test_with_a_server_at_its_worst_every_item_ends_and_nothing_is_asked_t
     ledger.close()
 
 
-async def test_items_that_are_lost_have_reasons() -> None:
-    async with Stub(Behaviour(garble=1.0)) as stub, chat_at(stub.url) as inner:
+async def test_failed_items_have_reasons() -> None:
+    async with Stub(StubBehavior(garble=1.0)) as stub, chat_at(stub.url) as inner:
         chat = LedgeredChat(inner, MemoryLedger(), RequestContext())
         answer = await ask(chat, PROMPT, {"item": "one"})
     assert answer.value is None

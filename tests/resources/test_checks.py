@@ -30,20 +30,20 @@ def lake(tmp_path: Path) -> Lake:
 
 
 @pytest.mark.parametrize("engine", Engine)
-def test_a_partition_is_checked_with_the_tables_that_its_rules_refer_to(lake: Lake, engine: Engine) -> None:
+def test_check_reads_referenced_tables(lake: Lake, engine: Engine) -> None:
     found = check_partition("score.verdicts", "d/full", lake, SCOPE, engine)
-    assert [each.name for each in found if not each.passed] == ["every_reply_has_a_verdict"]
+    assert [each.name for each in found if not each.passed] == ["verdict_for_every_reply"]
     assert all(each.passed for each in check_partition("question.probes", "d", lake, SCOPE))
     assert all(each.passed for each in check_partition("score.leaderboard", "all", lake, Scope()))
 
 
-def test_the_domain_is_asked_for_where_rules_depend_on_it(lake: Lake) -> None:
+def test_domain_dependent_rules_require_a_domain(lake: Lake) -> None:
     with pytest.raises(BadInput, match="depends on the domain; name the domain"):
         check_partition("question.probes", "d", lake, Scope())
 
 
-def test_a_missing_partition_and_an_unknown_table_are_named(lake: Lake) -> None:
-    with pytest.raises(MissingData, match="materialize the asset answer/replies"):
+def test_missing_partition_and_unknown_table_are_reported(lake: Lake) -> None:
+    with pytest.raises(MissingData, match="Materialize the asset answer/replies"):
         check_partition("answer.replies", "d/none", lake, SCOPE)
     with pytest.raises(BadInput, match="there is no table 'nothing'"):
         check_partition("nothing", "d", lake, SCOPE)

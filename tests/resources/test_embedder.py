@@ -13,7 +13,7 @@ from memflow.errors import BadInput, BadSettings, MissingData
 from memflow.run.timing import timed
 from resources.embedder import BATCH, EndpointEmbedder, FolderEmbedder
 from resources.ledger import SqlLedger
-from resources.stub import Behaviour, Stub
+from resources.stub import Stub, StubBehavior
 
 
 @pytest.fixture
@@ -22,9 +22,12 @@ def ledger(tmp_path: Path):
         yield ledger
 
 
-async def test_unit_vectors_in_the_order_of_the_texts(ledger: SqlLedger) -> None:
+async def test_embed_returns_unit_vectors_in_order(ledger: SqlLedger) -> None:
     texts = [f"text {n % 200}" for n in range(300)]
-    async with Stub(Behaviour(dimensions=16)) as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+    async with (
+        Stub(StubBehavior(dimensions=16)) as stub,
+        EndpointEmbedder(stub.url, "stub", ledger) as embedder,
+    ):
         vectors = await embedder.embed(texts)
         assert stub.counts.asked == -(-200 // BATCH)
         one = await embedder.embed(["text 7"])
@@ -41,8 +44,11 @@ async def test_unit_vectors_in_the_order_of_the_texts(ledger: SqlLedger) -> None
     assert not np.allclose(vectors[0], vectors[1])
 
 
-async def test_episodes_that_embed_a_message_each_share_a_few_requests(ledger: SqlLedger) -> None:
-    async with Stub(Behaviour(latency=0.01)) as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+async def test_concurrent_episodes_share_requests(ledger: SqlLedger) -> None:
+    async with (
+        Stub(StubBehavior(latency=0.01)) as stub,
+        EndpointEmbedder(stub.url, "stub", ledger) as embedder,
+    ):
         steps = 5
 
         async def episode(number: int) -> list[np.ndarray]:
@@ -56,10 +62,13 @@ async def test_episodes_that_embed_a_message_each_share_a_few_requests(ledger: S
     assert all(np.array_equal(each[-1], found[0][-1]) for each in found)
 
 
-async def test_a_text_counts_as_its_share_of_its_request_and_a_replay_counts_the_same(
+async def test_embedding_time_is_split_and_replayed(
     ledger: SqlLedger,
 ) -> None:
-    async with Stub(Behaviour(latency=0.05)) as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
+    async with (
+        Stub(StubBehavior(latency=0.05)) as stub,
+        EndpointEmbedder(stub.url, "stub", ledger) as embedder,
+    ):
 
         async def seconds(*texts: str) -> float:
             _, watch = await timed(embedder.embed(texts), time.perf_counter)
@@ -74,7 +83,7 @@ async def test_a_text_counts_as_its_share_of_its_request_and_a_replay_counts_the
     assert again == first
 
 
-async def test_one_request_that_fails_loses_its_own_texts_alone(ledger: SqlLedger) -> None:
+async def test_failed_batch_affects_only_its_texts(ledger: SqlLedger) -> None:
     async with Stub() as stub, EndpointEmbedder(stub.url, "stub", ledger) as embedder:
         whole = embedder._batch
 
@@ -90,35 +99,33 @@ async def test_one_request_that_fails_loses_its_own_texts_alone(ledger: SqlLedge
     assert lost[0] and not lost[-1] and sum(lost) <= BATCH
 
 
-def test_it_works_without_being_entered_in_one_loop_after_the_other(ledger: SqlLedger) -> None:
+def test_embedder_works_without_context_manager(ledger: SqlLedger) -> None:
     async def session(text: str) -> np.ndarray:
-        async with Stub(Behaviour(fail=0.3, retry_after=0.0)) as stub:
+        async with Stub(StubBehavior(fail=0.3, retry_after=0.0)) as stub:
             return await EndpointEmbedder(stub.url, "stub", ledger).embed([text])
 
     assert np.array_equal(asyncio.run(session("a")), asyncio.run(session("a")))
 
 
-async def test_a_model_that_gives_too_few_vectors_is_named(
-    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_missing_vectors_are_reported(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Stub, "_embeddings", lambda self, body: {"data": []})
     async with Stub() as stub:
-        with pytest.raises(BadInput, match="0 vectors for 1 texts; is stub an embedding model"):
+        with pytest.raises(BadInput, match=r"0 vectors for 1 texts\. Check that stub is an embedding model"):
             await EndpointEmbedder(stub.url, "stub", ledger).embed(["a"])
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(MissingData, match="is not there"):
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(MissingData, match="there is no folder"):
         FolderEmbedder(tmp_path / "none")
 
 
-async def test_a_folder_without_the_extra_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(BadSettings, match=r"memflow\[local-embedder\]"):
         await FolderEmbedder(tmp_path).embed(["a"])
 
 
-async def test_a_folder_is_read_by_sentence_transformers(
+async def test_folder_is_loaded_by_sentence_transformers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Transformer:

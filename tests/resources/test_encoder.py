@@ -10,7 +10,7 @@ import pytest
 
 from memflow.errors import BadSettings, MissingData
 from memflow.metrics.bertscore import bertscores, metric_name
-from resources.encoder import LAYERS, FolderEncoder
+from resources.encoder import BEST_LAYERS, FolderEncoder
 
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "dog", "ran", "home")
 
@@ -54,7 +54,7 @@ def states(folder: Path, text: str, layer: int) -> Any:
 
 
 @pytest.mark.parametrize("layer", [1, 2, 3])
-def test_it_gives_the_unit_vectors_of_the_layer(folder: Path, layer: int) -> None:
+def test_encoder_returns_unit_vectors_of_its_layer(folder: Path, layer: int) -> None:
     encoder = FolderEncoder(folder, layer=layer)
     texts = ["the cat sat on a mat", "a dog", " the cat ran home\n", ""]
     vectors = asyncio.run(encoder.encode(texts))
@@ -65,7 +65,7 @@ def test_it_gives_the_unit_vectors_of_the_layer(folder: Path, layer: int) -> Non
         np.testing.assert_allclose(one, states(folder, text, layer), atol=1e-5)
 
 
-def test_a_text_too_long_for_the_model_is_cut(folder: Path) -> None:
+def test_long_text_is_truncated(folder: Path) -> None:
     encoder = FolderEncoder(folder, layer=1)
     assert [len(one) for one in asyncio.run(encoder.encode(["cat " * 40, "cat"]))] == [12, 3]
 
@@ -83,20 +83,24 @@ def test_bertscore_of_a_text_with_itself_is_1(folder: Path) -> None:
     assert metric_name(encoder) == "bertscore[tiny,L2]"
 
 
-def test_a_layer_that_the_model_does_not_have_is_refused(folder: Path) -> None:
+def test_missing_layer_is_rejected(folder: Path) -> None:
     with pytest.raises(BadSettings, match="has 3 layers, not 9"):
         asyncio.run(FolderEncoder(folder, name="bert-base-uncased", layer=9).encode(["cat"]))
 
 
-def test_known_models_have_their_layer_and_others_must_be_told(tmp_path: Path) -> None:
-    for name in LAYERS:
+def test_layer_is_looked_up_or_required(tmp_path: Path) -> None:
+    for name in BEST_LAYERS:
         (tmp_path / name).mkdir()
-        assert FolderEncoder(tmp_path / name).layer == LAYERS[name]
-    assert (LAYERS["roberta-base"], LAYERS["bert-base-chinese"], LAYERS["deberta-xlarge-mnli"]) == (10, 8, 40)
+        assert FolderEncoder(tmp_path / name).layer == BEST_LAYERS[name]
+    assert (
+        BEST_LAYERS["roberta-base"],
+        BEST_LAYERS["bert-base-chinese"],
+        BEST_LAYERS["deberta-xlarge-mnli"],
+    ) == (10, 8, 40)
     assert FolderEncoder(tmp_path, name="roberta-base").name == "roberta-base"
-    with pytest.raises(BadSettings, match="which layer"):
+    with pytest.raises(BadSettings, match="the BERTScore layer of"):
         FolderEncoder(tmp_path)
-    with pytest.raises(MissingData, match="is not there"):
+    with pytest.raises(MissingData, match="there is no folder"):
         FolderEncoder(tmp_path / "none")
 
 
@@ -109,7 +113,7 @@ def test_other_weights_or_another_layer_have_another_fingerprint(tmp_path: Path)
     assert FolderEncoder(tmp_path, layer=1).fingerprint != one
 
 
-async def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(BadSettings, match=r"memflow\[bert\]"):
         await FolderEncoder(tmp_path, layer=1).encode(["a"])

@@ -11,14 +11,8 @@ from valid_rows import probe, valid_rows
 
 from memflow.benchmarks.domains import Domain, find
 from memflow.checks.evaluation import check_rows
-from memflow.checks.expectations import (
-    Between,
-    Each,
-    Expectation,
-    Together,
-    all_expectations,
-    expectations_of,
-)
+from memflow.checks.expectations import all_expectations, expectations_of
+from memflow.checks.rules import Between, EachRow, Expectation, WholeTable
 from memflow.pipeline import tables_of
 from memflow.records import TABLES, columns
 from resources.gx import SUITES, suites_of, validate_rows, validate_suite, write_data_docs
@@ -95,8 +89,8 @@ def test_both_engines_name_a_rule_that_raises() -> None:
         raise KeyError("state")
 
     rules = [
-        Expectation("question.probes", "every_probe_has_a_state", Each(fails)),
-        Expectation("question.probes", "probes_have_states", Together(lambda rows: fails(rows[0]))),
+        Expectation("question.probes", "every_probe_has_a_state", EachRow(fails)),
+        Expectation("question.probes", "probes_have_states", WholeTable(lambda rows: fails(rows[0]))),
         Expectation("question.probes", "questions_are_numbers", Between("question", 0, 1)),
     ]
     rows = [probe(1), probe(2)]
@@ -152,4 +146,4 @@ def test_data_docs_are_pages_that_name_the_rules(tmp_path) -> None:
     page = write_data_docs(tmp_path, [(f"answer.replies {at}", each) for at, each in enumerate(suites)])
     assert page.is_file() and page.is_relative_to(tmp_path)
     text = "".join(each.read_text(encoding="utf-8") for each in page.parent.rglob("*.html"))
-    assert "unread_answers_say_why" in text
+    assert "parsed_or_reason" in text

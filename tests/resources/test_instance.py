@@ -49,7 +49,7 @@ def slots(instance: dg.DagsterInstance) -> int:
 
 
 @pytest.mark.kill
-def test_a_killed_process_holds_no_place_in_a_pool(tmp_path: Path) -> None:
+def test_killed_process_frees_pool_slots(tmp_path: Path) -> None:
     killed = [begin(tmp_path, 60) for _ in range(2)]  # as many as the pool has places
     for process in killed:
         process.send_signal(signal.SIGKILL)
@@ -63,7 +63,7 @@ def test_a_killed_process_holds_no_place_in_a_pool(tmp_path: Path) -> None:
 
 
 @pytest.mark.kill
-def test_a_living_process_is_left_alone(tmp_path: Path) -> None:
+def test_running_process_keeps_its_runs(tmp_path: Path) -> None:
     living = begin(tmp_path, 60)
     try:
         with open_instance(tmp_path) as opened:
@@ -74,7 +74,7 @@ def test_a_living_process_is_left_alone(tmp_path: Path) -> None:
         living.wait()
 
 
-def test_a_process_leaves_no_lock_behind(tmp_path: Path) -> None:
+def test_finished_process_removes_its_lock(tmp_path: Path) -> None:
     with open_instance(tmp_path):
         assert len(list((tmp_path / "dagster/processes").iterdir())) == 1
     assert list((tmp_path / "dagster/processes").iterdir()) == []

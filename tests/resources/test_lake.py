@@ -13,7 +13,7 @@ from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest_rows
-from memflow.records import MEASURED, TABLES, Entry, Reply, Variable, Verdict, columns
+from memflow.records import MEASURED, TABLES, Variable, columns
 from resources.file_cache import FileState
 from resources.lake import Lake
 from resources.row_cache import RowCache
@@ -43,13 +43,13 @@ def lake(tmp_path):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_what_is_written_is_read(lake, table):
+def test_rows_round_trip(lake, table):
     rows = [row_of(table, nulls=False), row_of(table, nulls=True)]
     lake.write(table, "d", rows, fingerprint="r")
     assert lake.read(table, "d") == rows
 
 
-def test_a_table_may_be_empty(lake):
+def test_empty_table_is_stored(lake):
     facts = lake.write("score.verdicts", "d/none", [], fingerprint="r")
     assert lake.read("score.verdicts", "d/none") == []
     assert lake.facts("score.verdicts", "d/none") == facts
@@ -57,7 +57,7 @@ def test_a_table_may_be_empty(lake):
     assert lake.partitions("score.verdicts") == ["d/none"]
 
 
-def test_facts_are_told_without_the_rows(lake):
+def test_facts_are_read_without_rows(lake):
     rows = [verdict(1, 1.0), verdict(2, None)]
     lake.write("score.verdicts", "d/full", rows, fingerprint="made from x", meta={"licence": "CC BY é"})
     facts = lake.facts("score.verdicts", "d/full")
@@ -70,7 +70,7 @@ def test_facts_are_told_without_the_rows(lake):
     assert lake.facts("score.verdicts", "d/other") is None
 
 
-def test_what_measures_a_run_is_no_part_of_the_digest(lake):
+def test_measured_columns_do_not_change_the_digest(lake):
     fast = row_of("answer.replies", nulls=False, latency_s=0.1)
     slow = replace(
         fast, latency_s=9.0, completion="another", prompt_tokens=1, own_s=3.0, models_s=4.0, model_calls=5
@@ -82,7 +82,7 @@ def test_what_measures_a_run_is_no_part_of_the_digest(lake):
     assert digests[0] == digests[1] != digests[2]
 
 
-def test_figures_that_measure_a_run_are_no_part_of_the_digest(lake):
+def test_measured_scores_do_not_change_the_digest(lake):
     accuracy, time = (
         row_of("score.leaderboard", nulls=False, metric=name) for name in ("accuracy", "write_time")
     )
@@ -92,7 +92,7 @@ def test_figures_that_measure_a_run_are_no_part_of_the_digest(lake):
     assert facts[0].rows == 2
 
 
-def test_a_partition_is_replaced_whole(lake):
+def test_write_replaces_the_partition(lake):
     lake.write("memory.indexes", "d/a", [entry(n) for n in range(5)], fingerprint="")
     lake.write("memory.indexes", "d/a", [entry(9)], fingerprint="")
     assert [row.entry_id for row in lake.read("memory.indexes", "d/a")] == ["e9"]
@@ -102,14 +102,14 @@ def test_a_partition_is_replaced_whole(lake):
     "name",
     ["amemgym_demo", "amemgym_demo/rag_2_4_30@qwen", "a,b/c%2Fd", "../../etc", "ü 中", ".hidden", "a*[b]?"],
 )
-def test_names_of_partitions_are_safe_and_come_back(lake, name):
+def test_partition_names_are_escaped_and_restored(lake, name):
     lake.write("score.verdicts", name, [], fingerprint="")
     assert lake.partitions("score.verdicts") == [name]
     assert Path(lake.path("score.verdicts", name)).parent == Path(lake.folder("score.verdicts"))
     assert lake.facts("score.verdicts", name) is not None
 
 
-def test_partitions_are_sorted_and_read_in_the_order_asked(lake):
+def test_partitions_are_sorted_and_read_in_given_order(lake):
     for name in ("b", "a", "c"):
         lake.write(
             "score.verdicts", name, [row_of("score.verdicts", nulls=True, domain=name)], fingerprint=""
@@ -133,7 +133,7 @@ def test_partitions_are_sorted_and_read_in_the_order_asked(lake):
         ("metric", "\ud800", "ud800"),
     ],
 )
-def test_a_value_of_the_wrong_type_is_named(lake, column, value, told):
+def test_wrong_type_names_column_and_row(lake, column, value, told):
     rows = [verdict(1, 1.0), replace(verdict(2, 1.0), **{column: value})]
     with pytest.raises(BadInput) as wrong:
         lake.write("score.verdicts", "d/a", rows, fingerprint="")
@@ -143,13 +143,13 @@ def test_a_value_of_the_wrong_type_is_named(lake, column, value, told):
     assert lake.partitions("score.verdicts") == []
 
 
-def test_a_list_holds_one_type(lake):
+def test_list_items_are_type_checked(lake):
     row = Variable(domain="d", user_id="u", variable="v", choices=["a", 1], questions=[])
     with pytest.raises(BadInput, match=r"state\.variables\.choices of row 0 .* list\[str\]"):
         lake.write("state.variables", "d", [row], fingerprint="")
 
 
-def test_a_whole_number_among_floats_is_a_float(lake):
+def test_integer_in_float_column_becomes_float(lake):
     whole, exact = (
         lake.write("score.verdicts", "d/a", [verdict(1, value)], fingerprint="") for value in (1, 1.0)
     )
@@ -157,21 +157,21 @@ def test_a_whole_number_among_floats_is_a_float(lake):
     assert isinstance(lake.read("score.verdicts", "d/a")[0].value, float)
 
 
-def test_a_row_of_another_table_is_refused(lake):
+def test_row_of_another_table_is_rejected(lake):
     with pytest.raises(BadInput, match=r"row 0 of score\.verdicts is a Entry, not a Verdict"):
         lake.write("score.verdicts", "d/a", [entry(1)], fingerprint="")
     with pytest.raises(BadInput, match=r"there is no table 'score\.verdict'"):
         lake.write("score.verdict", "d/a", [], fingerprint="")
 
 
-def test_what_is_missing_names_the_asset_to_materialize(lake):
+def test_missing_partition_names_its_asset(lake):
     with pytest.raises(
-        MissingData, match=r"question\.probes of amemgym_demo .* materialize the asset question/probes"
+        MissingData, match=r"question\.probes of amemgym_demo .* Materialize the asset question/probes"
     ):
         lake.read("question.probes", "amemgym_demo")
 
 
-def test_a_truncated_file_is_named(lake):
+def test_truncated_file_is_reported(lake):
     lake.write("score.verdicts", "d/a", [verdict(n, 0.5) for n in range(50)], fingerprint="")
     path = Path(lake.path("score.verdicts", "d/a"))
     path.write_bytes(path.read_bytes()[:-20])
@@ -180,35 +180,62 @@ def test_a_truncated_file_is_named(lake):
             look("score.verdicts", "d/a")
 
 
-def test_a_foreign_file_is_named(lake):
+def test_foreign_file_is_reported(lake):
     lake.write("score.verdicts", "d/a", [], fingerprint="")
     pq.write_table(pa.table({"x": [1]}), lake.path("score.verdicts", "d/a"))
-    with pytest.raises(BadInput, match=r"holds x where score\.verdicts has domain"):
+    with pytest.raises(
+        BadInput, match=r"it lacks domain, .* and it has x\. Rebuild it with `memflow run --domain d"
+    ):
         lake.read("score.verdicts", "d/a")
-    with pytest.raises(BadInput, match="was not written by the lake"):
+    with pytest.raises(BadInput, match="was not written by memflow"):
         lake.facts("score.verdicts", "d/a")
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_litter(lake, monkeypatch):
+@pytest.mark.parametrize(
+    ("table", "partition", "renamed", "command"),
+    [
+        (
+            "memory.transcripts",
+            "d/rag_2_4_30",
+            {"sequence": "tick"},
+            "memflow run --domain d --memory rag_2_4_30",
+        ),
+        ("score.attributions", "d/a@m", {"stored": "held", "utilization": "utilisation"}, "with the model m"),
+        ("score.leaderboard", "all", {"differing_settings": "unequal"}, "`memflow run`"),
+    ],
+)
+def test_lake_of_former_version_names_columns_and_rebuild_command(lake, table, partition, renamed, command):
+    lake.write(table, partition, [row_of(table, nulls=False)], fingerprint="")
+    path = lake.path(table, partition)
+    stored = pq.read_table(path)
+    pq.write_table(stored.rename_columns([renamed.get(name, name) for name in stored.column_names]), path)
+    with pytest.raises(BadInput) as error:
+        Lake(lake.root).read(table, partition)
+    message = str(error.value)
+    assert f"it lacks {', '.join(renamed)} and it has {', '.join(renamed.values())}" in message
+    assert command in message and "no model is asked again" in message
+
+
+def test_failed_write_keeps_the_old_file(lake, monkeypatch):
     lake.write("score.verdicts", "d/a", [verdict(1, 1.0)], fingerprint="old")
 
     def full(descriptor):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("resources.lake.os.fsync", full)
+    monkeypatch.setattr("resources.local_files.os.fsync", full)
     with pytest.raises(OSError, match="no space left"):
         lake.write("score.verdicts", "d/a", [verdict(2, 1.0)], fingerprint="new")
     assert lake.facts("score.verdicts", "d/a").fingerprint == "old"
     assert [path.name for path in Path(lake.folder("score.verdicts")).iterdir()] == ["d,a.parquet"]
 
 
-def test_litter_of_a_killed_writer_is_no_partition(lake):
+def test_unfinished_file_is_not_a_partition(lake):
     lake.write("score.verdicts", "d/a", [], fingerprint="")
     (Path(lake.folder("score.verdicts")) / ".d,b.0123.writing").write_bytes(b"half")
     assert lake.partitions("score.verdicts") == ["d/a"]
 
 
-def test_a_snapshot_stays_as_it_was_and_goes_away(lake):
+def test_snapshot_is_unchanged_and_deleted(lake):
     lake.write("score.verdicts", "d/a", [verdict(1, 1.0)], fingerprint="old")
     with lake.snapshot() as still:
         lake.write("score.verdicts", "d/a", [verdict(2, 0.5)], fingerprint="new")
@@ -219,7 +246,7 @@ def test_a_snapshot_stays_as_it_was_and_goes_away(lake):
     assert list((Path(lake.root) / ".snapshots").iterdir()) == []
 
 
-def test_snapshots_that_killed_processes_left_are_cleared_away(lake):
+def test_stale_snapshots_are_deleted(lake):
     old, young = (Path(lake.root) / ".snapshots" / name for name in ("old", "young"))
     for left in (old, young):
         (left / "score").mkdir(parents=True)
@@ -229,7 +256,7 @@ def test_snapshots_that_killed_processes_left_are_cleared_away(lake):
         assert young.exists()
 
 
-def test_a_disk_that_cannot_link_gives_the_lake_itself(lake, monkeypatch):
+def test_snapshot_without_hard_links_is_the_lake(lake, monkeypatch):
     def cannot(self, target):
         raise PermissionError("operation not permitted")
 
@@ -240,13 +267,13 @@ def test_a_disk_that_cannot_link_gives_the_lake_itself(lake, monkeypatch):
     assert list((Path(lake.root) / ".snapshots").iterdir()) == []
 
 
-def test_a_root_may_be_an_address(tmp_path):
+def test_root_may_be_an_address(tmp_path):
     Lake(f"file://{tmp_path}/lake").write("score.verdicts", "d/a", [verdict(1, 1.0)], fingerprint="")
     assert Lake(tmp_path / "lake").read("score.verdicts", "d/a") == [verdict(1, 1.0)]
 
 
 @pytest.mark.parametrize("store", ["mock", "subtree"])
-def test_an_object_store_keeps_the_same(store, tmp_path):
+def test_object_store_round_trips(store, tmp_path):
     filesystem = (
         _MockFileSystem() if store == "mock" else fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
     )
@@ -262,14 +289,7 @@ def test_an_object_store_keeps_the_same(store, tmp_path):
     assert lake.partitions("memory.indexes") == ["d/a"]
 
 
-def test_the_types_of_rows_are_those_that_come_back(lake):
-    lake.write("answer.replies", "d/a", [row_of("answer.replies", nulls=True)], fingerprint="")
-    [reply] = lake.read("answer.replies", "d/a")
-    assert isinstance(reply, Reply)
-    assert not isinstance(reply, (Entry, Verdict))
-
-
-def test_vectors_are_left_out_where_nobody_looks_at_them(lake) -> None:
+def test_read_without_vectors_omits_them(lake) -> None:
     rows = [entry(0, vector=[0.5, 0.25]), entry(1)]
     lake.write("memory.indexes", "d/a", rows, fingerprint="r")
     assert lake.read("memory.indexes", "d/a") == rows
@@ -277,7 +297,7 @@ def test_vectors_are_left_out_where_nobody_looks_at_them(lake) -> None:
     assert "vector" not in lake.arrow("memory.indexes", "d/a", vectors=False).column_names
 
 
-def test_a_vector_may_hold_whole_numbers_and_nothing_that_is_no_number(lake) -> None:
+def test_vectors_accept_integers_and_reject_nan(lake) -> None:
     lake.write("memory.indexes", "d/a", [entry(0, vector=[1, 0.5])], fingerprint="r")
     assert lake.read("memory.indexes", "d/a") == [entry(0, vector=[1.0, 0.5])]
     for wrong in ([float("nan")], [1.0, float("inf")], [True], ["1"], [1, float("nan")]):
@@ -285,7 +305,7 @@ def test_a_vector_may_hold_whole_numbers_and_nothing_that_is_no_number(lake) -> 
             lake.write("memory.indexes", "d/a", [entry(0, vector=wrong)], fingerprint="r")
 
 
-def test_rows_are_read_from_memory_while_the_file_is_unchanged(tmp_path):
+def test_unchanged_file_is_read_from_memory(tmp_path):
     lake = Lake(tmp_path)
     for table, rows in valid_rows().items():
         lake.write(table, "d", rows, fingerprint="")
@@ -295,7 +315,7 @@ def test_rows_are_read_from_memory_while_the_file_is_unchanged(tmp_path):
         assert lake.read(table, "d", vectors=False) == Lake(tmp_path).read(table, "d", vectors=False)
 
 
-def test_rows_of_a_file_that_another_process_replaced_are_read_again(tmp_path):
+def test_file_replaced_by_another_process_is_read_again(tmp_path):
     lake, other = Lake(tmp_path), Lake(tmp_path)
     rows = valid_rows()["question.probes"]
     lake.write("question.probes", "d", rows, fingerprint="")
@@ -308,16 +328,7 @@ def test_rows_of_a_file_that_another_process_replaced_are_read_again(tmp_path):
         lake.read("question.probes", "d")
 
 
-def test_vectors_are_not_kept_in_memory(tmp_path):
-    lake = Lake(tmp_path)
-    rows = [replace(each, vector=[0.5, 1.5]) for each in valid_rows()["memory.indexes"]]
-    lake.write("memory.indexes", "d", rows, fingerprint="")
-    for _ in range(2):  # from the file, then from memory
-        assert lake.read("memory.indexes", "d") == rows
-        assert all(not each.vector for each in lake.read("memory.indexes", "d", vectors=False))
-
-
-def test_rows_of_the_files_used_last_are_kept_in_memory_up_to_a_size():
+def test_row_cache_evicts_least_recently_used_files():
     cache, state = RowCache(most=5), FileState(1, 2, 3)
     for name in "ab":
         cache.put(name, state, [name])

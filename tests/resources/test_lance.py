@@ -45,7 +45,7 @@ def ids(rows):
 @pytest.mark.parametrize(
     ("text", "best"), [("green tea", "e1"), ("上海的律师", "e3"), ("北京", "e4"), ("garden", "e5")]
 )
-def test_text_is_found_in_either_language(index, text, best):
+def test_search_finds_english_and_chinese_text(index, text, best):
     found = index.search("d", "full", text=text)
     assert found[0]["entry_id"] == best
     assert [row["score"] for row in found] == sorted((row["score"] for row in found), reverse=True)
@@ -58,33 +58,33 @@ def test_search_sees_entries_as_of_a_sequence_number(index, sequence, alive):
     assert ids(found) == alive
 
 
-def test_without_a_tick_all_that_was_ever_held_is_seen(index):
+def test_search_without_sequence_sees_all_entries(index):
     found = index.search("d", "full", text="Caroline drinks")
     assert sorted(ids(found)) == ["e1", "e2"]
     assert {row["entry_id"]: row["until"] for row in found} == {"e1": 5, "e2": None}
     assert found[0]["sources"] == [f"m{found[0]['entry_id'][1:]}"]
 
 
-def test_the_nearest_vector_is_best_and_scores_its_cosine(index):
+def test_nearest_vector_is_first_with_its_cosine(index):
     found = index.search("d", "full", vector=[0.0, 2.0, 0.0], k=2)
     assert found[0]["entry_id"] == "e2"
     assert found[0]["score"] == pytest.approx(1.0)
     assert "e4" not in ids(index.search("d", "full", vector=[0.0, 1.0, 0.0], k=10))
 
 
-def test_both_together_put_first_what_stands_high_in_both(index):
+def test_hybrid_search_fuses_rankings(index):
     found = index.search("d", "full", text="Caroline drinks", vector=[0.1, 1.0, 0.0])
     assert found[0]["entry_id"] == "e2"
     assert set(ids(found)) == {"e1", "e2", "e3"}
     assert ids(index.search("d", "full", text="Caroline drinks", vector=[0.1, 1.0, 0.0], k=1)) == ["e2"]
 
 
-def test_one_episode_may_be_searched_alone(index):
+def test_search_filters_by_episode(index):
     assert ids(index.search("d", "full", text="garden", episode="it's u2")) == ["e5"]
     assert index.search("d", "full", text="garden", episode="u1") == []
 
 
-def test_rebuilding_replaces_and_leaves_others_alone(index):
+def test_rebuild_replaces_one_assistant(index):
     index.rebuild("d", "full@qwen", ENTRIES[:1])
     index.rebuild("d", "full", ENTRIES[1:2])
     assert ids(index.search("d", "full", text="Caroline", k=9)) == ["e2"]
@@ -99,7 +99,7 @@ def test_entries_without_vectors_are_found_by_text(tmp_path):
     assert ids(index.search("d", "bm25_message", text="公园", vector=[1.0, 2.0])) == ["e4"]
 
 
-def test_a_memory_without_entries_is_indexed_and_empty(tmp_path):
+def test_empty_memory_is_indexed(tmp_path):
     index = LanceIndex(tmp_path)
     assert index.rebuild("d", "none", []) == 0
     assert index.search("d", "none", text="anything") == []
@@ -107,12 +107,12 @@ def test_a_memory_without_entries_is_indexed_and_empty(tmp_path):
     assert index.search("d", "none", text="anything", vector=[1.0]) == []
 
 
-def test_what_cannot_be_searched_is_said(index):
+def test_invalid_searches_are_rejected(index):
     with pytest.raises(BadInput, match="needs a text, a vector or both"):
         index.search("d", "full")
-    with pytest.raises(BadInput, match="has 2 numbers where the entries' have 3"):
+    with pytest.raises(BadInput, match="the query vector has 2 numbers, but the entries have 3"):
         index.search("d", "full", vector=[1.0, 0.0])
     with pytest.raises(MissingData, match=r"no entries of recent in d are indexed .* memory/indexes"):
         index.search("d", "recent", text="tea")
-    with pytest.raises(BadInput, match=r"vectors of \[2, 3\] numbers"):
+    with pytest.raises(BadInput, match=r"vectors of different lengths \(\[2, 3\]\)"):
         index.rebuild("d", "full", [ENTRIES[0], entry(9, "x", 1, vector=[1.0, 2.0])])

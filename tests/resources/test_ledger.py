@@ -19,7 +19,7 @@ from ledger_rows import ACCOUNT, Choice, completion, fill, request
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings
-from resources.embedder import Embedded
+from resources.embedder import TimedVector
 from resources.ledger import SqlLedger
 from resources.limits import Prices
 from resources.usage import UsageRow, cost
@@ -30,7 +30,7 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/deep/ledger.sqlite"
 
 
-def test_what_is_put_is_there_and_the_first_answer_stays(url: str) -> None:
+def test_first_completion_of_a_digest_stays(url: str) -> None:
     with SqlLedger(url) as ledger:
         assert ledger.get("k") is None
         ledger.put("k", request("é中\ud83d"), completion(), ACCOUNT)
@@ -44,14 +44,14 @@ def test_what_is_put_is_there_and_the_first_answer_stays(url: str) -> None:
         assert ledger.digests() == {"k"}
 
 
-def test_another_reads_what_was_put_at_once(url: str) -> None:
+def test_completion_is_visible_to_other_processes(url: str) -> None:
     with SqlLedger(url) as writer, SqlLedger(url) as reader:
         assert reader.get("k") is None
         writer.put("k", request("x"), completion(), ACCOUNT)
         assert reader.get("k") is not None
 
 
-def test_the_accounts_add_up(url: str) -> None:
+def test_usage_is_summed_by_group(url: str) -> None:
     with SqlLedger(url) as ledger:
         judge = RequestContext("run 1", "score", "judge", "d", "full", "j")
         later = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
@@ -82,7 +82,7 @@ def test_the_accounts_add_up(url: str) -> None:
             ledger.usage(by=("colour",))
 
 
-def test_a_replay_costs_nothing_and_has_the_latency_of_the_first_time(url: str) -> None:
+def test_cache_hit_has_original_latency_and_no_cost(url: str) -> None:
     with SqlLedger(url) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
         ledger.used("a", request("a"), RequestContext(run="run 2", model="m"))
@@ -91,7 +91,7 @@ def test_a_replay_costs_nothing_and_has_the_latency_of_the_first_time(url: str) 
         assert cost(row, {"m": Prices(prompt=1.0, completion=1.0)}) == 0
 
 
-def test_what_a_run_needs_is_the_same_for_a_replay(url: str) -> None:
+def test_needed_usage_is_the_same_for_a_replay(url: str) -> None:
     """Each answer once, whether it was asked, asked for twice, or held already."""
     replay = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
     with SqlLedger(url) as ledger:
@@ -108,7 +108,7 @@ def test_what_a_run_needs_is_the_same_for_a_replay(url: str) -> None:
         assert ledger.needed(("role",), "run 3") == []
 
 
-def test_uses_are_told_as_they_happen(url: str) -> None:
+def test_on_use_is_called_for_each_request(url: str) -> None:
     seen: list[tuple[str, str, str]] = []
     with SqlLedger(url, on_use=lambda event, req, acc: seen.append((event, req.prompt, acc.stage))) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
@@ -117,18 +117,18 @@ def test_uses_are_told_as_they_happen(url: str) -> None:
     assert seen == [(event, "a/prompt", "answer") for event in ("asked", "kept", "failed")]
 
 
-def test_vectors_are_kept(url: str) -> None:
-    vectors = {f"k{n}": Embedded(np.arange(4, dtype=np.float32) + n, n / 8) for n in range(1200)}
+def test_first_vector_of_a_digest_stays(url: str) -> None:
+    vectors = {f"k{n}": TimedVector(np.arange(4, dtype=np.float32) + n, n / 8) for n in range(1200)}
     with SqlLedger(url) as ledger:
         ledger.keep_vectors(vectors)
-        ledger.keep_vectors({"k0": Embedded(np.zeros(4, dtype=np.float32), 9.0)})
+        ledger.keep_vectors({"k0": TimedVector(np.zeros(4, dtype=np.float32), 9.0)})
         found = ledger.vectors([*vectors, "other"])
     assert found.keys() == vectors.keys()
     assert all(np.array_equal(found[key].vector, vectors[key].vector) for key in vectors)
     assert all(found[key].seconds == vectors[key].seconds for key in vectors)
 
 
-def test_vectors_of_an_older_ledger_have_no_seconds(tmp_path: Path) -> None:
+def test_vectors_of_former_ledger_have_zero_seconds(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with sqlite3.connect(path) as older:
         older.execute("create table embeddings (digest varchar(32) primary key, vector blob not null)")
@@ -138,7 +138,7 @@ def test_vectors_of_an_older_ledger_have_no_seconds(tmp_path: Path) -> None:
         assert (kept.vector.tolist(), kept.seconds) == ([1, 1], 0.0)
 
 
-def test_a_ledger_that_cannot_be_is_said_to_be(tmp_path: Path) -> None:
+def test_invalid_ledger_url_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a database, but long enough to be read as one" * 100)
     for wrong in ("sqlite://", "nonsense", "oracle9://x/y", f"sqlite:///{tmp_path}/file"):
         with pytest.raises(BadSettings):
@@ -148,7 +148,7 @@ def test_a_ledger_that_cannot_be_is_said_to_be(tmp_path: Path) -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_pickled_it_opens_its_own_connections(url: str) -> None:
+def test_pickled_ledger_opens_its_own_connections(url: str) -> None:
     with SqlLedger(url) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
         other = pickle.loads(pickle.dumps(ledger))  # noqa: S301
@@ -157,7 +157,7 @@ def test_pickled_it_opens_its_own_connections(url: str) -> None:
         other.close()
 
 
-def test_four_processes_write_at_once_to_a_new_file(url: str) -> None:
+def test_four_processes_write_to_a_new_ledger(url: str) -> None:
     context = multiprocessing.get_context("forkserver")
     count = 60
     processes = [context.Process(target=fill, args=(url, number, count)) for number in range(4)]
@@ -172,7 +172,7 @@ def test_four_processes_write_at_once_to_a_new_file(url: str) -> None:
         assert (row.requests, row.cache_hits) == (8 * count, 8 * count)
 
 
-def test_a_fork_leaves_the_connections_to_its_parent(url: str) -> None:
+def test_fork_leaves_connections_to_its_parent(url: str) -> None:
     with SqlLedger(url) as ledger:
         ledger.put("a", request("a"), completion(), ACCOUNT)
         ledger.used("a", request("a"), ACCOUNT)
@@ -191,7 +191,7 @@ WRITER = """
 import sys
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
-from resources.embedder import Embedded
+from resources.embedder import TimedVector
 from resources.ledger import SqlLedger
 
 ledger = SqlLedger(sys.argv[1])
@@ -203,7 +203,7 @@ for n in range(100000):
 
 
 @pytest.mark.kill
-def test_a_kill_loses_nothing_that_put_returned_for(url: str) -> None:
+def test_killed_writer_loses_no_stored_completion(url: str) -> None:
     with subprocess.Popen([sys.executable, "-c", WRITER, url], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         said = process.stdout.readline()
@@ -216,7 +216,7 @@ def test_a_kill_loses_nothing_that_put_returned_for(url: str) -> None:
         assert {f"k{n}" for n in range(last + 1)} <= ledger.digests()
 
 
-def test_what_is_kept_of_a_request(url: str, tmp_path: Path) -> None:
+def test_request_columns_can_be_queried(url: str, tmp_path: Path) -> None:
     """The columns that a person may want to query are plain."""
     import sqlite3
 
@@ -232,7 +232,7 @@ def test_what_is_kept_of_a_request(url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.postgres
-def test_postgresql_keeps_the_same(postgres_url: str) -> None:
+def test_postgresql_ledger_behaves_as_sqlite(postgres_url: str) -> None:
     context = multiprocessing.get_context("forkserver")
     processes = [context.Process(target=fill, args=(postgres_url, number, 20)) for number in range(4)]
     for process in processes:
@@ -249,7 +249,7 @@ def test_postgresql_keeps_the_same(postgres_url: str) -> None:
         ledger.put("k", request("é中"), completion("no"), ACCOUNT)
         assert other.get("k") == completion(key="k")
         assert other.messages("k") == request("é中").messages
-        ledger.keep_vectors({"v": Embedded(np.arange(3, dtype=np.float32), 0.5)})
+        ledger.keep_vectors({"v": TimedVector(np.arange(3, dtype=np.float32), 0.5)})
         kept = other.vectors(["v"])["v"]
         assert (kept.vector.tolist(), kept.seconds) == ([0, 1, 2], 0.5)
         ledger.failed(request("x"), ACCOUNT, "why")

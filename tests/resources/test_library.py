@@ -32,7 +32,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_files_are_found_by_their_names(folder):
+def test_library_finds_files_by_name(folder):
     (folder / "set" / "b.json").write_bytes(TWO)
     library = Library(folder)
     assert library.paths(published()) == {
@@ -41,35 +41,35 @@ def test_files_are_found_by_their_names(folder):
     }
     assert library.sums(published()) == {"set/a.json": sum_of(ONE), "set/b.json": sum_of(TWO)}
     assert library.found(published())
-    assert library.holding(published()).state == "found"
-    assert not library.holding(published()).checked
+    assert library.status_of(published()).state == "found"
+    assert not library.status_of(published()).checked
 
 
-def test_a_part_is_said_to_be_a_part(folder):
+def test_incomplete_data_set_names_missing_files(folder):
     library = Library(folder)
-    holding = library.holding(published())
+    holding = library.status_of(published())
     assert (holding.state, holding.missing) == ("part", ("set/b.json",))
     assert not library.found(published())
     assert library.sums(published()) == {"set/a.json": sum_of(ONE)}
     with pytest.raises(MissingData) as wrong:
         library.paths(published())
     assert str(wrong.value) == (
-        f"set/b.json of the data set set is not there; looked in {folder}. Ask its author."
+        f"set/b.json of the data set set is missing; searched {folder}. Ask its author."
     )
 
 
-def test_a_missing_set_says_where_it_was_looked_for(tmp_path):
-    assert Library(tmp_path).holding(published()).state == "missing"
-    with pytest.raises(MissingData, match="looked in no folder, as none is named: set MEMFLOW_DATA"):
+def test_missing_data_set_names_searched_folder(tmp_path):
+    assert Library(tmp_path).status_of(published()).state == "missing"
+    with pytest.raises(MissingData, match="searched nowhere, because no folder is set: set MEMFLOW_DATA"):
         Library(None).paths(published())
-    with pytest.raises(MissingData, match="which is no folder itself"):
+    with pytest.raises(MissingData, match="which is not a folder"):
         Library(tmp_path / "gone").paths(published())
 
 
-def test_a_file_that_is_not_the_published_one_is_refused(folder):
+def test_wrong_checksum_is_rejected(folder):
     dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(TWO)})
     library = Library(folder)
-    assert (library.holding(dataset).state, library.holding(dataset).wrong) == (
+    assert (library.status_of(dataset).state, library.status_of(dataset).wrong) == (
         "wrong checksum",
         ("set/a.json",),
     )
@@ -77,13 +77,13 @@ def test_a_file_that_is_not_the_published_one_is_refused(folder):
         library.paths(dataset)
 
 
-def test_the_published_file_is_told_by_its_sum_in_either_case(folder):
+def test_checksum_is_case_insensitive(folder):
     dataset = published(files=("set/a.json",), sums={"set/a.json": sum_of(ONE).upper()})
-    assert Library(folder).holding(dataset).state == "found"
-    assert Library(folder).holding(dataset).checked
+    assert Library(folder).status_of(dataset).state == "found"
+    assert Library(folder).status_of(dataset).checked
 
 
-def test_a_sum_is_taken_once_and_again_when_the_file_changes(folder, monkeypatch):
+def test_checksum_is_cached_until_the_file_changes(folder, monkeypatch):
     taken = []
     digest = hashlib.file_digest
     monkeypatch.setattr(
@@ -97,25 +97,25 @@ def test_a_sum_is_taken_once_and_again_when_the_file_changes(folder, monkeypatch
     assert library.sums(dataset) == {"set/a.json": sum_of(TWO)}
 
 
-def test_what_ships_is_found_in_the_package_without_a_folder():
-    assert Library(None).holding(published(files=("errors.py",), ships=True)).state == "found"
+def test_packaged_data_set_needs_no_folder():
+    assert Library(None).status_of(published(files=("errors.py",), ships=True)).state == "found"
     with pytest.raises(MissingData, match="install it again"):
         Library(None).paths(published(files=("gone.json",), ships=True))
 
 
-def test_every_known_data_set_has_a_status(tmp_path):
+def test_every_data_set_has_a_status(tmp_path):
     holdings = Library(tmp_path).status()
     assert [holding.dataset.name for holding in holdings] == list(registry.datasets())
     assert all(holding.state == "missing" for holding in holdings if not holding.dataset.ships)
 
 
-def test_a_data_set_may_be_named(tmp_path):
+def test_data_set_is_found_by_name(tmp_path):
     assert Library(tmp_path).sums("locomo") == {}
     with pytest.raises(BadInput, match="there is no data set 'loco'"):
         Library(tmp_path).paths("loco")
 
 
-def test_a_file_of_ones_own_is_where_its_path_says(tmp_path):
+def test_absolute_path_of_own_file_is_used(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "near.jsonl").write_bytes(ONE)
     (tmp_path / "far.jsonl").write_bytes(TWO)
@@ -124,13 +124,13 @@ def test_a_file_of_ones_own_is_where_its_path_says(tmp_path):
     library = Library(tmp_path / "data", {"near": near, "far": far})
     assert library.sums("near") == {"near.jsonl": sum_of(ONE)}
     assert list(library.sums("far").values()) == [sum_of(TWO)]
-    assert Library(None).holding(far).state == "found", "an absolute path needs no data folder"
-    assert Library(None).holding(near).state == "missing"
+    assert Library(None).status_of(far).state == "found", "an absolute path needs no data folder"
+    assert Library(None).status_of(near).state == "missing"
     with pytest.raises(BadInput, match="there is no data set 'locomo'"):
         library.paths("locomo")
 
 
-def test_files_of_ones_own_may_be_named_by_a_pattern(tmp_path):
+def test_own_files_match_a_pattern(tmp_path):
     for user, period in (("b", 1), ("a", 0), ("a", 1)):
         folder = tmp_path / "runs" / user / "interactions"
         folder.mkdir(parents=True, exist_ok=True)
@@ -148,7 +148,7 @@ def test_files_of_ones_own_may_be_named_by_a_pattern(tmp_path):
     assert list(library.paths("far").values()) == [tmp_path / "runs" / name for name in names]
     assert list(library.paths("below")) == [f"runs/{name}" for name in names]
     assert library.found("below") and not library.found("none")
-    with pytest.raises(MissingData, match=r"runs/\*/none.json of the data set .* is not there"):
+    with pytest.raises(MissingData, match=r"runs/\*/none.json of the data set .* is missing"):
         library.paths("none")
     assert [holding.state for holding in library.status()] == ["found", "found", "missing"]
     assert Library(tmp_path).dataset(published(files=("a*.json",))).files == ("a*.json",), (
@@ -156,31 +156,31 @@ def test_files_of_ones_own_may_be_named_by_a_pattern(tmp_path):
     )
 
 
-def test_published_files_may_be_named_by_a_pattern_too(tmp_path):
+def test_published_files_match_a_pattern(tmp_path):
     for name in ("b/2.json", "a/1.json"):
         (tmp_path / "set" / name).parent.mkdir(parents=True)
         (tmp_path / "set" / name).write_bytes(ONE)
     library = Library(tmp_path)
     assert list(library.paths(published(files=("set/*/*.json",)))) == ["set/a/1.json", "set/b/2.json"]
-    assert library.holding(published(files=("set/*.csv",))).missing == ("set/*.csv",)
+    assert library.status_of(published(files=("set/*.csv",))).missing == ("set/*.csv",)
 
 
-def test_without_its_optional_files_a_data_set_is_found_and_says_what_it_lacks(folder):
+def test_missing_optional_files_are_listed(folder):
     library, dataset = (
         Library(folder),
         published(files=("set/a.json",), optional=("set/b.json", "set/c.json")),
     )
     (folder / "set" / "c.json").write_bytes(TWO)
     assert list(library.paths(dataset)) == ["set/a.json", "set/c.json"]
-    holding = library.holding(dataset)
+    holding = library.status_of(dataset)
     assert (holding.state, holding.missing, holding.lacking) == ("found", (), ("set/b.json",))
     assert library.dataset(library.dataset(dataset)) == library.dataset(dataset)
     (folder / "set" / "a.json").unlink()
     assert not library.found(dataset)
-    assert library.holding(dataset).missing == ("set/a.json",)
+    assert library.status_of(dataset).missing == ("set/a.json",)
 
 
-def test_the_first_file_that_serves_is_taken(folder):
+def test_first_existing_alternative_is_used(folder):
     library = Library(folder)
     dataset = published(files=("set/whole.json",), instead={"set/whole.json": ("set/b.json", "set/a.json")})
     assert list(library.sums(dataset)) == ["set/a.json"]
@@ -188,22 +188,22 @@ def test_the_first_file_that_serves_is_taken(folder):
     assert list(library.sums(dataset)) == ["set/b.json"]
     (folder / "set" / "whole.json").write_bytes(TWO)
     assert list(library.sums(dataset)) == ["set/whole.json"]
-    assert library.holding(published(files=("gone",), instead={"gone": ("too",)})).missing == ("gone",)
+    assert library.status_of(published(files=("gone",), instead={"gone": ("too",)})).missing == ("gone",)
 
 
-def test_an_optional_file_is_checked_like_any_other(folder):
+def test_checksum_of_optional_file_is_verified(folder):
     dataset = published(files=(), optional=("set/a.json",), sums={"set/a.json": sum_of(TWO)})
     with pytest.raises(BadInput, match="is not the published file"):
         Library(folder).paths(dataset)
 
 
-def test_a_domain_names_what_it_cannot_read_whole(folder):
+def test_domain_lists_incomplete_data_sets(folder):
     known = {
         "part": published(files=("set/a.json",), optional=("set/b.json",)),
         "none": published(files=("set/b.json",)),
     }
     domain = Domain("d", "amemgym", ("part", "none"), "A domain")
-    found, lacking = Library(folder, known).of(domain)
+    found, lacking = Library(folder, known).datasets_of(domain)
     assert [each.files for each in found] == [("set/a.json",)]
     assert [each.how for each in lacking] == [
         "Ask its author.",

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from memflow.errors import BudgetSpent
-from resources.limits import AdaptiveLimiter, Budget, Prices, Spent, limiter_of
+from resources.limits import AdaptiveLimiter, Budget, Prices, Spending, limiter_of
 
 
 class Clock:
@@ -30,39 +30,39 @@ async def most_at_once(limiter: AdaptiveLimiter, tasks: int) -> int:
     return most
 
 
-async def test_never_more_than_the_limit() -> None:
+async def test_limiter_does_not_exceed_its_limit() -> None:
     assert await most_at_once(AdaptiveLimiter(7), 50) == 7
 
 
-async def test_halved_once_a_window_and_grown_by_one_a_round() -> None:
+async def test_limit_is_halved_once_per_window_and_grows_per_round() -> None:
     clock = Clock()
     limiter = AdaptiveLimiter(64, window=1.0, clock=clock)
-    limiter.overrun()
-    limiter.overrun()
+    limiter.on_overload()
+    limiter.on_overload()
     assert limiter.limit == 32
     clock.now = 1.0
-    limiter.overrun()
+    limiter.on_overload()
     assert limiter.limit == 16
     assert await most_at_once(limiter, 60) == 16
     for _ in range(16):
-        limiter.went_well()
+        limiter.on_success()
     assert 16.9 < limiter.limit <= 17
     for _ in range(5000):
-        limiter.went_well()
+        limiter.on_success()
     assert limiter.limit == 64
 
 
-async def test_the_limit_never_falls_below_one() -> None:
+async def test_limit_is_at_least_one() -> None:
     clock = Clock()
     limiter = AdaptiveLimiter(4, clock=clock)
     for _ in range(10):
         clock.now += 2
-        limiter.overrun()
+        limiter.on_overload()
     assert limiter.limit == 1
     assert await most_at_once(limiter, 5) == 1
 
 
-async def test_one_who_is_cancelled_while_waiting_takes_no_place() -> None:
+async def test_cancelled_waiter_takes_no_slot() -> None:
     limiter = AdaptiveLimiter(1)
     async with limiter:
         waiting = [asyncio.create_task(limiter.__aenter__()) for _ in range(3)]
@@ -74,33 +74,33 @@ async def test_one_who_is_cancelled_while_waiting_takes_no_place() -> None:
     assert limiter.in_flight == 1  # the third
 
 
-async def test_an_endpoint_has_one_limiter_in_a_loop() -> None:
+async def test_limiter_is_shared_per_address() -> None:
     limiter = limiter_of("http://a", 8)
     assert limiter_of("http://a", 16) is limiter
     assert limiter_of("http://b", 8) is not limiter
     assert limiter_of("http://a", 4).limit == 4
 
 
-async def test_a_budget_of_calls_is_hard() -> None:
+async def test_call_budget_is_not_exceeded() -> None:
     budget = Budget(calls=5)
 
     async def one() -> None:
-        async with budget.admit(Spent(calls=1)) as took:
+        async with budget.admit(Spending(calls=1)) as took:
             await asyncio.sleep(0.001)
-            took.append(Spent(calls=1, tokens=10))
+            took.append(Spending(calls=1, tokens=10))
 
     results = await asyncio.gather(*(one() for _ in range(20)), return_exceptions=True)
     assert sum(isinstance(result, BudgetSpent) for result in results) == 15
-    assert budget.spent == Spent(5, 50, 0)
+    assert budget.spent == Spending(5, 50, 0)
 
 
-async def test_requests_in_flight_are_waited_for_before_a_budget_is_called_spent() -> None:
+async def test_budget_waits_for_running_requests() -> None:
     budget = Budget(tokens=100)
 
     async def one() -> None:
-        async with budget.admit(Spent(calls=1, tokens=60)) as took:
+        async with budget.admit(Spending(calls=1, tokens=60)) as took:
             await asyncio.sleep(0.001)
-            took.append(Spent(calls=1, tokens=20))
+            took.append(Spending(calls=1, tokens=20))
 
     results = await asyncio.gather(*(one() for _ in range(5)), return_exceptions=True)
     # 20 + 20 + 20 leave too little for one that may take 60.
@@ -108,9 +108,9 @@ async def test_requests_in_flight_are_waited_for_before_a_budget_is_called_spent
     assert budget.spent.tokens == 60
 
 
-async def test_a_budget_of_cost_counts_by_prices() -> None:
+async def test_cost_budget_uses_prices() -> None:
     budget = Budget(cost=1.0)
-    most = Spent(1, 0, Prices(prompt=2.0, completion=8.0).cost(100_000, 100_000))
+    most = Spending(1, 0, Prices(prompt=2.0, completion=8.0).cost(100_000, 100_000))
     async with budget.admit(most) as took:
         took.append(most)
     with pytest.raises(BudgetSpent, match="Raise it"):

@@ -13,7 +13,7 @@ import pytest
 
 from memflow.benchmarks.training import Lora
 from memflow.errors import TrainingFailed
-from resources.adapter import manifest_of
+from resources.adapter import read_manifest
 from resources.trainer import Job, Trainer
 
 pytestmark = pytest.mark.sft
@@ -108,9 +108,7 @@ def job(base: str, examples: list[dict[str, object]], how: Lora) -> Job:
     )
 
 
-def test_a_model_that_was_trained_answers_otherwise_and_nearer_to_what_was_liked(
-    python: str, tiny: str, tmp_path: Path
-) -> None:
+def test_training_moves_answers_toward_examples(python: str, tiny: str, tmp_path: Path) -> None:
     examples = [
         *(example(f"case {number}") for number in range(6)),
         example("long answer", wanted="thank you " * 200),
@@ -132,13 +130,13 @@ def test_a_model_that_was_trained_answers_otherwise_and_nearer_to_what_was_liked
     files = {path.name for path in (tmp_path / "liked").iterdir()}
     assert files >= {"adapter_model.safetensors", "adapter_config.json", "manifest.json", "training.log"}
     assert not any(name.endswith((".bin", ".pt", ".pkl")) for name in files)
-    assert manifest_of(tmp_path / "liked") == manifest
+    assert read_manifest(tmp_path / "liked") == manifest
     answers = json.loads(told(python, ANSWERS, tiny, str(tmp_path / "liked"), ASKED, WANTED))
     assert answers["adapted"]["text"] != answers["base"]["text"]
     assert answers["adapted"]["loss"] < answers["base"]["loss"]
 
 
-def test_the_same_training_makes_the_same_adapter(python: str, tiny: str, tmp_path: Path) -> None:
+def test_training_is_deterministic(python: str, tiny: str, tmp_path: Path) -> None:
     examples = [example(f"case {number}", wanted=f"{number} thanks") for number in range(3)]
     how = Lora(epochs=1, batch=1, length=64)
     first, second = (
@@ -147,13 +145,11 @@ def test_the_same_training_makes_the_same_adapter(python: str, tiny: str, tmp_pa
     assert first == second
 
 
-def test_a_model_that_is_not_here_is_not_fetched(python: str, tmp_path: Path) -> None:
-    with pytest.raises(TrainingFailed, match="nobody/nothing is no folder and is not in the local cache"):
+def test_missing_base_model_is_not_downloaded(python: str, tmp_path: Path) -> None:
+    with pytest.raises(TrainingFailed, match="nobody/nothing is not a folder and not in the local cache"):
         Trainer(python).train(job("nobody/nothing", [example("a")], Lora()), tmp_path / "liked")
 
 
-def test_where_no_request_leaves_room_for_an_answer_nothing_is_trained(
-    python: str, tiny: str, tmp_path: Path
-) -> None:
-    with pytest.raises(TrainingFailed, match="no request is shorter than 16 tokens"):
+def test_too_long_requests_fail_the_training(python: str, tiny: str, tmp_path: Path) -> None:
+    with pytest.raises(TrainingFailed, match="every request has 16 tokens or more"):
         Trainer(python).train(job(tiny, [example("a")], Lora(length=16)), tmp_path / "liked")

@@ -6,8 +6,9 @@ import pytest
 
 from memflow.errors import BadInput, MissingData
 from memflow.metrics.backends import CMUDICT, ENCODER_EN, ENCODER_ZH, WORDNET
-from resources.metric_backends import fingerprints, instruments
-from resources.settings import Encoder, Settings
+from resources.metric_backends import build_metric_backends, fingerprints
+from resources.settings import Settings
+from resources.settings_sections import Encoder
 from resources.wordnet import PARTS
 
 EVERY = (ENCODER_EN, ENCODER_ZH, WORDNET, CMUDICT)
@@ -28,31 +29,31 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path / "home", encoder=named, wordnet=wordnet, cmudict=dictionary)
 
 
-def test_what_is_named_and_used_is_there(settings: Settings) -> None:
-    found = instruments(settings, EVERY)
+def test_configured_backends_are_built(settings: Settings) -> None:
+    found = build_metric_backends(settings, EVERY)
     assert [*found.encoders] == ["en"] and found.encoders["en"].name == "tiny"
     assert found.synonyms is not None and found.syllables == {"syllable": 3} and found.judge is None
-    few = instruments(settings, {WORDNET})
+    few = build_metric_backends(settings, {WORDNET})
     assert (few.encoders, few.syllables) == ({}, None) and few.synonyms is not None
 
 
-def test_what_is_not_named_is_not_there(tmp_path: Path) -> None:
-    found = instruments(Settings(home=tmp_path), EVERY)
+def test_unconfigured_backends_are_missing(tmp_path: Path) -> None:
+    found = build_metric_backends(Settings(home=tmp_path), EVERY)
     assert (found.encoders, found.synonyms, found.syllables) == ({}, None, None)
     assert fingerprints(Settings(home=tmp_path), EVERY) == {}
 
 
-def test_what_is_named_wrongly_is_an_error_where_it_is_used(settings: Settings, tmp_path: Path) -> None:
+def test_wrong_path_of_used_backend_is_an_error(settings: Settings, tmp_path: Path) -> None:
     gone = settings.model_copy(update={"wordnet": tmp_path / "gone", "cmudict": tmp_path / "config"})
     (tmp_path / "config").write_text("no dictionary\n")
-    with pytest.raises(MissingData, match="is no WordNet folder"):
-        instruments(gone, {WORDNET})
-    with pytest.raises(BadInput, match="is no pronouncing dictionary"):
+    with pytest.raises(MissingData, match="is not a WordNet folder"):
+        build_metric_backends(gone, {WORDNET})
+    with pytest.raises(BadInput, match="is not a pronouncing dictionary"):
         fingerprints(gone, {CMUDICT})
-    assert instruments(gone, {ENCODER_EN}).synonyms is None
+    assert build_metric_backends(gone, {ENCODER_EN}).synonyms is None
 
 
-def test_a_fingerprint_is_of_what_is_in_it_and_of_a_models_name(settings: Settings, tmp_path: Path) -> None:
+def test_backend_fingerprint_covers_content_and_model_name(settings: Settings, tmp_path: Path) -> None:
     before = fingerprints(settings, EVERY)
     assert set(before) == {ENCODER_EN, WORDNET, CMUDICT} and fingerprints(settings, EVERY) == before
     (tmp_path / "tiny" / "config.json").write_text('{"more": 1}')

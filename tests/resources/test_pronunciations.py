@@ -25,15 +25,15 @@ HM 1 HH M
 
 
 @pytest.mark.parametrize("text", [OURS, NLTKS, ";;; an older file\n" + OURS.upper()])
-def test_the_first_pronunciation_counts(tmp_path: Path, text: str) -> None:
+def test_first_pronunciation_is_used(tmp_path: Path, text: str) -> None:
     file = tmp_path / "cmudict.dict"
     file.write_text(text)
     assert syllables(file) == {"syllable": 3, "record": 2, "d'artagnan": 3, "read": 1, "hm": 0}
 
 
-def test_what_is_not_there_or_no_dictionary_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingData, match="none is not there"):
+def test_missing_or_invalid_dictionary_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(MissingData, match="there is no file"):
         syllables(tmp_path / "none")
     (tmp_path / "other").write_text("syllable one two three\n")
-    with pytest.raises(BadInput, match="no pronouncing dictionary"):
+    with pytest.raises(BadInput, match="not a pronouncing dictionary"):
         syllables(tmp_path / "other")

@@ -15,7 +15,7 @@ from memflow.run.timing import timed
 from resources.chat import OpenAIChat
 from resources.embedder import EndpointEmbedder
 from resources.ledger import SqlLedger
-from resources.stub import Behaviour, Stub
+from resources.stub import Stub, StubBehavior
 
 ACCOUNT = RequestContext(run="r", stage="memory", domain="d", assistant="a", model="stub")
 EPISODES = [
@@ -46,9 +46,9 @@ async def evaluated(name: str, url: str, ledger: SqlLedger) -> tuple[Took, list[
 
 
 @pytest.mark.parametrize(("name", "calls"), [("retrieval", 0), ("generative_agent", 1)])
-def test_a_replay_reports_the_seconds_of_the_first_asking(name: str, calls: int, tmp_path: Path) -> None:
+def test_replay_reports_original_seconds(name: str, calls: int, tmp_path: Path) -> None:
     async def twice() -> None:
-        async with Stub(Behaviour(latency=0.02)) as stub:
+        async with Stub(StubBehavior(latency=0.02)) as stub:
             with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
                 first, own = await evaluated(name, stub.url, ledger)
                 asked = stub.counts.asked

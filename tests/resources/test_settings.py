@@ -7,7 +7,8 @@ import pytest
 
 from memflow.benchmarks import registry
 from memflow.errors import BadSettings
-from resources.settings import Model, Settings, example, load
+from resources.settings import Settings, example, load
+from resources.settings_sections import Model
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +23,7 @@ def written(text: str) -> Path:
     return Path("memflow.toml")
 
 
-def test_the_example_is_valid_and_at_the_defaults() -> None:
+def test_example_settings_are_the_defaults() -> None:
     settings = load(written(example()))
     defaults = Settings.model_fields
     assert settings.assistants == defaults["assistants"].default
@@ -30,7 +31,7 @@ def test_the_example_is_valid_and_at_the_defaults() -> None:
     assert settings.roles.simulator == "scripted" and settings.embedder.kind == "hashing"
 
 
-def test_what_the_example_comments_out_is_valid_too() -> None:
+def test_commented_example_settings_are_valid() -> None:
     """Every line of the form `# name = value` or `# [table]` stands for a setting that there is."""
     lines = []
     for line in example().splitlines():
@@ -49,7 +50,7 @@ def test_what_the_example_comments_out_is_valid_too() -> None:
     )
 
 
-def test_the_environment_goes_over_the_file_and_the_command_line_over_both(
+def test_command_line_overrides_environment_and_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = written('home = "of_file"\ndata = "of_file"\n')
@@ -60,12 +61,12 @@ def test_the_environment_goes_over_the_file_and_the_command_line_over_both(
     assert settings.home == Path("of_command_line").absolute()
 
 
-def test_memories_of_ones_own_have_a_path_or_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_memory_has_a_path_or_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
     from memflow.memories.user_memories import UserMemory
     from resources import settings
 
     offered = {"theirs": UserMemory("a:Theirs", package="a 1"), "mine": UserMemory("a:Mine", package="a 1")}
-    monkeypatch.setattr(settings, "installed", lambda: offered)
+    monkeypatch.setattr(settings, "installed_memories", lambda: offered)
     own = load(
         written(
             "[memories.mine]\npath = 'b:Mine'\n"
@@ -80,14 +81,14 @@ def test_memories_of_ones_own_have_a_path_or_a_system(monkeypatch: pytest.Monkey
     assert own["pets"].parameters["on"] is True
 
 
-def test_without_a_file_the_defaults_hold() -> None:
+def test_defaults_apply_without_a_file() -> None:
     settings = load()
     assert settings.models == {"scripted": Model(kind="scripted")}
     assert settings.lake_root == str(settings.home / "lake")
     assert settings.ledger_url == f"sqlite:///{settings.home}/ledger.sqlite"
 
 
-def test_large_domains_are_partitions_only_by_name() -> None:
+def test_unlisted_domains_need_to_be_named() -> None:
     unlisted = {name for name, domain in registry.domains().items() if not domain.listed}
     assert {"amemgym_extra", "amemgym_base_generated"} <= unlisted
     assert unlisted.isdisjoint(load().domains)
@@ -97,7 +98,10 @@ def test_large_domains_are_partitions_only_by_name() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("hoem = 'x'", "hoem"),
+        ("asistants = ['a']", "asistants: there is no such setting. Did you mean `assistants`"),
+        ("[roles]\njugde = 'x'", r"roles\.jugde: .* Did you mean `judge`"),
+        ("[models.x]\nmodle = 'm'", r"models\.x\.modle: .* Did you mean `model`"),
+        ("zzz = 1", "zzz: there is no such setting. Settings here: home, data"),
         ("domains = ['nosuch']", "nosuch"),
         ("assistants = ['full@nosuch']", "nosuch"),
         ("assistants = ['Full Context']", "Full Context"),
@@ -108,35 +112,35 @@ def test_large_domains_are_partitions_only_by_name() -> None:
         ("[memories.x]\npath = 'a:B'\nsystem = 'rag'", "either path"),
     ],
 )
-def test_what_is_wrong_is_said_with_the_file(text: str, said: str) -> None:
+def test_settings_error_names_file_and_setting(text: str, said: str) -> None:
     with pytest.raises(BadSettings, match=said) as wrong:
         load(written(text))
     assert "memflow.toml" in str(wrong.value)
 
 
-def test_a_file_that_is_named_has_to_be_there() -> None:
+def test_missing_settings_file_is_reported() -> None:
     with pytest.raises(BadSettings, match="memflow init"):
         load(Path("elsewhere.toml"))
 
 
-def test_a_model_has_the_same_fingerprint_wherever_it_is_served() -> None:
+def test_model_fingerprint_ignores_its_address() -> None:
     here = Model(model="m", url="http://a/v1", concurrency=1)
     assert here.fingerprint() == Model(model="m", url="http://b/v1", price_in=3).fingerprint()
     assert here.fingerprint() != Model(model="m", url="http://a/v1", temperature=0.5).fingerprint()
 
 
-def test_data_sets_of_ones_own_are_known_beside_the_published_ones() -> None:
+def test_own_data_sets_are_added() -> None:
     own = "[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = ['/somewhere/personas.jsonl']\n"
     settings = load(written(own))
     assert set(settings.datasets) == {*registry.datasets(), "mine"}
     assert settings.datasets["mine"].own and "own_datasets.mine" in settings.datasets["mine"].how
-    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: take another name"):
+    with pytest.raises(BadSettings, match=r"own_datasets\.locomo: choose another name"):
         load(written(own.replace("mine", "locomo")))
     with pytest.raises(BadSettings, match=r"own_datasets\.mine\.files"):
         load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))
 
 
-def test_an_adapter_is_a_model_of_its_own_and_needs_its_revision() -> None:
+def test_adapter_needs_revision_and_has_own_fingerprint() -> None:
     base = Model(kind="vllm", model="tiny")
     liked = Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked", revision="a")
     assert liked.served_as == "tiny_liked"
@@ -148,11 +152,11 @@ def test_an_adapter_is_a_model_of_its_own_and_needs_its_revision() -> None:
     )
     with pytest.raises(ValueError, match="needs the revision"):
         Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked")
-    with pytest.raises(ValueError, match='served by kind = "vllm" alone'):
+    with pytest.raises(ValueError, match='needs kind = "vllm"'):
         Model(url="http://127.0.0.1:8000/v1", model="tiny", adapter="/adapters/tiny_liked", revision="a")
 
 
-def test_metrics_data_is_named_in_the_file_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metric_backends_are_set_by_file_or_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = load(written('[encoder.en]\nfolder = "/models/roberta-base"\n'))
     assert settings.encoder["en"].folder == Path("/models/roberta-base")
     assert settings.encoder["en"].layer is None and "zh" not in settings.encoder

@@ -56,7 +56,7 @@ def rows_of(time):
 
 
 @pytest.mark.kill
-def test_four_processes_write_while_another_reads(tmp_path):
+def test_readers_see_whole_partitions_while_four_processes_write(tmp_path):
     root, duck = tmp_path / "lake", tmp_path / "memflow.duckdb"
     warehouse = Warehouse(Lake(root), duck)
     writers = [

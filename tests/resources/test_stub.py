@@ -15,8 +15,8 @@ from profiles import examples
 from pydantic import BaseModel, Field
 
 from memflow.chat.requests import schema_of
-from resources.stub import Behaviour, Stub, answered, stub_process
-from resources.stub_answers import instance
+from resources.stub import Stub, StubBehavior, count_answers, stub_process
+from resources.stub_answers import random_instance
 
 
 class Part(BaseModel):
@@ -36,13 +36,13 @@ class Whole(BaseModel):
 
 @examples(50)
 @given(st.integers())
-def test_instances_are_valid(seed: int) -> None:
-    Whole.model_validate(instance(schema_of(Whole), random.Random(seed)))
+def test_random_instances_match_the_schema(seed: int) -> None:
+    Whole.model_validate(random_instance(schema_of(Whole), random.Random(seed)))
 
 
-def test_a_schema_that_is_not_understood_is_said_to_be() -> None:
-    with pytest.raises(ValueError, match="does not understand"):
-        instance({"type": "unheard of"}, random.Random(0))
+def test_unsupported_schema_is_rejected() -> None:
+    with pytest.raises(ValueError, match="does not support"):
+        random_instance({"type": "unheard of"}, random.Random(0))
 
 
 def post(url: str, number: int, **more: Any) -> tuple[int, Any]:
@@ -57,7 +57,7 @@ def post(url: str, number: int, **more: Any) -> tuple[int, Any]:
         return error.code, json.load(error)
 
 
-async def test_the_same_request_has_the_same_answer() -> None:
+async def test_stub_is_deterministic() -> None:
     async with Stub() as stub:
         first = await asyncio.to_thread(post, stub.url, 1)
         again = await asyncio.to_thread(post, stub.url, 1)
@@ -67,15 +67,15 @@ async def test_the_same_request_has_the_same_answer() -> None:
     assert stub.counts.asked == stub.counts.answered == 3
 
 
-async def test_it_fails_and_garbles_a_share(tmp_path: Path) -> None:
+async def test_stub_fails_and_garbles_a_share(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema_of(Whole)}}
-    async with Stub(Behaviour(fail=0.3, garble=0.3, log=str(log))) as stub:
+    async with Stub(StubBehavior(fail=0.3, garble=0.3, log=str(log))) as stub:
         results = [await asyncio.to_thread(post, stub.url, n, response_format=form) for n in range(60)]
     statuses = [status for status, _ in results]
     assert {200, 429, 500} == set(statuses)
     assert stub.counts.failed == len(statuses) - statuses.count(200)
-    assert sum(answered(log).values()) == statuses.count(200) == stub.counts.answered
+    assert sum(count_answers(log).values()) == statuses.count(200) == stub.counts.answered
     texts = [answer["choices"][0]["message"]["content"] for status, answer in results if status == 200]
     assert 0 < sum(not is_json(text) for text in texts) == stub.counts.garbled < len(texts)
 
@@ -88,7 +88,7 @@ def is_json(text: str) -> bool:
     return True
 
 
-def test_it_runs_as_a_process_and_ends() -> None:
+def test_stub_process_starts_and_stops() -> None:
     with stub_process(dimensions=8) as url:
         assert post(url, 1)[0] == 200
     with pytest.raises(urllib.error.URLError):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memflow.errors import BadInput, BadSettings, TrainingFailed
-from resources.adapter import MANIFEST, WEIGHTS, manifest_of, recipe, served
+from resources.adapter import MANIFEST, WEIGHTS, load_adapter, read_manifest, recipe
 from resources.trainer import Job, Trainer
 
 DONE = {
@@ -78,7 +78,7 @@ def left(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} - {"program.py"}
 
 
-def test_an_adapter_lies_where_it_was_asked_for_with_its_manifest(tmp_path: Path, trainer: Any) -> None:
+def test_training_writes_adapter_and_manifest(tmp_path: Path, trainer: Any) -> None:
     seen: list[tuple[int, int, float]] = []
     out = tmp_path / "deep" / "liked"
     manifest = trainer(LEARNS).train(JOB, out, lambda *step: seen.append(step))
@@ -86,13 +86,13 @@ def test_an_adapter_lies_where_it_was_asked_for_with_its_manifest(tmp_path: Path
     assert left(out) == {WEIGHTS, "adapter_config.json", MANIFEST, "training.log"}
     assert left(out.parent) == {"liked"}
     assert (out / "training.log").read_text() == "learning\n"
-    assert manifest == manifest_of(out)
+    assert manifest == read_manifest(out)
     assert manifest.cases == ["a", "b"] and manifest.trained.cut_short == ["b"] and manifest.scripted
     assert manifest.recipe == recipe("digest", "tiny", "", JOB.parameters)
     assert len(manifest.revision) == 32
 
 
-def test_the_revision_is_of_the_weights_and_of_their_scale(tmp_path: Path, trainer: Any) -> None:
+def test_revision_covers_weights_and_scale(tmp_path: Path, trainer: Any) -> None:
     teach = trainer(LEARNS)
 
     def revision(name: str, **over: Any) -> str:
@@ -104,36 +104,40 @@ def test_the_revision_is_of_the_weights_and_of_their_scale(tmp_path: Path, train
     assert revision("scale", alpha=16) != first
 
 
-def test_an_adapter_is_served_under_its_own_revision_alone(tmp_path: Path, trainer: Any) -> None:
+def test_wrong_revision_or_weights_are_rejected(tmp_path: Path, trainer: Any) -> None:
     out = tmp_path / "liked"
     manifest = trainer(LEARNS).train(JOB, out)
-    assert served(out, manifest.revision) == manifest
-    with pytest.raises(BadSettings, match=f"is {manifest.revision}, and .* revision = 'other'"):
-        served(out, "other")
+    assert load_adapter(out, manifest.revision) == manifest
+    with pytest.raises(BadSettings, match=f"has the revision {manifest.revision}, but .* revision = 'other'"):
+        load_adapter(out, "other")
     (out / WEIGHTS).write_text("others")
-    with pytest.raises(BadInput, match=r"the weights in .* are not those of its manifest"):
-        manifest_of(out)
+    with pytest.raises(BadInput, match=r"the weights in .* differ from its manifest"):
+        read_manifest(out)
     (out / WEIGHTS).unlink()
-    with pytest.raises(BadInput, match=r"it has no adapter_model\.safetensors"):
-        manifest_of(out)
+    with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):
+        read_manifest(out)
 
 
 @pytest.mark.parametrize(
     ("change", "match"),
-    [({"revision": 3}, "at revision: "), ({"more": 1}, "at more: "), (None, "at the whole: Invalid JSON")],
+    [
+        ({"revision": 3}, "invalid revision: "),
+        ({"more": 1}, "invalid more: "),
+        (None, "the whole file: Invalid JSON"),
+    ],
 )
-def test_a_damaged_manifest_is_told(tmp_path: Path, trainer: Any, change: Any, match: str) -> None:
+def test_invalid_manifest_is_reported(tmp_path: Path, trainer: Any, change: Any, match: str) -> None:
     out = tmp_path / "liked"
     trainer(LEARNS).train(JOB, out)
     told = json.loads((out / MANIFEST).read_text())
     (out / MANIFEST).write_text("{" if change is None else json.dumps({**told, **change}))
     with pytest.raises(BadInput, match=match):
-        manifest_of(out)
+        read_manifest(out)
 
 
-def test_a_folder_without_a_manifest_is_no_adapter(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is no adapter of `memflow finetune`"):
-        manifest_of(tmp_path)
+def test_missing_manifest_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is not an adapter of `memflow finetune`"):
+        read_manifest(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -141,35 +145,33 @@ def test_a_folder_without_a_manifest_is_no_adapter(tmp_path: Path) -> None:
     [
         (
             "import json; print(json.dumps({'event': 'failed', 'reason': 'no weights'}))",
-            "nothing was trained: no weights",
+            "the training failed: no weights",
         ),
         (
             "import sys; print('out of memory', file=sys.stderr); sys.exit(3)",
-            r"(?s)ended with 3 .*out of memory",
+            r"(?s)ended with status 3 .*out of memory",
         ),
-        ("pass", "ended with 0 and no adapter"),
-        ("print('half way')", "said .*half way.* which is no event"),
-        ("print('[1]')", "which is no event"),
-        ("import json; print(json.dumps({'event': 'done', 'examples': 2}))", "which is no event"),
-        (f"print({json.dumps(DONE).replace('1.5', 'NaN')!r})", "which is no event"),
-        (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "ended with 1 and no adapter"),
+        ("pass", "ended with status 0 and no adapter"),
+        ("print('half way')", "printed .*half way.* which is not an event"),
+        ("print('[1]')", "which is not an event"),
+        ("import json; print(json.dumps({'event': 'done', 'examples': 2}))", "which is not an event"),
+        (f"print({json.dumps(DONE).replace('1.5', 'NaN')!r})", "which is not an event"),
+        (f"print({json.dumps(DONE)!r}); raise SystemExit(1)", "ended with status 1 and no adapter"),
     ],
 )
-def test_a_training_that_fails_leaves_its_log_alone(
-    tmp_path: Path, trainer: Any, program: str, match: str
-) -> None:
+def test_failed_training_leaves_only_its_log(tmp_path: Path, trainer: Any, program: str, match: str) -> None:
     with pytest.raises(TrainingFailed, match=match):
         trainer(program).train(JOB, tmp_path / "liked")
     assert left(tmp_path) == {"liked.log"}
 
 
-def test_done_without_weights_is_no_adapter(tmp_path: Path, trainer: Any) -> None:
-    with pytest.raises(BadInput, match=r"it has no adapter_model\.safetensors"):
+def test_missing_weights_fail_the_training(tmp_path: Path, trainer: Any) -> None:
+    with pytest.raises(BadInput, match=r"adapter_model\.safetensors is missing"):
         trainer(f"print({json.dumps(DONE)!r})").train(JOB, tmp_path / "liked")
     assert left(tmp_path) == {"liked.log"}
 
 
-def test_a_training_that_is_stopped_ends_what_it_started(tmp_path: Path, trainer: Any) -> None:
+def test_interrupted_training_ends_its_process(tmp_path: Path, trainer: Any) -> None:
     waits = f"""
 import json, os, time
 open({str(tmp_path / "pid")!r}, "w").write(str(os.getpid()))
@@ -189,42 +191,42 @@ time.sleep(60)
     assert left(tmp_path) == {"liked.log", "pid"}
 
 
-def test_what_is_there_is_kept_unless_it_is_an_adapter_to_go_over(tmp_path: Path, trainer: Any) -> None:
+def test_existing_folder_is_not_overwritten(tmp_path: Path, trainer: Any) -> None:
     out = tmp_path / "liked"
     out.mkdir()
     (out / "mine.txt").write_text("mine")
     for over in (False, True):
-        with pytest.raises(BadInput, match="is there already"):
+        with pytest.raises(BadInput, match="exists already"):
             trainer(LEARNS).train(JOB, out, over=over)
     other = tmp_path / "other"
     first = trainer(LEARNS).train(JOB, other)
-    with pytest.raises(BadInput, match="is there already"):
+    with pytest.raises(BadInput, match="exists already"):
         trainer(LEARNS).train(JOB, other)
     again = replace(JOB, parameters={**JOB.parameters, "seed": 7})
     assert trainer(LEARNS).train(again, other, over=True).revision != first.revision
     with pytest.raises(TrainingFailed):
         trainer("pass").train(JOB, other, over=True)
-    assert manifest_of(other).parameters["seed"] == 7
+    assert read_manifest(other).parameters["seed"] == 7
     assert left(tmp_path) == {"liked", "other", "other.log"}
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, trainer: Any) -> None:
+def test_unwritable_folder_is_reported(tmp_path: Path, trainer: Any) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="file/liked cannot be written"):
         trainer(LEARNS).train(JOB, tmp_path / "file" / "liked")
 
 
-def test_no_such_python(tmp_path: Path) -> None:
+def test_missing_python_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match=r"cannot be run.*\[training\] in memflow\.toml"):
         Trainer("no-such-python").train(JOB, tmp_path / "liked")
 
 
-def test_the_program_knows_nothing_of_ours() -> None:
+def test_training_program_imports_nothing_of_memflow() -> None:
     text = (Path(__file__).parents[2] / "resources" / "lora.py").read_text(encoding="utf-8")
     assert "import memflow" not in text and "from memflow" not in text and "from resources" not in text
 
 
-def test_an_environment_without_the_packages_is_named(tmp_path: Path) -> None:
+def test_missing_training_packages_are_reported(tmp_path: Path) -> None:
     """The program itself, run by this environment, which has no TRL."""
     if find_spec("trl") is not None:
         pytest.skip("this environment has TRL")

@@ -46,7 +46,7 @@ def zombie(process: int) -> bool:
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def test_a_server_is_started_and_ended_with_its_workers(tmp_path: Path) -> None:
+def test_server_is_stopped_with_its_workers(tmp_path: Path) -> None:
     with VllmServer("tiny", executable=fake(tmp_path), arguments=("--max-model-len", "8192")) as url:
         worker = int((tmp_path / "worker").read_text())
         assert is_alive(worker)
@@ -60,7 +60,7 @@ def test_a_server_is_started_and_ended_with_its_workers(tmp_path: Path) -> None:
     assert arguments.rstrip().endswith("--max-model-len 8192")
 
 
-def test_an_adapter_is_served_beside_its_model_and_asked_for_by_its_folder(tmp_path: Path) -> None:
+def test_adapter_is_served_by_folder_name(tmp_path: Path) -> None:
     program = fake(tmp_path, FAKE.replace("--model tiny", "--model liked"))
     adapter = Adapter(tmp_path / "liked", 12)
     with VllmServer("tiny", executable=program, adapter=adapter, arguments=("--max-model-len", "8192")):
@@ -69,16 +69,16 @@ def test_an_adapter_is_served_beside_its_model_and_asked_for_by_its_folder(tmp_p
     assert arguments.startswith("serve tiny --host 127.0.0.1 --port ")
     wanted = f"--enable-lora --max-lora-rank 16 --lora-modules liked={tmp_path}/liked --max-model-len 8192"
     assert arguments.rstrip().endswith(wanted)
-    with pytest.raises(EndpointDown, match="does not serve 'liked' but tiny"):
+    with pytest.raises(EndpointDown, match="serves tiny, not 'liked'"):
         VllmServer("tiny", executable=fake(tmp_path), adapter=adapter).__enter__()
 
 
-def test_a_rank_that_no_server_takes_is_told_before_one_is_started(tmp_path: Path) -> None:
-    with pytest.raises(BadSettings, match="of rank 513; vLLM serves up to 512"):
+def test_unsupported_rank_is_rejected_before_start(tmp_path: Path) -> None:
+    with pytest.raises(BadSettings, match="has rank 513; vLLM supports up to 512"):
         VllmServer("tiny", executable="no-such-vllm", adapter=Adapter(tmp_path, 513)).__enter__()
 
 
-def test_it_is_ended_when_the_work_fails(tmp_path: Path) -> None:
+def test_server_is_stopped_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), VllmServer("tiny", executable=fake(tmp_path)):
         worker = int((tmp_path / "worker").read_text())
         raise ZeroDivisionError
@@ -86,16 +86,16 @@ def test_it_is_ended_when_the_work_fails(tmp_path: Path) -> None:
     assert not is_alive(worker)
 
 
-def test_a_server_that_ends_early_shows_its_log(tmp_path: Path) -> None:
+def test_early_exit_shows_the_log(tmp_path: Path) -> None:
     program = fake(tmp_path, "#!/bin/sh\necho no such weights; exit 3\n")
     with (
-        pytest.raises(EndpointDown, match=r"(?s)ended with 3: .*no such weights"),
+        pytest.raises(EndpointDown, match=r"(?s)exited with status 3: .*no such weights"),
         VllmServer("tiny", executable=program),
     ):
         pass
 
 
-def test_a_server_that_is_never_ready_is_given_up(tmp_path: Path) -> None:
+def test_server_that_is_never_ready_times_out(tmp_path: Path) -> None:
     program = fake(tmp_path, "#!/bin/sh\necho loading; exec sleep 60\n")
     started = time.monotonic()
     with pytest.raises(EndpointDown, match=r"(?s)not ready in 0.3 s.*loading"):
@@ -103,25 +103,25 @@ def test_a_server_that_is_never_ready_is_given_up(tmp_path: Path) -> None:
     assert time.monotonic() - started < 5
 
 
-def test_a_server_of_another_model_is_refused_and_ended(tmp_path: Path) -> None:
-    with pytest.raises(EndpointDown, match="does not serve 'other' but tiny"):
+def test_server_of_another_model_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(EndpointDown, match="serves tiny, not 'other'"):
         VllmServer("other", executable=fake(tmp_path)).__enter__()
     time.sleep(0.1)
     assert not is_alive(int((tmp_path / "worker").read_text()))
 
 
-def test_no_such_program() -> None:
+def test_missing_program_is_reported() -> None:
     with pytest.raises(BadSettings, match=r"cannot be run.*memflow\.toml"):
         VllmServer("tiny", executable="no-such-vllm").__enter__()
 
 
-def test_attaching() -> None:
+def test_existing_server_is_used() -> None:
     with stub_process(model="tiny") as url:
         with VllmServer("tiny", url=url) as given:
             assert given == url
-        with pytest.raises(EndpointDown, match="does not serve 'other' but tiny"):
+        with pytest.raises(EndpointDown, match="serves tiny, not 'other'"):
             VllmServer("other", url=url).__enter__()
-    with pytest.raises(EndpointDown, match="nobody answers"):
+    with pytest.raises(EndpointDown, match="cannot connect"):
         VllmServer("tiny", url=url).__enter__()
 
 
@@ -132,7 +132,7 @@ class Diary(BaseModel):
 
 
 @pytest.mark.vllm
-async def test_a_real_vllm_keeps_to_the_schema() -> None:
+async def test_vllm_follows_the_schema() -> None:
     url = os.environ.get("MEMFLOW_VLLM_URL")
     if not url:
         pytest.skip("MEMFLOW_VLLM_URL names no running vLLM server")

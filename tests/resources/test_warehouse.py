@@ -5,29 +5,22 @@ import sys
 from pathlib import Path
 
 import duckdb
+import factories
 import pytest
 from pyarrow._fs import _MockFileSystem
 
 import resources.warehouse
 from memflow.errors import BadInput, StoreBusy
-from memflow.records import TABLES, Entry, Probe, Reply, Score, Verdict, columns
+from memflow.records import TABLES, columns
 from resources.lake import Lake
 from resources.warehouse import VIEWS, Warehouse
 
-ONE = {"domain": "d", "episode_id": "u1", "checkpoint": 0}
-
 
 def probe(number, **given):
-    return Probe(
-        **ONE,
+    return factories.probe(
         probe_id=f"p{number}",
-        kind="choice",
-        dataset="personas_sample",
-        metric="choice",
         question=f"Question {number}?",
         options=["a", "b"],
-        variables=[],
-        gold="1",
         revealed="lives in Oslo",
         evidence=["m1"],
         **given,
@@ -35,41 +28,26 @@ def probe(number, **given):
 
 
 def reply(number, assistant, **given):
-    given = {"recalled": ["e2", "e1"], "recalled_sources": ["m1"], "parsed": "1", **given}
-    return Reply(**ONE, assistant=assistant, probe_id=f"p{number}", **given)
+    values = {"recalled": ["e2", "e1"], "recalled_sources": ["m1"], "parsed": "1", **given}
+    return factories.reply(assistant=assistant, probe_id=f"p{number}", **values)
 
 
 def verdict(number, assistant, **given):
-    return Verdict(
-        **ONE, assistant=assistant, probe_id=f"p{number}", dataset="personas_sample", metric="choice", **given
-    )
+    return factories.verdict(assistant=assistant, probe_id=f"p{number}", metric="choice", **given)
 
 
 def entry(number):
-    return Entry(
-        domain="d",
-        assistant="full",
-        episode_id="u1",
-        entry_id=f"e{number}",
-        kind="message",
-        text=f"said {number}",
-        sources=[f"m{number}"],
-        since=number,
-    )
+    return factories.entry(entry_id=f"e{number}", text=f"said {number}", sources=[f"m{number}"], since=number)
 
 
 def figure(memory, value, **given):
-    return Score(
-        domain="d",
+    return factories.score(
         assistant=memory,
         memory=memory,
         model="scripted",
         metric="overall",
         value=value,
         n=2,
-        n_episodes=1,
-        coverage=1.0,
-        simulator="x",
         scripted=True,
         **given,
     )
@@ -124,7 +102,7 @@ def filled(lake, warehouse):
     return warehouse
 
 
-def test_the_leaderboard_shows_one_slice_best_first(filled):
+def test_leaderboard_shows_one_slice_best_first(filled):
     rows = filled.query("leaderboard")
     assert [(row["memory"], row["value"]) for row in rows] == [("full", 1.0), ("none", 0.0), ("x", None)]
     assert rows.columns[:7] == ["domain", "memory", "model", "metric", "variant", "slice", "value"]
@@ -132,7 +110,7 @@ def test_the_leaderboard_shows_one_slice_best_first(filled):
     assert filled.query("leaderboard", domain="elsewhere") == []
 
 
-def test_verdicts_stand_beside_gold_and_answer(filled):
+def test_verdicts_show_gold_and_answer(filled):
     rows = filled.query("verdicts", assistant="full")
     assert [(row["gold"], row["parsed"], row["value"], row["reason"]) for row in rows] == [
         ("1", "1", 1.0, None),
@@ -142,7 +120,7 @@ def test_verdicts_stand_beside_gold_and_answer(filled):
     assert [row["probe_id"] for row in filled.query("verdicts", quarantined=True)] == ["p2"]
 
 
-def test_a_probe_is_shown_whole(filled):
+def test_probe_query_joins_all_tables(filled):
     full, none = filled.query("probe", probe_id="p1")
     assert (full["assistant"], full["recalled"]) == ("full", ["e2", "e1"])
     assert full["recalled_texts"] == ["said 2", "said 1"]
@@ -151,18 +129,18 @@ def test_a_probe_is_shown_whole(filled):
     assert [row["assistant"] for row in filled.query("probe", probe_id="p1", assistant="none")] == ["none"]
 
 
-def test_a_probe_nobody_was_asked_is_shown_without_a_reply(filled):
+def test_probe_without_reply_has_one_row(filled):
     [row] = filled.query("probe", probe_id="p3")
     assert (row["probe_reason"], row["assistant"], row["value"]) == ("the model gave no gold", None, None)
 
 
-def test_coverage_counts_what_is_quarantined(filled):
+def test_coverage_counts_quarantined_replies(filled):
     full, none = filled.query("coverage")
     assert (full["asked"], full["quarantined_replies"], full["scored"], full["coverage"]) == (2, 1, 1, 0.5)
     assert (none["asked"], none["quarantined_replies"], none["coverage"]) == (1, 0, 1.0)
 
 
-def test_reasons_are_gathered_from_every_table(filled):
+def test_reasons_cover_every_table(filled):
     found = {
         (row["table_name"], row["assistant"]): (row["n"], row["example"]) for row in filled.query("reasons")
     }
@@ -173,7 +151,7 @@ def test_reasons_are_gathered_from_every_table(filled):
     }
 
 
-def test_a_query_says_what_it_does_not_know(filled):
+def test_unknown_query_or_parameter_is_rejected(filled):
     with pytest.raises(BadInput, match="there are continual, coverage, leaderboard"):
         filled.query("nothing")
     with pytest.raises(BadInput, match="has no parameter 'colour'; it has assistant, domain"):
@@ -181,13 +159,13 @@ def test_a_query_says_what_it_does_not_know(filled):
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_table_without_files_is_empty_and_has_its_columns(warehouse, table):
+def test_table_without_files_is_empty(warehouse, table):
     rows = warehouse.sql(f"SELECT * FROM {table}")
     assert rows == []
     assert rows.columns == [column.name for column in columns(table)]
 
 
-def test_a_select_of_ones_own(filled):
+def test_sql_runs_a_select(filled):
     rows = filled.sql("WITH p AS (FROM question.probes) SELECT count(*) AS n, min(gold) AS gold FROM p;")
     assert rows == [{"n": 3, "gold": "1"}]
     assert filled.sql("DESCRIBE score.verdicts")[0]["column_name"] == "domain"
@@ -206,8 +184,8 @@ def test_a_select_of_ones_own(filled):
         "INSTALL httpfs",
     ],
 )
-def test_only_one_select_at_a_time(filled, text):
-    with pytest.raises(BadInput, match="one SELECT at a time"):
+def test_sql_accepts_only_a_single_select(filled, text):
+    with pytest.raises(BadInput, match="only a single SELECT is allowed"):
         filled.sql(text)
 
 
@@ -223,13 +201,13 @@ def test_only_one_select_at_a_time(filled, text):
         "SELECT CAST('x' AS INT)",
     ],
 )
-def test_what_duckdb_cannot_answer_or_may_not_read_is_an_error_of_the_asker(filled, text):
+def test_invalid_sql_and_other_files_are_rejected(filled, text):
     with pytest.raises(BadInput, match="DuckDB cannot"):
         filled.sql(text)
 
 
 @pytest.mark.parametrize("assistant", ["full", "none"])
-def test_a_file_that_is_no_parquet_is_said_to_be_none(tmp_path, assistant):
+def test_invalid_parquet_file_is_named(tmp_path, assistant):
     lake = Lake(tmp_path / "lake")
     fill(lake)
     Path(lake.path("score.verdicts", f"d/{assistant}")).write_bytes(b"not at all")
@@ -237,7 +215,7 @@ def test_a_file_that_is_no_parquet_is_said_to_be_none(tmp_path, assistant):
         Warehouse(lake, tmp_path / "memflow.duckdb").query("coverage")
 
 
-def test_the_published_file_holds_what_the_lake_holds(filled):
+def test_published_file_matches_the_lake(filled):
     path = filled.publish()
     with duckdb.connect(path, read_only=True) as connection:
         for table in TABLES:
@@ -253,12 +231,12 @@ def test_the_published_file_holds_what_the_lake_holds(filled):
     assert kinds == dict.fromkeys(tables, "BASE TABLE") | dict.fromkeys(VIEWS, "VIEW")
 
 
-def test_publishing_an_empty_lake_gives_empty_tables(warehouse):
+def test_empty_lake_publishes_empty_tables(warehouse):
     with duckdb.connect(warehouse.publish(), read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM score.leaderboard").fetchone() == (0,)
 
 
-def test_publishing_does_not_wait_for_readers_nor_for_each_other(filled, tmp_path):
+def test_publishing_does_not_wait_for_readers(filled, tmp_path):
     filled.publish()
     holds = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     holder = subprocess.Popen(
@@ -274,7 +252,7 @@ def test_publishing_does_not_wait_for_readers_nor_for_each_other(filled, tmp_pat
     assert sorted(each.name for each in tmp_path.glob("*memflow.duckdb*")) == ["memflow.duckdb"]
 
 
-def test_a_key_twice_cannot_be_published_and_the_old_file_stays(filled, lake):
+def test_duplicate_key_keeps_the_published_file(filled, lake):
     filled.publish()
     lake.write("score.verdicts", "d/none", [verdict(1, "none", value=0.0)] * 2, fingerprint="")
     with pytest.raises(BadInput, match=r"score\.verdicts of d/none cannot be published: .*[Dd]uplicate"):
@@ -283,7 +261,7 @@ def test_a_key_twice_cannot_be_published_and_the_old_file_stays(filled, lake):
     assert len(list(filled.path.parent.glob("*.writing"))) == 0
 
 
-def test_publishing_begins_again_when_a_file_is_replaced_under_it(filled, monkeypatch):
+def test_publishing_retries_when_a_file_is_replaced(filled, monkeypatch):
     copied, looked = resources.warehouse._copy, []
 
     def disturbed(connection, lake, table):
@@ -299,12 +277,12 @@ def test_publishing_begins_again_when_a_file_is_replaced_under_it(filled, monkey
         assert connection.execute("SELECT count(*) FROM score.verdicts").fetchone() == (3,)
     assert looked[0] == looked[1] == looked[2]
     troubles = 1000
-    with pytest.raises(StoreBusy, match="could not be built in 5 attempts: IO Error: No files found"):
+    with pytest.raises(StoreBusy, match="in 5 attempts: IO Error: No files found"):
         filled.publish()
     assert filled.path.exists()
 
 
-def test_a_relative_lake_is_found_from_anywhere(tmp_path, monkeypatch):
+def test_relative_lake_is_resolved_when_created(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lake = Lake("lake")
     fill(lake)

@@ -45,14 +45,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_synonyms_are_the_single_words_of_every_sense(folder: Path) -> None:
+def test_synonyms_are_one_word_lemmas_of_all_senses(folder: Path) -> None:
     wordnet = WordNet(folder)
     assert wordnet.of("house") == {"house", "home"}
     assert wordnet.of("big") == {"big", "large"}
     assert wordnet.of("hous") == wordnet.of("") == frozenset()
 
 
-def test_inflected_forms_lead_to_their_base(folder: Path) -> None:
+def test_inflected_forms_have_synonyms_of_their_base(folder: Path) -> None:
     wordnet = WordNet(folder)
     assert wordnet.of("Houses") == {"house", "home"}
     assert wordnet.of("baking") == wordnet.of("bakes") == {"bake", "Cook"}
@@ -60,7 +60,7 @@ def test_inflected_forms_lead_to_their_base(folder: Path) -> None:
     assert wordnet.of("bigger") == {"big", "large"}
 
 
-def test_an_nltk_data_folder_is_found_too(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_nltk_data_folder_is_accepted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     nltk_data = tmp_path_factory.mktemp("nltk_data")
     (nltk_data / "corpora").mkdir()
     (nltk_data / "corpora" / "wordnet").symlink_to(folder)
@@ -69,7 +69,7 @@ def test_an_nltk_data_folder_is_found_too(folder: Path, tmp_path_factory: pytest
     assert there.fingerprint == WordNet(folder).fingerprint
 
 
-def test_its_fingerprint_is_of_what_it_says(folder: Path) -> None:
+def test_wordnet_fingerprint_covers_its_files(folder: Path) -> None:
     before = WordNet(folder).fingerprint
     (folder / "README").write_text("no data")
     assert WordNet(folder).fingerprint == before
@@ -78,7 +78,7 @@ def test_its_fingerprint_is_of_what_it_says(folder: Path) -> None:
     assert WordNet(folder).fingerprint != before
 
 
-def test_a_folder_without_wordnet_is_refused_with_what_to_do(folder: Path, tmp_path: Path) -> None:
+def test_folder_without_wordnet_is_rejected(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(MissingData, match="wordnet-base"):
         WordNet(tmp_path / "none")
     (folder / "verb.exc").unlink()
@@ -86,7 +86,7 @@ def test_a_folder_without_wordnet_is_refused_with_what_to_do(folder: Path, tmp_p
         WordNet(folder)
 
 
-def test_a_damaged_index_is_named_with_its_line(folder: Path) -> None:
+def test_invalid_wordnet_index_names_the_line(folder: Path) -> None:
     with (folder / "index.adv").open("a") as file:
         file.write("well r many\n")
     with pytest.raises(BadInput, match=r"index\.adv, line 2"):

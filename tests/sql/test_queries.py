@@ -15,17 +15,17 @@ QUERIES = sorted((ROOT / "sql" / "queries").glob("*.sql"))
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
-def test_it_runs_on_an_empty_lake(path, tmp_path):
+def test_query_runs_on_an_empty_lake(path, tmp_path):
     rows = Warehouse(Lake(tmp_path / "lake"), tmp_path / "memflow.duckdb").query(path.stem)
     assert rows == []
     assert rows.columns
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
-def test_its_header_asks_a_question_and_names_its_parameters(path):
+def test_header_states_grain_and_parameters(path):
     text = path.read_text(encoding="utf-8")
     header = "".join(line for line in text.splitlines() if line.startswith("--"))
-    assert "?" in header.split("Parameter")[0]
+    assert "one row per" in header.split("Parameter")[0]
     [statement] = duckdb.extract_statements(text)
     assert statement.type == duckdb.StatementType.SELECT
     assert set(re.findall(r"\$([a-z_]+)", header)) == set(statement.named_parameters)

@@ -60,4 +60,4 @@ def test_the_header_says_grain_key_and_partition(table):
     grain, key, partition = text_of(table).splitlines()[:3]
     assert grain == f"-- Grain: {' '.join(TABLES[table].__doc__.split())}"
     assert key == f"-- Key: {', '.join(KEYS[table])}."
-    assert re.fullmatch(r"-- Partition: (dataset|domain|domain, assistant|none: it is whole)\.", partition)
+    assert re.fullmatch(r"-- Partition: (dataset|domain|domain, assistant|none)\.", partition)

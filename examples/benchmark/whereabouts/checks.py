@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from memflow.checks.rules import Across, Expectation
+from memflow.checks.rules import AcrossTables, Expectation
 from memflow.records import Probe, Turn
 
 
@@ -18,6 +18,8 @@ def without_gold(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
 
 EXPECTED = (
     Expectation(
-        "question.probes", "gold_in_evidence", Across(("question.probes", "utterance.turns"), without_gold)
+        "question.probes",
+        "gold_in_evidence",
+        AcrossTables(("question.probes", "utterance.turns"), without_gold),
     ),
 )

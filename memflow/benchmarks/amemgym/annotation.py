@@ -14,7 +14,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
-from memflow.annotation.kind import Kind, Tables, Telling, tellings
+from memflow.annotation.kind import DomainTables, Kind, KindConfig, read_kind_configs
 from memflow.annotation.sampling import Candidate
 from memflow.annotation.sheet import Item, Label, Part, Unit, language_of
 from memflow.benchmarks.amemgym.states import History, histories
@@ -22,7 +22,7 @@ from memflow.fingerprint import seeded
 from memflow.records import TranscriptMessage, Turn
 
 
-def _exposure(telling: Telling, tables: Tables) -> Iterator[Candidate]:
+def _exposure(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     for history, turn in _openings(tables):
         before = history.periods[turn.checkpoint - 1] if turn.checkpoint else {}
         items = []
@@ -42,7 +42,7 @@ def _exposure(telling: Telling, tables: Tables) -> Iterator[Candidate]:
         yield Candidate(_message(telling, turn, items))
 
 
-def _exposure_blind(telling: Telling, tables: Tables) -> Iterator[Candidate]:
+def _exposure_blind(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     for history, turn in _openings(tables):
         items, key = [], {}
         for variable, value in _exposed(turn).items():
@@ -60,7 +60,7 @@ def _exposure_blind(telling: Telling, tables: Tables) -> Iterator[Candidate]:
         yield Candidate(_message(telling, turn, items), key)
 
 
-def _integrity(telling: Telling, tables: Tables) -> Iterator[Candidate]:
+def _integrity(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     """Yield sessions with at least two user messages, with every current state of the user."""
     histories_by_user = histories(tables.states)
     sessions: dict[tuple[str, int], list[TranscriptMessage]] = {}
@@ -99,7 +99,7 @@ def _integrity(telling: Telling, tables: Tables) -> Iterator[Candidate]:
         )
 
 
-def _reliability(telling: Telling, tables: Tables) -> Iterator[Candidate]:
+def _reliability(telling: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
     """Yield every question with every variant of its states that a period reaches, under its first probe."""
     seen: set[tuple[str, str, str]] = set()
     for probe in sorted(tables.probes, key=lambda probe: (probe.episode_id, probe.checkpoint)):
@@ -126,7 +126,7 @@ def _reliability(telling: Telling, tables: Tables) -> Iterator[Candidate]:
         )
 
 
-_TELLINGS = tellings("memflow.benchmarks.amemgym")
+_TELLINGS = read_kind_configs("memflow.benchmarks.amemgym")
 
 KINDS: dict[str, Kind] = {
     name: Kind(name, "amemgym", _TELLINGS[name], candidates)
@@ -139,7 +139,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def _openings(tables: Tables) -> Iterator[tuple[History, Turn]]:
+def _openings(tables: DomainTables) -> Iterator[tuple[History, Turn]]:
     """Yield the first messages that expose values and are played, with their user's history."""
     histories_by_user = histories(tables.states)
     for turn in tables.turns:
@@ -152,7 +152,7 @@ def _exposed(turn: Turn) -> dict[str, str]:
     return exposed
 
 
-def _message(telling: Telling, turn: Turn, items: Sequence[Item]) -> Unit:
+def _message(telling: KindConfig, turn: Turn, items: Sequence[Item]) -> Unit:
     shown = [Part(title=telling.shown["message"], text=_bare(turn))]
     return Unit(
         id=turn.message_id,

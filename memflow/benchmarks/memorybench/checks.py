@@ -13,7 +13,16 @@ from memflow.benchmarks.memorybench.tasks.catalogue import TASKS
 from memflow.benchmarks.memorybench.users.actions import LEAST, MOST
 from memflow.benchmarks.memorybench.users.presses import Pressing, pressings
 from memflow.benchmarks.memorybench.users.reactions import MEASURED
-from memflow.checks.rules import Across, Between, Each, Expectation, PerDomain, Rule, Together, of_benchmark
+from memflow.checks.rules import (
+    AcrossTables,
+    Between,
+    EachRow,
+    Expectation,
+    PerDomain,
+    Rule,
+    WholeTable,
+    of_benchmark,
+)
 from memflow.records import FeedbackRound, Probe
 
 SIGMAS = 4
@@ -22,10 +31,11 @@ SIGMAS = 4
 Rounds = Sequence[FeedbackRound]
 
 
-def _feedback(at_fault: Callable[[Domain, Rounds, Sequence[Probe]], Collection[int]]) -> PerDomain:
+def _feedback(find_violations: Callable[[Domain, Rounds, Sequence[Probe]], Collection[int]]) -> PerDomain:
     def rule(domain: Domain) -> Rule:
-        return Across(
-            ("feedback.sessions", "question.probes"), lambda rows, probes: at_fault(domain, rows, probes)
+        return AcrossTables(
+            ("feedback.sessions", "question.probes"),
+            lambda rows, probes: find_violations(domain, rows, probes),
         )
 
     return PerDomain(rule)
@@ -107,14 +117,14 @@ def _one_answer_too_many(rows: Rounds) -> list[int]:
 
 
 _MUST: dict[str, Rule] = {
-    "failures_are_no_satisfied_users": Each(_knows_nothing),
-    "users_who_go_on_say_something": Each(_goes_on_or_ends),
-    "short_answers_are_not_copied": Each(_is_short_or_not_copied),
-    "dialogues_have_three_answers_at_most": Together(_one_answer_too_many),
-    "the_last_of_three_answers_has_no_feedback": Each(
+    "failures_are_no_satisfied_users": EachRow(_knows_nothing),
+    "users_who_go_on_say_something": EachRow(_goes_on_or_ends),
+    "short_answers_are_not_copied": EachRow(_is_short_or_not_copied),
+    "dialogues_have_three_answers_at_most": WholeTable(_one_answer_too_many),
+    "the_last_of_three_answers_has_no_feedback": EachRow(
         lambda row: row.round < ANSWERS - 1 or row.satisfaction is None
     ),
-    "nothing_is_said_after_the_end": Together(_after_the_end),
+    "nothing_is_said_after_the_end": WholeTable(_after_the_end),
     "feedback_is_on_training_cases": _feedback(lambda domain, rows, probes: _of_test(rows, probes)),
     "scores_are_of_cases_that_a_metric_settles": _feedback(_not_as_measured),
 }

@@ -11,7 +11,7 @@ from memflow.benchmarks.memorybench.config import Parameters, parameters_of
 from memflow.benchmarks.memorybench.feedback import ANSWERS
 from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.protocols import AGAIN
-from memflow.checks.rules import Across, Expectation, PerDomain, Rule, Together, of_benchmark
+from memflow.checks.rules import AcrossTables, Expectation, PerDomain, Rule, WholeTable, of_benchmark
 from memflow.records import PlayedRound, TranscriptMessage
 
 _ASKED = "question.probes"
@@ -27,7 +27,7 @@ def _held_out(parameters: Parameters) -> bool:
 
 
 def _golds(table: str) -> PerDomain:
-    return _where(Across((table, _ASKED, "utterance.turns"), leaks.told_golds), _held_out)
+    return _where(AcrossTables((table, _ASKED, "utterance.turns"), leaks.told_golds), _held_out)
 
 
 def unanswered(rounds: Sequence[PlayedRound]) -> list[int]:
@@ -61,7 +61,7 @@ EXPECTED = of_benchmark(
         Expectation(
             "memory.transcripts",
             "only_training_cases_have_dialogues",
-            Across(("memory.transcripts", _ASKED), leaks.other_dialogues),
+            AcrossTables(("memory.transcripts", _ASKED), leaks.other_dialogues),
         ),
         Expectation(
             "memory.transcripts", "no_message_holds_the_gold_of_a_test_case", _golds("memory.transcripts")
@@ -69,18 +69,18 @@ EXPECTED = of_benchmark(
         Expectation(
             "memory.indexes",
             "no_entry_comes_from_a_test_case",
-            Across(("memory.indexes", _ASKED), leaks.other_sources),
+            AcrossTables(("memory.indexes", _ASKED), leaks.other_sources),
         ),
         Expectation("memory.indexes", "no_entry_holds_the_gold_of_a_test_case", _golds("memory.indexes")),
         Expectation(
             "memory.feedback",
             "users_who_want_more_get_another_answer",
-            _where(Together(unanswered), lambda parameters: parameters.follow_ups == "standard"),
+            _where(WholeTable(unanswered), lambda parameters: parameters.follow_ups == "standard"),
         ),
         Expectation(
             "memory.feedback",
             "every_answer_is_remembered",
-            Across(("memory.feedback", "memory.transcripts"), forgotten),
+            AcrossTables(("memory.feedback", "memory.transcripts"), forgotten),
         ),
     ),
 )

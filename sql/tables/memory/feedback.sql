@@ -1,4 +1,4 @@
--- Grain: One row per answer of a dialogue that was led while an assistant was played, and the user's reaction to it.
+-- Grain: One row per answer of a feedback dialogue with an assistant, and the user's reaction.
 -- Key: domain, assistant, checkpoint, case_id, round.
 -- Partition: domain, assistant.
 CREATE TABLE IF NOT EXISTS memory.feedback (

@@ -1,4 +1,4 @@
--- Grain: One row per item that a memory ever held.
+-- Grain: One row per entry that a memory has ever stored.
 -- Key: domain, assistant, episode_id, entry_id.
 -- Partition: domain, assistant.
 CREATE TABLE IF NOT EXISTS memory.indexes (

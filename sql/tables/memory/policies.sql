@@ -1,4 +1,4 @@
--- Grain: One row per step of the evolution of a memory's policy in an episode; the first is what it begins with.
+-- Grain: One row per step of the evolution of a memory's policy in an episode; the first is the initial policy.
 -- Key: domain, assistant, episode_id, step.
 -- Partition: domain, assistant.
 CREATE TABLE IF NOT EXISTS memory.policies (

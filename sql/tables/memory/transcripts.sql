@@ -1,4 +1,4 @@
--- Grain: One row per message of an episode as it was played.
+-- Grain: One row per message of a played episode.
 -- Key: domain, assistant, episode_id, message_id.
 -- Partition: domain, assistant.
 CREATE TABLE IF NOT EXISTS memory.transcripts (

@@ -1,4 +1,4 @@
--- Grain: One row per question, checkpoint and hand that said what is right there (CoMem, section 3.2).
+-- Grain: One row per question, checkpoint and source of the label (CoMem, section 3.2).
 -- Key: domain, question_id, checkpoint, made_by.
 -- Partition: domain.
 CREATE TABLE IF NOT EXISTS question.keys (

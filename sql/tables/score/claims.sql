@@ -1,4 +1,4 @@
--- Grain: One row per fact that was news at a checkpoint, and whether the memory held it then.
+-- Grain: One row per fact that was new at a checkpoint, and whether the memory contained it then.
 -- Key: domain, assistant, claim_id.
 -- Partition: domain, assistant.
 CREATE TABLE IF NOT EXISTS score.claims (

@@ -1,6 +1,6 @@
 -- Grain: One row per domain, assistant, metric, variant and slice.
 -- Key: domain, assistant, metric, variant, slice.
--- Partition: none: it is whole.
+-- Partition: none.
 CREATE TABLE IF NOT EXISTS score.leaderboard (
     domain VARCHAR NOT NULL,
     assistant VARCHAR NOT NULL,

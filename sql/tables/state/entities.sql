@@ -1,4 +1,4 @@
--- Grain: One row per person, event, item or place of a user's life, the user among them (MemBench's relation graph).
+-- Grain: One row per person, event, item or place in a user's life, and one for the user (MemBench's relation graph).
 -- Key: domain, user_id, entity_id.
 -- Partition: domain.
 CREATE TABLE IF NOT EXISTS state.entities (

@@ -1,4 +1,4 @@
--- Grain: One row per message that an episode's stream holds before it is played.
+-- Grain: One row per message of an episode before it is played.
 -- Key: domain, message_id.
 -- Partition: domain.
 CREATE TABLE IF NOT EXISTS utterance.turns (

@@ -61,7 +61,7 @@ def by(name: str, made: Sheet, labels: list[str | None], kind: str = "person") -
     return Annotations(name, kind, {item: label for item, label in items if label is not None})
 
 
-def test_two_persons_on_125_items() -> None:
+def test_agreement_of_two_people_matches_hand_calculation() -> None:
     made = sheet()
     first = by("Ann", made, ["full"] * 118 + ["full"] * 5 + ["none"] * 2)
     second = by("Bo", made, ["full"] * 118 + ["none"] * 5 + ["full"] * 2)
@@ -78,7 +78,7 @@ def test_two_persons_on_125_items() -> None:
     assert len(differing) == 7 and differing[0].says == {"Ann": "Fully", "Bo": "Not at all"}
 
 
-def test_points_are_rescaled_and_missing_labels_are_missing() -> None:
+def test_missing_labels_are_not_scored() -> None:
     made = sheet(2, 2, [FULL, HALF, NONE])
     one = by("Ann", made, ["full", "half", None, None])
     two = by("Bo", made, ["half", None, "none", None])
@@ -88,7 +88,7 @@ def test_points_are_rescaled_and_missing_labels_are_missing() -> None:
     assert both.agreement.value == 0
 
 
-def test_with_a_key_an_option_is_right_or_wrong() -> None:
+def test_options_are_scored_by_the_key() -> None:
     made = sheet(1, 4, OPTIONS)
     key = dict.fromkeys(made.items, "option_2")
     one = by("Ann", made, ["option_2", "option_1", "several", "option_2"])
@@ -97,7 +97,7 @@ def test_with_a_key_an_option_is_right_or_wrong() -> None:
     assert both.mean.value == 0.5 and both.agreement.value == 0.75
 
 
-def test_a_model_stands_beside_what_most_persons_say() -> None:
+def test_model_is_compared_with_the_majority() -> None:
     made = sheet(2, 2)
     persons = [
         by("A", made, ["full", "full", "none", "full"]),
@@ -113,15 +113,15 @@ def test_a_model_stands_beside_what_most_persons_say() -> None:
     assert make_report(made, {}, [model]).measured[0].agreement.value is None
 
 
-def test_nobody_is_an_error_and_nothing_is_no_zero() -> None:
+def test_missing_annotations_are_an_error_and_empty_ones_have_no_mean() -> None:
     made = sheet(1, 2)
-    with pytest.raises(BadInput, match="nobody has annotated the sheet of exposure in d yet"):
+    with pytest.raises(BadInput, match="the sheet of exposure in d has no annotations"):
         make_report(made, {}, [])
     [alone] = make_report(made, {}, [by("Ann", made, [])]).measured
     assert alone.labelled == 0 and alone.mean.value is None
 
 
-async def test_the_judge_sees_what_a_person_sees_and_answers_with_a_label() -> None:
+async def test_judge_sees_the_item_and_returns_a_label() -> None:
     made = sheet(1, 2, OPTIONS)
     seen: list[ChatRequest] = []
 
@@ -141,7 +141,7 @@ async def test_the_judge_sees_what_a_person_sees_and_answers_with_a_label() -> N
     ]
 
 
-async def test_a_judge_that_makes_up_labels_has_reasons_and_no_labels() -> None:
+async def test_invalid_labels_of_a_judge_become_reasons() -> None:
     made = sheet(1, 2)
     chat = ScriptedChat({"annotation/label": lambda request: '{"label": "perhaps"}'})
     found = await annotate(made, chat, "qwen")
@@ -149,7 +149,7 @@ async def test_a_judge_that_makes_up_labels_has_reasons_and_no_labels() -> None:
     assert make_report(made, {}, [found]).measured[0].missing == 2
 
 
-async def test_the_scripted_chat_has_a_handler_that_reads() -> None:
+async def test_scripted_chat_labels_items() -> None:
     made = sheet(1, 1, OPTIONS)
     assert {prompt.name for prompt in all_prompts("memflow.annotation")} <= set(handlers())
     assert (await annotate(made, ScriptedChat(handlers()), "s")).labels == {"0/0#x": "option_2"}
@@ -157,7 +157,7 @@ async def test_the_scripted_chat_has_a_handler_that_reads() -> None:
     assert_bounded(chosen_of(("a", "b")))
 
 
-def test_the_page_holds_data_as_data() -> None:
+def test_page_escapes_item_text() -> None:
     hostile = "</script><script>alert(1)</script>{{policy}}&amp;<!--\u2028"
     unit = Unit(
         id="u",

@@ -14,13 +14,13 @@ from memflow.annotation.sheet import (
     Part,
     Sheet,
     Unit,
-    categories,
-    category,
+    label_categories,
+    label_category,
+    label_score,
     language_of,
     make_sheet,
     read_key,
     read_sheet,
-    value,
     write_sheet,
 )
 from memflow.errors import BadInput, MissingData
@@ -58,7 +58,7 @@ def keyed(tmp_path: Path) -> tuple[Path, Sheet]:
     return tmp_path, sheet
 
 
-def test_what_is_written_is_read(keyed) -> None:
+def test_rows_round_trip(keyed) -> None:
     folder, sheet = keyed
     assert read_sheet(folder) == sheet
     assert read_key(folder, sheet) == {"a#0": "option_2", "b#0": "option_1"}
@@ -67,29 +67,29 @@ def test_what_is_written_is_read(keyed) -> None:
     assert read_annotations(folder / "annotations-x.jsonl", sheet) == made
 
 
-def test_a_key_says_what_is_right(keyed) -> None:
+def test_key_determines_categories_and_scores(keyed) -> None:
     folder, sheet = keyed
     key, item = read_key(folder, sheet), sheet.items["a#0"]
-    assert [category(item, name, key) for name in ("option_1", "option_2", "untold")] == [
+    assert [label_category(item, name, key) for name in ("option_1", "option_2", "untold")] == [
         "wrong",
         "right",
         "untold",
     ]
-    assert [value(item, name, key) for name in ("option_1", "option_2", "untold")] == [0, 1, 0]
-    assert categories(sheet) == ["right", "wrong", "untold"]
-    assert categories(make_sheet(header(), [unit("a")])) == ["full", "none"]
+    assert [label_score(item, name, key) for name in ("option_1", "option_2", "untold")] == [0, 1, 0]
+    assert label_categories(sheet) == ["right", "wrong", "untold"]
+    assert label_categories(make_sheet(header(), [unit("a")])) == ["full", "none"]
 
 
-def test_what_an_annotator_is_handed_holds_no_key(keyed) -> None:
+def test_sheet_does_not_contain_the_key(keyed) -> None:
     folder, _ = keyed
     first = json.loads((folder / "items.jsonl").read_text().splitlines()[1])["items"][0]["labels"]
     assert {label["value"] for label in first if label["name"].startswith("option")} == {None}
 
 
-def test_a_changed_sheet_is_refused(keyed) -> None:
+def test_modified_sheet_is_rejected(keyed) -> None:
     folder, _ = keyed
     change(folder / "items.jsonl", '"text": "x"', '"text": "y"')
-    with pytest.raises(BadInput, match=r"items.jsonl: it was changed since it was written"):
+    with pytest.raises(BadInput, match=r"items.jsonl was modified"):
         read_sheet(folder)
 
 
@@ -103,34 +103,34 @@ def test_a_changed_sheet_is_refused(keyed) -> None:
         ("memflow annotation items 1", "other", r"line 1, format: "),
     ],
 )
-def test_a_damaged_sheet_is_refused_with_the_place(keyed, old, new, told) -> None:
+def test_invalid_sheet_names_the_line(keyed, old, new, told) -> None:
     folder, _ = keyed
     change(folder / "items.jsonl", old, new)
     with pytest.raises(BadInput, match=told):
         read_sheet(folder)
 
 
-def test_a_key_of_another_sheet_or_changed_or_missing_is_refused(keyed) -> None:
+def test_wrong_modified_or_missing_key_is_rejected(keyed) -> None:
     folder, sheet = keyed
     change(folder / "key.jsonl", "option_2", "option_1")
-    with pytest.raises(BadInput, match=r"key.jsonl: it was changed"):
+    with pytest.raises(BadInput, match=r"key.jsonl was modified"):
         read_key(folder, sheet)
     other = make_sheet(header(keyed=True, seed=1), sheet.units)
     with pytest.raises(BadInput, match="the key of another sheet"):
         read_key(folder, other)
     (folder / "key.jsonl").unlink()
-    with pytest.raises(MissingData, match=r"key.jsonl is not there"):
+    with pytest.raises(MissingData, match=r"key.jsonl is missing"):
         read_key(folder, sheet)
 
 
-def test_a_folder_with_a_sheet_is_not_written_over(keyed) -> None:
+def test_existing_sheet_is_not_overwritten(keyed) -> None:
     folder, sheet = keyed
-    with pytest.raises(BadInput, match="choose another folder"):
+    with pytest.raises(BadInput, match="Choose another folder"):
         write_sheet(folder, sheet, {})
 
 
-def test_an_id_stands_there_once() -> None:
-    with pytest.raises(BadInput, match="the unit 'a' stands there twice"):
+def test_duplicate_ids_are_rejected() -> None:
+    with pytest.raises(BadInput, match="two units with the id 'a'"):
         make_sheet(header(), [unit("a"), unit("a")])
 
 
@@ -140,21 +140,21 @@ HEAD = {"format": "memflow annotations 1", "annotator": "Ann", "by": "person"}
 @pytest.mark.parametrize(
     ("head", "rows", "told"),
     [
-        ({"items": "0" * 32}, [], "line 1: it annotates another sheet"),
+        ({"items": "0" * 32}, [], "line 1: it annotates the sheet"),
         ({"annotator": "  "}, [], "line 1, annotator: "),
         ({"by": "oracle"}, [], "line 1, by: "),
         ({}, [{"item": "z#0", "label": "untold"}], "line 2: the sheet has no item 'z#0'"),
         (
             {},
             [{"item": "a#0", "label": "full"}],
-            "line 2: 'full' is no label of the item 'a#0'; it allows option_1,",
+            "line 2: 'full' is not a label of the item 'a#0'; its labels are option_1,",
         ),
-        ({}, [{"item": "a#0", "label": None}], "line 2: the item 'a#0' has no label"),
-        ({}, [{"item": "a#0", "label": "untold"}] * 2, "line 3: the item 'a#0' has a label already"),
+        ({}, [{"item": "a#0", "label": None}], "line 2: the item 'a#0' has neither a label"),
+        ({}, [{"item": "a#0", "label": "untold"}] * 2, "line 3: the item 'a#0' already has a label"),
         ({}, [{"item": "a#0", "label": "untold", "score": 1}], "line 2, score: Extra inputs"),
     ],
 )
-def test_annotations_that_do_not_fit_are_refused_with_the_place(keyed, head, rows, told) -> None:
+def test_invalid_annotations_name_the_line(keyed, head, rows, told) -> None:
     folder, sheet = keyed
     path = folder / "annotations-ann.jsonl"
     lines = [{**HEAD, "items": sheet.header.digest, **head}, *rows]
@@ -163,24 +163,22 @@ def test_annotations_that_do_not_fit_are_refused_with_the_place(keyed, head, row
         read_annotations(path, sheet)
 
 
-def test_one_annotator_has_one_file(keyed) -> None:
+def test_second_file_of_an_annotator_is_rejected(keyed) -> None:
     folder, sheet = keyed
     for name in ("annotations-ann.jsonl", "annotations-ann (1).jsonl"):
         write_annotations(folder / name, sheet, Annotations("Ann", "person", {"a#0": "untold"}))
-    with pytest.raises(
-        BadInput, match=r"Ann has annotated this sheet in annotations-ann \(1\).jsonl already"
-    ):
+    with pytest.raises(BadInput, match=r"Ann has another file for this sheet, annotations-ann \(1\).jsonl"):
         read_all(folder, sheet)
 
 
-def test_empty_and_foreign_files(keyed) -> None:
+def test_empty_and_non_utf8_files_are_rejected(keyed) -> None:
     folder, sheet = keyed
     path = folder / "annotations.jsonl"
     path.write_bytes(b"\n \n")
-    with pytest.raises(BadInput, match="it is empty"):
+    with pytest.raises(BadInput, match="is empty"):
         read_annotations(path, sheet)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(BadInput, match=r"it is not UTF-8 \(byte 0\)"):
+    with pytest.raises(BadInput, match=r"is not UTF-8 \(byte 0\)"):
         read_annotations(path, sheet)
 
 
@@ -193,22 +191,22 @@ def candidates(sizes: dict[str, int]) -> list[Candidate]:
 
 
 class TestDrawing:
-    def test_episodes_take_turns(self):
+    def test_sampling_is_balanced_over_episodes(self):
         sheet, _ = draw(header(), candidates({"a": 50, "b": 50, "c": 2}), 12)
         drawn = [unit.episode for unit in sheet.units]
         assert [drawn.count(name) for name in "abc"] == [5, 5, 2]
         assert drawn != sorted(drawn)
         assert (sheet.header.drawn, sheet.header.population) == (12, 102)
 
-    def test_the_seed_decides_and_the_order_of_rows_does_not(self):
+    def test_sample_depends_on_the_seed_only(self):
         there = candidates({"a": 50, "b": 50})
         first, _ = draw(header(), there, 10)
         assert draw(header(), there[::-1], 10)[0] == first
         assert draw(header(seed=1), there, 10)[0].units != first.units
 
-    def test_all_where_there_are_fewer_and_none_is_an_error(self):
+    def test_sample_is_limited_by_the_candidates(self):
         assert draw(header(), candidates({"a": 3}), 10)[0].header.drawn == 3
-        with pytest.raises(BadInput, match="d has no messages to draw a sheet of exposure from"):
+        with pytest.raises(BadInput, match="d has no messages for a sheet of exposure"):
             draw(header(), [], 10)
 
 
@@ -222,5 +220,5 @@ class TestDrawing:
         ("请用 Python 写一个脚本，处理 CSV 文件。", "zh"),
     ],
 )
-def test_the_language_of_a_text(text, language) -> None:
+def test_language_is_detected(text, language) -> None:
     assert language_of(text) == language

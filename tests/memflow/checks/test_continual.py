@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from memflow.checks.continual import EXPECTED
-from memflow.checks.rules import Together
+from memflow.checks.rules import WholeTable
 from memflow.metrics.continual import summary
 from memflow.records import Score
 
 BALANCED, BOUND = (each.rule for each in EXPECTED)
-assert isinstance(BALANCED, Together) and isinstance(BOUND, Together)
+assert isinstance(BALANCED, WholeTable) and isinstance(BOUND, WholeTable)
 FIGURE = factories.score(assistant="rag", memory="rag", n=4, n_episodes=2)
 WORKED = [[0, 1, 1, 1, 1], [1, 0, 0, 1, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [1, 1, 0, 1, 1]]
 
@@ -47,22 +47,22 @@ SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 6))
 
 
 @given(SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))), st.booleans())
-def test_whatever_is_summed_up_passes(correct: np.ndarray, opens: bool) -> None:
+def test_computed_metrics_pass(correct: np.ndarray, opens: bool) -> None:
     figures = board(correct, opens)
-    assert list(BALANCED.at_fault(figures)) == list(BOUND.at_fault(figures)) == []
+    assert list(BALANCED.find_violations(figures)) == list(BOUND.find_violations(figures)) == []
 
 
-def test_each_assistant_and_domain_is_looked_at_by_itself() -> None:
+def test_groups_are_checked_separately() -> None:
     figures = [
         *board(WORKED),
         *board([[0, 1], [1, 1]], assistant="full"),
         *board([[1, 0]], False, domain="e"),
     ]
-    assert list(BALANCED.at_fault(figures)) == list(BOUND.at_fault(figures)) == []
+    assert list(BALANCED.find_violations(figures)) == list(BOUND.find_violations(figures)) == []
     # A floor of the same name is no part of a history, nor an accuracy of all that was answered.
     others = [replace(FIGURE, metric="guess", value=0.9), replace(FIGURE, slice="checkpoint 3", value=0.1)]
-    assert list(BALANCED.at_fault([*figures, *others])) == []
-    assert list(BALANCED.at_fault([replace(each, value=None) for each in figures])) == []
+    assert list(BALANCED.find_violations([*figures, *others])) == []
+    assert list(BALANCED.find_violations([replace(each, value=None) for each in figures])) == []
 
 
 def place(figures: list[Score], metric: str, name: str) -> int:
@@ -81,14 +81,14 @@ def place(figures: list[Score], metric: str, name: str) -> int:
     ],
 )
 @pytest.mark.parametrize("damage", [lambda value: value + 0.01, lambda value: None])
-def test_accuracy_that_does_not_add_up_is_found(
+def test_violated_identity_is_found(
     metric: str, name: str, faults: list[str], damage: Callable[[float], float | None]
 ) -> None:
     figures = board(WORKED)
     at = place(figures, metric, name)
     figures[at] = replace(figures[at], value=damage(figures[at].value or 0.0))
     lost = figures[at].value is None and metric == "accuracy"
-    found = [figures[each].slice for each in BALANCED.at_fault(figures)]
+    found = [figures[each].slice for each in BALANCED.find_violations(figures)]
     assert found == ([] if lost else faults)
 
 
@@ -105,9 +105,9 @@ def test_accuracy_that_does_not_add_up_is_found(
         ("flip_rate", "all", 1.1),
     ],
 )
-def test_a_figure_that_passes_its_bounds_is_found(metric: str, name: str, value: float) -> None:
+def test_score_outside_its_bounds_is_found(metric: str, name: str, value: float) -> None:
     figures = board(WORKED)
     at = place(figures, metric, name)
     figures[at] = replace(figures[at], value=value)
-    assert at in BOUND.at_fault(figures)
+    assert at in BOUND.find_violations(figures)
     assert {each.severity for each in EXPECTED} == {"error"}

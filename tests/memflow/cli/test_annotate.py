@@ -81,16 +81,16 @@ def test_integrity_is_of_an_assistant(measured, tmp_path) -> None:
     )
     done = sample("--kind", "integrity", "--assistant", "full", "--n", "3")
     assert done.exit_code == 0 and "3 of" in done.stdout
-    assert "choose another folder" in sample("--kind", "integrity", "--assistant", "full").stderr
+    assert "Choose another folder" in sample("--kind", "integrity", "--assistant", "full").stderr
 
 
 def test_what_was_not_run_and_what_was_not_annotated(measured, empty, sampled, tmp_path) -> None:
     wrong = empty("annotate", "sample", "amemgym_demo", str(tmp_path / "x"), "--kind", "exposure")
     assert wrong.exit_code == 1 and "memflow run --domain amemgym_demo" in wrong.stderr
     wrong = measured("annotate", "report", str(sampled))
-    assert wrong.exit_code == 1 and "nobody has annotated" in wrong.stderr
+    assert wrong.exit_code == 1 and "has no annotations" in wrong.stderr
     wrong = measured("annotate", "report", str(tmp_path))
-    assert wrong.exit_code == 1 and "items.jsonl is not there" in wrong.stderr
+    assert wrong.exit_code == 1 and "items.jsonl is missing" in wrong.stderr
 
 
 def test_a_changed_sheet_is_refused(measured, sampled) -> None:
@@ -98,4 +98,4 @@ def test_a_changed_sheet_is_refused(measured, sampled) -> None:
     path = sampled / "items.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace("Fully", "Wholly"), encoding="utf-8")
     wrong = measured("annotate", "report", str(sampled))
-    assert wrong.exit_code == 1 and "items.jsonl: it was changed since it was written" in wrong.stderr
+    assert wrong.exit_code == 1 and "items.jsonl was modified" in wrong.stderr

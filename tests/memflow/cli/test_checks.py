@@ -43,10 +43,10 @@ def test_a_failed_rule_names_partition_and_rows(damaged, engine: str) -> None:
     found = damaged("checks", "question/probes", "--engine", engine, "--format", "json")
     assert found.exit_code == 1
     failed = {each["name"]: each for each in json.loads(found.stdout)["rules"] if each["failed_in"]}
-    rule = failed["probes_are_of_a_known_kind"]
+    rule = failed["valid_kind"]
     assert (rule["unexpected"], rule["failed_in"]) == (1, ["amemgym_demo"])
     assert "probe_id=" in rule["offending"][0]
-    assert "probes_are_of_a_known_kind: 1 of " in damaged("checks").stdout
+    assert "valid_kind: 1 of " in damaged("checks").stdout
 
 
 def test_a_partition_whose_reference_is_missing_is_named_and_the_rest_is_checked(damaged) -> None:

@@ -87,7 +87,7 @@ def test_a_scripted_hand_is_called_so_and_what_is_left_out_is_told(empty, lake) 
     [
         ("amemgym_demo", "is for domains of CoMem"),
         ("comem_other", "no domain 'comem_other'"),
-        ("comem_amemgym", "materialize the asset question/keys"),
+        ("comem_amemgym", "Materialize the asset question/keys"),
     ],
 )
 def test_what_cannot_be_written_says_why(empty, domain, why) -> None:

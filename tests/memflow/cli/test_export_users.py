@@ -93,7 +93,7 @@ def test_what_is_left_out_is_named(users) -> None:
     [
         ("memorybench_demo", "users.json", "is for domains of AMemGym"),
         ("amemgym_other", "users.json", "no domain 'amemgym_other'"),
-        ("amemgym_base", "users.json", "materialize the asset state/profiles"),
+        ("amemgym_base", "users.json", "Materialize the asset state/profiles"),
         (DOMAIN, "nowhere/users.json", "cannot be written"),
     ],
 )

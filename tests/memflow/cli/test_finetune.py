@@ -16,7 +16,7 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Tools
-from resources.adapter import manifest_of
+from resources.adapter import read_manifest
 from resources.lake import Lake
 from resources.library import Library
 from resources.settings import load
@@ -101,7 +101,7 @@ def test_an_adapter_is_trained_and_its_lines_make_it_a_model(taught: Any) -> Non
     said = json.loads(result.stdout)
     folder = home.folder / "adapters" / f"{DOMAIN}_like_small"
     assert said["folder"] == str(folder) and "step 1 of 1: loss 2.0000" in result.stderr
-    manifest = manifest_of(folder)
+    manifest = read_manifest(folder)
     assert manifest.trained.examples == len(manifest.cases) == 3 and manifest.scripted
     assert manifest.base == "/weights/small" and manifest.parameters["epochs"] == 2
     assert manifest.parameters["learning_rate"] == 1e-4 and manifest.parameters["targets"] == "all-linear"
@@ -125,7 +125,7 @@ def test_the_same_training_is_not_done_twice_and_another_does_not_go_over_it(tau
     assert other.exit_code == 1 and "is of another training" in other.stderr
     assert Path("liked/manifest.json").read_bytes() == before
     assert home(*command, "--rank", "16", "--force").exit_code == 0
-    assert manifest_of(Path("liked")).parameters["rank"] == 16
+    assert read_manifest(Path("liked")).parameters["rank"] == 16
 
 
 @pytest.mark.usefixtures("finetune_settings")

@@ -11,9 +11,9 @@ from memflow.cli.pipeline import _broken
 def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.AssetCheckEvaluation:
     """Return a failed check of one rule beside one that passed."""
     failed = RuleResult(
-        "question.probes", "there_are_probes", False, "error", unexpected, rows, offending, "There are probes"
+        "question.probes", "not_empty", False, "error", unexpected, rows, offending, "There are probes"
     )
-    passed = RuleResult("question.probes", "gold_is_given", True, "error", 0, rows, (), "Gold is given")
+    passed = RuleResult("question.probes", "gold_not_blank", True, "error", 0, rows, (), "Gold is given")
     return dg.AssetCheckEvaluation(
         asset_key=dg.AssetKey(["question", "probes"]),
         check_name="blocking_rules",

@@ -50,7 +50,9 @@ def test_time_grows_with_latency_and_cost_with_prices(empty, tmp_path) -> None:
 def test_missing_data_is_said(empty) -> None:
     result = empty("plan", "--domain", "amemgym_base")
     assert result.exit_code == 1
-    assert "amemgym_base: none of its data sets is there" in result.stderr and "MEMFLOW_DATA" in result.stderr
+    assert (
+        "amemgym_base: none of its data sets exists here" in result.stderr and "MEMFLOW_DATA" in result.stderr
+    )
 
 
 def test_the_text_states_its_assumptions(empty) -> None:

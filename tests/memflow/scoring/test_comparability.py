@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from factories import reply, score
 
-from memflow.checks.expectations import Together, all_expectations
+from memflow.checks.expectations import all_expectations
+from memflow.checks.rules import WholeTable
 from memflow.scoring.comparability import MeasuredSettings, compare_settings, differing_settings
 
 
@@ -44,16 +45,16 @@ def test_differing_settings_are_named_on_every_row() -> None:
 
 def test_checks_find_unstated_differences_and_mixed_models() -> None:
     rules = {each.name: each.rule for each in all_expectations() if each.table == "score.leaderboard"}
-    hidden, mixed = rules["unequal_terms_are_shown"], rules["one_prompt_and_model_per_comparison"]
-    assert isinstance(hidden, Together) and isinstance(mixed, Together)
+    hidden, mixed = rules["differing_settings_listed"], rules["same_prompt_and_model_per_comparison"]
+    assert isinstance(hidden, WholeTable) and isinstance(mixed, WholeTable)
     scores = [score(assistant="a", k=5), score(assistant="b", k=30)]
-    assert list(hidden.at_fault(scores)) == [0, 1] and list(mixed.at_fault(scores)) == []
+    assert list(hidden.find_violations(scores)) == [0, 1] and list(mixed.find_violations(scores)) == []
     stated = [
         replace(each, differing_settings=text)
         for each, text in zip(scores, differing_settings(scores), strict=True)
     ]
-    assert list(hidden.at_fault(stated)) == []
+    assert list(hidden.find_violations(stated)) == []
     stale = [score(fingerprint="1"), score(assistant="b", fingerprint="2")]
-    assert list(mixed.at_fault(stale)) == [0, 1]
+    assert list(mixed.find_violations(stale)) == [0, 1]
     two_models = [replace(each, model=each.assistant) for each in stale]
-    assert list(hidden.at_fault(two_models)) == []
+    assert list(hidden.find_violations(two_models)) == []

@@ -10,7 +10,16 @@ from typing import Any
 
 from memflow.benchmarks.amemgym.checks import probes, states, turns
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
-from memflow.checks.rules import Across, Covers, Each, Expectation, PerDomain, Rule, Together, of_benchmark
+from memflow.checks.rules import (
+    AcrossTables,
+    EachRow,
+    Expectation,
+    PerDomain,
+    RowForEvery,
+    Rule,
+    WholeTable,
+    of_benchmark,
+)
 from memflow.records import Change, Turn, Variable
 
 MAX_EXCESS_CHANGES = 0.1
@@ -26,57 +35,63 @@ def _per_config(rule: Callable[[AMemGymConfig], Rule]) -> PerDomain:
     return PerDomain(lambda domain: rule(parse_config(domain)))
 
 
-def _with(config: AMemGymConfig, at_fault: Callable[..., Collection[int]]) -> Callable[..., Collection[int]]:
-    return lambda *rows: at_fault(config, *rows)
+def _with(
+    config: AMemGymConfig, find_violations: Callable[..., Collection[int]]
+) -> Callable[..., Collection[int]]:
+    return lambda *rows: find_violations(config, *rows)
 
 
 def _changes(
-    at_fault: Callable[[AMemGymConfig, Sequence[Change]], Collection[int]], but: float = 0.0
+    find_violations: Callable[[AMemGymConfig, Sequence[Change]], Collection[int]], but: float = 0.0
 ) -> PerDomain:
-    return _per_config(lambda config: Together(_with(config, at_fault), but))
+    return _per_config(lambda config: WholeTable(_with(config, find_violations), but))
 
 
-def _questions(at_fault: Callable[..., Collection[int]]) -> PerDomain:
-    return _per_config(lambda config: Across(("question.probes", "state.changes"), _with(config, at_fault)))
+def _questions(find_violations: Callable[..., Collection[int]]) -> PerDomain:
+    return _per_config(
+        lambda config: AcrossTables(("question.probes", "state.changes"), _with(config, find_violations))
+    )
 
 
 def _few_values(turn: Turn) -> bool:
     return turn.exposes is None or 1 <= len(json.loads(turn.exposes)) <= MAX_EXPOSED
 
 
-def _has_choices(config: AMemGymConfig) -> Each:
+def _has_choices(config: AMemGymConfig) -> EachRow:
     def has(row: Variable) -> bool:
         return len(row.choices) == config.choices_per_variable
 
-    return Each(has)
+    return EachRow(has)
 
 
-def _ends_when_set(config: AMemGymConfig) -> Each:
+def _ends_when_set(config: AMemGymConfig) -> EachRow:
     def ends(row: Change) -> bool:
         return row.period_end == config.period_end(row.period).isoformat()
 
-    return Each(ends)
+    return EachRow(ends)
 
 
-def _turns_and_changes(at_fault: Callable[..., Collection[int]]) -> Across:
-    return Across(("utterance.turns", "state.changes"), at_fault)
+def _turns_and_changes(find_violations: Callable[..., Collection[int]]) -> AcrossTables:
+    return AcrossTables(("utterance.turns", "state.changes"), find_violations)
 
 
-def _probes_and(at_fault: Callable[..., Collection[int]], beside: str = "state.changes") -> Across:
-    return Across(("question.probes", beside), at_fault)
+def _probes_and(
+    find_violations: Callable[..., Collection[int]], beside: str = "state.changes"
+) -> AcrossTables:
+    return AcrossTables(("question.probes", beside), find_violations)
 
 
 _ERRORS: dict[str, dict[str, Any]] = {
     "state.changes": {
-        "variables_have_a_value": Covers(("user_id", "variable"), "state.variables"),
-        "old_value_matches_previous": Together(states.changes_with_wrong_old_value),
-        "consecutive_periods": Together(states.changes_in_unordered_periods),
-        "period_0_ends_on_start_date": Across(
+        "variables_have_a_value": RowForEvery(("user_id", "variable"), "state.variables"),
+        "old_value_matches_previous": WholeTable(states.changes_with_wrong_old_value),
+        "consecutive_periods": WholeTable(states.changes_in_unordered_periods),
+        "period_0_ends_on_start_date": AcrossTables(
             ("state.changes", "state.profiles"), states.initial_changes_off_start_date
         ),
     },
     "utterance.turns": {
-        "changes_exposed_in_their_period": Across(
+        "changes_exposed_in_their_period": AcrossTables(
             ("state.changes", "utterance.turns"), turns.unexposed_changes
         ),
         "exposed_values_changed_in_period": _turns_and_changes(turns.turns_with_unchanged_values),
@@ -97,19 +112,19 @@ _ERRORS: dict[str, dict[str, Any]] = {
 
 _WARNINGS: dict[str, dict[str, Any]] = {
     "state.variables": {
-        "variables_used_by_a_question": Each(lambda row: bool(row.questions)),
+        "variables_used_by_a_question": EachRow(lambda row: bool(row.questions)),
         "choices_per_variable_as_configured": _per_config(_has_choices),
     },
     "state.changes": {
-        "later_changes_have_event": Each(lambda row: (row.event is None) == (row.period == 0)),
+        "later_changes_have_event": EachRow(lambda row: (row.event is None) == (row.period == 0)),
         "changes_per_period_near_configured": _changes(states.changes_with_wrong_count),
         "changes_per_variable_within_limit": _changes(states.changes_above_limit, MAX_EXCESS_CHANGES),
         "period_count_as_configured": _changes(states.changes_in_wrong_last_period),
         "period_ends_as_configured": _per_config(_ends_when_set),
     },
     "utterance.turns": {
-        "sessions_expose_1_to_3_values": Each(_few_values),
-        "few_values_exposed_twice": Together(turns.turns_repeating_values, MAX_REPEATED),
+        "sessions_expose_1_to_3_values": EachRow(_few_values),
+        "few_values_exposed_twice": WholeTable(turns.turns_repeating_values, MAX_REPEATED),
         "sessions_on_last_days_of_period": _turns_and_changes(turns.turns_off_last_days),
         "sessions_in_the_evening": _turns_and_changes(turns.turns_outside_evening),
     },

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from memflow.benchmarks.comem.annotation.labels import labels_by_question
 from memflow.benchmarks.comem.checks.rows import KEYS, TURNS, MessagePositions, per_config
 from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
-from memflow.checks.rules import Across, Each, Expectation, Rule, Together
+from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable
 from memflow.records import GoldLabel, Turn
 
 
@@ -27,7 +27,7 @@ def labels_missing_at_checkpoint(config: CoMemConfig) -> Rule:
     """Build the rule that an annotator labels a kept question at every checkpoint but 0."""
     due = set(range(1, len(config.checkpoints) + 1))
 
-    def at_fault(labels: Sequence[GoldLabel]) -> set[int]:
+    def find_violations(labels: Sequence[GoldLabel]) -> set[int]:
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for label in labels:
             found[label.question_id, label.made_by].add(label.checkpoint)
@@ -42,7 +42,7 @@ def labels_missing_at_checkpoint(config: CoMemConfig) -> Rule:
             if label.question_id in whole and found[label.question_id, label.made_by] != due
         }
 
-    return Together(at_fault)
+    return WholeTable(find_violations)
 
 
 def labels_with_fewer_messages(labels: Sequence[GoldLabel]) -> set[int]:
@@ -92,14 +92,14 @@ def labels_verified_by_annotator(labels: Sequence[GoldLabel]) -> list[int]:
 
 
 _ERRORS: dict[str, Rule] = {
-    "labels_have_answer_or_reason": Each(_has_answer_or_reason),
-    "labels_are_option_numbers_or_unknown": Each(_is_valid_answer),
+    "labels_have_answer_or_reason": EachRow(_has_answer_or_reason),
+    "labels_are_option_numbers_or_unknown": EachRow(_is_valid_answer),
     "kept_questions_labeled_at_every_checkpoint": per_config(labels_missing_at_checkpoint),
-    "visible_messages_never_decrease": Together(labels_with_fewer_messages),
-    "labels_see_no_future_messages": Across((KEYS, TURNS), labels_with_future_messages),
-    "annotators_see_same_messages": Together(labels_with_other_context),
+    "visible_messages_never_decrease": WholeTable(labels_with_fewer_messages),
+    "labels_see_no_future_messages": AcrossTables((KEYS, TURNS), labels_with_future_messages),
+    "annotators_see_same_messages": WholeTable(labels_with_other_context),
 }
-_WARNINGS: dict[str, Rule] = {"annotator_and_verifier_differ": Together(labels_verified_by_annotator)}
+_WARNINGS: dict[str, Rule] = {"annotator_and_verifier_differ": WholeTable(labels_verified_by_annotator)}
 
 EXPECTED = (
     *(Expectation(KEYS, name, rule) for name, rule in _ERRORS.items()),

@@ -14,7 +14,7 @@ from memflow.benchmarks.comem.checks.rows import (
 )
 from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
 from memflow.benchmarks.comem.contexts import unknown_option
-from memflow.checks.rules import Across, Each, Expectation, Rule, Together
+from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable
 from memflow.records import GoldLabel, Probe, Turn
 
 
@@ -44,13 +44,13 @@ def probes_missing_at_checkpoint(config: CoMemConfig) -> Rule:
     """Build the rule that every question has a probe at every checkpoint, 0 included."""
     due = set(range(len(config.checkpoints) + 1))
 
-    def at_fault(probes: Sequence[Probe]) -> list[int]:
+    def find_violations(probes: Sequence[Probe]) -> list[int]:
         asked: dict[str | None, set[int]] = defaultdict(set)
         for probe in probes:
             asked[probe.question_id].add(probe.checkpoint)
         return [at for at, probe in enumerate(probes) if asked[probe.question_id] != due]
 
-    return Together(at_fault)
+    return WholeTable(find_violations)
 
 
 def probes_with_changed_options(probes: Sequence[Probe]) -> list[int]:
@@ -66,7 +66,7 @@ def probes_with_wrong_gold(config: CoMemConfig) -> Rule:
     0."""
     guess = 1 if config.guess_key == "first" else len(config.checkpoints)
 
-    def at_fault(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
+    def find_violations(probes: Sequence[Probe], labels: Sequence[GoldLabel]) -> list[int]:
         last = {question: final_labels(rows) for question, rows in labels_by_question(labels).items()}
         return [
             at
@@ -75,7 +75,7 @@ def probes_with_wrong_gold(config: CoMemConfig) -> Rule:
             and probe.gold != _gold(probe, last.get(probe.question_id or "", {}), probe.checkpoint or guess)
         ]
 
-    return Across((PROBES, KEYS), at_fault)
+    return AcrossTables((PROBES, KEYS), find_violations)
 
 
 def _gold(probe: Probe, labels: Mapping[int, GoldLabel], checkpoint: int) -> str | None:
@@ -143,17 +143,17 @@ def _nothing_revealed_at_0(probe: Probe) -> bool:
 
 
 _ERRORS: dict[str, Rule] = {
-    "no_probes_of_dropped_questions": Across((PROBES, KEYS), probes_of_dropped_questions),
-    "kept_questions_have_probes": Across((KEYS, PROBES), labels_without_probe),
-    "probes_have_labels": Across((PROBES, KEYS), probes_without_label),
+    "no_probes_of_dropped_questions": AcrossTables((PROBES, KEYS), probes_of_dropped_questions),
+    "kept_questions_have_probes": AcrossTables((KEYS, PROBES), labels_without_probe),
+    "probes_have_labels": AcrossTables((PROBES, KEYS), probes_without_label),
     "probes_at_every_checkpoint": per_config(probes_missing_at_checkpoint),
-    "same_options_at_every_checkpoint": Together(probes_with_changed_options),
+    "same_options_at_every_checkpoint": WholeTable(probes_with_changed_options),
     "gold_matches_final_label": per_config(probes_with_wrong_gold),
-    "labels_in_options": Across((KEYS, PROBES), labels_outside_options),
-    "probes_see_same_messages_as_labels": Across((PROBES, KEYS, TURNS), probes_with_other_context),
-    "evidence_before_probe": Across((PROBES, TURNS), probes_with_future_evidence),
-    "rule_labels_unknown_before_first_message": Across((KEYS, PROBES), rule_labels_before_any_message),
-    "nothing_revealed_at_checkpoint_0": Each(_nothing_revealed_at_0),
+    "labels_in_options": AcrossTables((KEYS, PROBES), labels_outside_options),
+    "probes_see_same_messages_as_labels": AcrossTables((PROBES, KEYS, TURNS), probes_with_other_context),
+    "evidence_before_probe": AcrossTables((PROBES, TURNS), probes_with_future_evidence),
+    "rule_labels_unknown_before_first_message": AcrossTables((KEYS, PROBES), rule_labels_before_any_message),
+    "nothing_revealed_at_checkpoint_0": EachRow(_nothing_revealed_at_0),
 }
 
 EXPECTED = tuple(Expectation(PROBES, name, rule) for name, rule in _ERRORS.items())

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from memflow.benchmarks.comem.contexts import unknown_option
-from memflow.checks.rules import Across, Expectation, sound
+from memflow.checks.rules import AcrossTables, Expectation, each_valid_row
 from memflow.records import Probe, Turn
 
 
@@ -32,12 +32,12 @@ def probes_with_absent_speakers(probes: Sequence[Probe], turns: Sequence[Turn]) 
 _PROBES = "question.probes"
 
 EXPECTED: tuple[Expectation, ...] = (
-    Expectation(_PROBES, "one_speaker_per_option", sound(_one_speaker_per_option)),
-    Expectation(_PROBES, "unknown_option_has_no_speaker", sound(_unknown_option_has_no_speaker)),
+    Expectation(_PROBES, "one_speaker_per_option", each_valid_row(_one_speaker_per_option)),
+    Expectation(_PROBES, "unknown_option_has_no_speaker", each_valid_row(_unknown_option_has_no_speaker)),
     Expectation(
         _PROBES,
         "option_speakers_in_episode",
-        Across((_PROBES, "utterance.turns"), probes_with_absent_speakers),
+        AcrossTables((_PROBES, "utterance.turns"), probes_with_absent_speakers),
         "warn",
     ),
 )

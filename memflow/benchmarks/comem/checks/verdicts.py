@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from memflow.benchmarks.comem.checks.rows import PROBES, VERDICTS
 from memflow.benchmarks.comem.contexts import unknown_option
-from memflow.checks.rules import Across, Expectation, Together
+from memflow.checks.rules import AcrossTables, Expectation, WholeTable
 from memflow.records import Probe, Verdict
 
 MAX_CONSTANT_ACCURACY = 0.5
@@ -56,12 +56,12 @@ def right_answers_without_context(verdicts: Sequence[Verdict], probes: Sequence[
 
 EXPECTED = (
     Expectation(
-        PROBES, "constant_answer_below_50_percent", Together(probes_right_by_constant_answer), "warn"
+        PROBES, "constant_answer_below_50_percent", WholeTable(probes_right_by_constant_answer), "warn"
     ),
     Expectation(
         VERDICTS,
         "no_context_accuracy_near_chance",
-        Across((VERDICTS, PROBES), right_answers_without_context),
+        AcrossTables((VERDICTS, PROBES), right_answers_without_context),
         "warn",
     ),
 )

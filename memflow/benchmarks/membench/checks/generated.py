@@ -15,7 +15,15 @@ from memflow.benchmarks.membench.generation.planning import wanted
 from memflow.benchmarks.membench.generation.timeline import read
 from memflow.benchmarks.membench.kinds import kind
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
-from memflow.checks.rules import Across, Each, Expectation, PerDomain, Rule, Together, sound
+from memflow.checks.rules import (
+    AcrossTables,
+    EachRow,
+    Expectation,
+    PerDomain,
+    Rule,
+    WholeTable,
+    each_valid_row,
+)
 from memflow.records import Entity, Probe, Turn
 
 RESTS_ON = {
@@ -140,13 +148,13 @@ def _of_every_kind(domain: Domain) -> Rule:
     parameters = parameters_of(domain)
     due = {(each.name, scenario): parameters.each for each, scenario in wanted(parameters)}
 
-    def at_fault(probes: Sequence[Probe]) -> list[int]:
+    def find_violations(probes: Sequence[Probe]) -> list[int]:
         asked: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         for episode, name in {probe.episode_id: probe.category or "" for probe in probes}.items():
             asked[_user(episode)][name, scenario_of(episode)] += 1
         return [at for at, probe in enumerate(probes) if asked[_user(probe.episode_id)] != due]
 
-    return Together(at_fault)
+    return WholeTable(find_violations)
 
 
 def _user(episode: str) -> str:
@@ -156,31 +164,33 @@ def _user(episode: str) -> str:
 def _asked_at_the_end(domain: Domain) -> Rule | None:
     """To measure capacity, questions are asked earlier too."""
     at_end = parameters_of(domain).protocol == "end"
-    return Across((_PROBES, _TURNS), asked_too_early) if at_end else None
+    return AcrossTables((_PROBES, _TURNS), asked_too_early) if at_end else None
 
 
 _PROBES, _TURNS = "question.probes", "utterance.turns"
 
 EXPECTED: tuple[Expectation, ...] = (
-    Expectation(_TURNS, "generated_times_go_on", where_generated(Together(going_back))),
-    Expectation(_TURNS, "generated_evidence_says_its_value", where_generated(sound(says_its_value))),
+    Expectation(_TURNS, "generated_times_go_on", where_generated(WholeTable(going_back))),
+    Expectation(_TURNS, "generated_evidence_says_its_value", where_generated(each_valid_row(says_its_value))),
     Expectation(
         _TURNS,
         "generated_evidence_is_of_the_users_graph",
-        where_generated(Across((_TURNS, "state.entities"), not_in_the_graph)),
+        where_generated(AcrossTables((_TURNS, "state.entities"), not_in_the_graph)),
     ),
     Expectation(_PROBES, "every_user_is_asked_every_kind", where_generated(_of_every_kind)),
     Expectation(
         _PROBES,
         "generated_evidence_is_all_that_tells_the_answer",
-        where_generated(Across((_PROBES, _TURNS), with_other_evidence)),
+        where_generated(AcrossTables((_PROBES, _TURNS), with_other_evidence)),
     ),
     Expectation(
         _PROBES,
         "generated_answers_rest_on_as_many_messages_as_their_kind",
-        where_generated(Each(_rests_on_as_many)),
+        where_generated(EachRow(_rests_on_as_many)),
     ),
-    Expectation(_PROBES, "generated_questions_have_four_options", where_generated(Each(_has_four_options))),
+    Expectation(
+        _PROBES, "generated_questions_have_four_options", where_generated(EachRow(_has_four_options))
+    ),
     Expectation(
         _PROBES,
         "generated_questions_are_asked_after_all_was_told",
@@ -189,7 +199,7 @@ EXPECTED: tuple[Expectation, ...] = (
     Expectation(
         _PROBES,
         "what_was_corrected_was_told_wrongly_before",
-        where_generated(Across((_PROBES, _TURNS), never_told_wrongly)),
+        where_generated(AcrossTables((_PROBES, _TURNS), never_told_wrongly)),
     ),
 )
 """What is expected of generated trajectories and questions."""

@@ -16,7 +16,7 @@ from memflow.benchmarks.membench.generation import values as told
 from memflow.benchmarks.membench.generation.graphs import EVENT, ITEM, PLACE, ROLE
 from memflow.benchmarks.membench.generation.preferences import TOPICS
 from memflow.benchmarks.membench.generation.vocabulary import THINGS, Relation, shipped
-from memflow.checks.rules import Expectation, PerDomain, Rule, Together, sound
+from memflow.checks.rules import Expectation, PerDomain, Rule, WholeTable, each_valid_row
 from memflow.errors import BadInput
 from memflow.records import Entity
 
@@ -142,7 +142,7 @@ def _of_another_age(parameters: Parameters) -> Callable[[Sequence[Entity]], Coll
     words = shipped(parameters.language)
     known: dict[str, Relation] = {each.name: each for each in (*words.relatives, *words.colleagues)}
 
-    def at_fault(entities: Sequence[Entity]) -> list[int]:
+    def find_violations(entities: Sequence[Entity]) -> list[int]:
         found = []
         for held in _by_user(entities):
             ages = {at: _age(row) for at, row in held if row.kind in PEOPLE}
@@ -157,7 +157,7 @@ def _of_another_age(parameters: Parameters) -> Callable[[Sequence[Entity]], Coll
                     found.append(at)
         return found
 
-    return at_fault
+    return find_violations
 
 
 def _age(row: Entity) -> int | None:
@@ -179,7 +179,7 @@ def _miscounted(parameters: Parameters) -> Callable[[Sequence[Entity]], Collecti
         "place": THINGS,
     }
 
-    def at_fault(entities: Sequence[Entity]) -> list[int]:
+    def find_violations(entities: Sequence[Entity]) -> list[int]:
         return [
             at
             for held in _by_user(entities)
@@ -187,17 +187,17 @@ def _miscounted(parameters: Parameters) -> Callable[[Sequence[Entity]], Collecti
             for at, _ in held
         ]
 
-    return at_fault
+    return find_violations
 
 
 _MUST: dict[str, Rule] = {
-    "every_user_is_in_their_life_once": Together(_without_one_self),
-    "entities_have_the_attributes_of_their_kind": sound(_complete),
-    "personal_data_is_marked_as_invented": sound(_marked),
-    "personal_data_is_of_ranges_that_nobody_is_given": sound(_nobodys),
-    "what_questions_name_is_told_apart_in_a_life": Together(_confused),
-    "numbers_and_times_are_told_so_that_they_compare": sound(_readable),
-    "relatives_share_a_hometown_and_colleagues_their_work": Together(_out_of_place),
+    "every_user_is_in_their_life_once": WholeTable(_without_one_self),
+    "entities_have_the_attributes_of_their_kind": each_valid_row(_complete),
+    "personal_data_is_marked_as_invented": each_valid_row(_marked),
+    "personal_data_is_of_ranges_that_nobody_is_given": each_valid_row(_nobodys),
+    "what_questions_name_is_told_apart_in_a_life": WholeTable(_confused),
+    "numbers_and_times_are_told_so_that_they_compare": each_valid_row(_readable),
+    "relatives_share_a_hometown_and_colleagues_their_work": WholeTable(_out_of_place),
 }
 
 EXPECTED: tuple[Expectation, ...] = (
@@ -205,13 +205,13 @@ EXPECTED: tuple[Expectation, ...] = (
     Expectation(
         "state.entities",
         "ages_fit_what_people_are_to_the_user",
-        _drawn(lambda parameters: Together(_of_another_age(parameters))),
+        _drawn(lambda parameters: WholeTable(_of_another_age(parameters))),
         "warn",
     ),
     Expectation(
         "state.entities",
         "lives_have_as_many_people_and_events_as_set",
-        _drawn(lambda parameters: Together(_miscounted(parameters))),
+        _drawn(lambda parameters: WholeTable(_miscounted(parameters))),
         "warn",
     ),
 )

@@ -15,7 +15,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.noise.conflicts import conflict, forbidden, plain
 from memflow.benchmarks.membench.turns import is_noise, session_of
-from memflow.checks.rules import Across, Each, Expectation, PerDomain, Rule, Together
+from memflow.checks.rules import AcrossTables, EachRow, Expectation, PerDomain, Rule, WholeTable
 from memflow.records import Entity, Probe, Turn
 from memflow.tokens import estimate
 
@@ -103,15 +103,15 @@ def _where_published(rule: Rule) -> PerDomain:
     return PerDomain(lambda domain: rule if parameters_of(domain).noise_tokens == 0 else None)
 
 
-def _turns(at_fault: Callable[[Domain, Sequence[Turn]], Collection[int]]) -> PerDomain:
-    return _where_woven(lambda domain: Together(lambda turns: at_fault(domain, turns)))
+def _turns(find_violations: Callable[[Domain, Sequence[Turn]], Collection[int]]) -> PerDomain:
+    return _where_woven(lambda domain: WholeTable(lambda turns: find_violations(domain, turns)))
 
 
-_CONTRADICTION = Across(("utterance.turns", "question.probes", "state.entities"), _contradicting)
+_CONTRADICTION = AcrossTables(("utterance.turns", "question.probes", "state.entities"), _contradicting)
 
 EXPECTED: tuple[Expectation, ...] = (
     Expectation(
-        "utterance.turns", "noise_says_no_time_and_no_place", _where_woven(lambda domain: Each(_unstamped))
+        "utterance.turns", "noise_says_no_time_and_no_place", _where_woven(lambda domain: EachRow(_unstamped))
     ),
     Expectation("utterance.turns", "units_of_noise_and_sessions_stay_whole", _turns(_parted)),
     Expectation(

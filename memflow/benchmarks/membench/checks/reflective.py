@@ -15,7 +15,7 @@ from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import EMOTION, KINDS
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.benchmarks.membench.wording import says, unstamped
-from memflow.checks.rules import Across, Expectation, Rule
+from memflow.checks.rules import AcrossTables, Expectation, Rule
 from memflow.records import Entity, Probe, Turn
 
 PREFERENCES = ("highlevel", "highlevel_rec")
@@ -105,7 +105,7 @@ def _language(probe: Probe) -> Language:
 
 
 def _asked(probes: Sequence[Probe], kinds: Collection[str]) -> list[tuple[int, Probe]]:
-    """The questions of these kinds that are sound, with their positions."""
+    """The questions of these kinds that are not quarantined, with their positions."""
     return [
         (at, probe) for at, probe in enumerate(probes) if probe.reason is None and probe.category in kinds
     ]
@@ -113,11 +113,13 @@ def _asked(probes: Sequence[Probe], kinds: Collection[str]) -> list[tuple[int, P
 
 _TOLD, _GRAPHS = ("question.probes", "utterance.turns"), ("question.probes", "state.entities")
 _MUST: dict[str, Rule] = {
-    "evidence_names_no_preference_and_no_mood_that_is_asked_for": Across(_TOLD, naming_what_they_tell),
-    "evidence_is_of_the_category_or_mood_that_is_asked_for": Across(_TOLD, resting_on_another),
-    "evidence_of_preferences_says_what_is_liked": Across(_TOLD, not_naming_what_is_liked),
-    "preferences_that_are_asked_for_are_the_users": Across(_GRAPHS, not_liked_by_the_user),
-    "recommendations_that_are_asked_for_are_all_there_were": Across(_TOLD, without_all_that_was_recommended),
+    "evidence_names_no_preference_and_no_mood_that_is_asked_for": AcrossTables(_TOLD, naming_what_they_tell),
+    "evidence_is_of_the_category_or_mood_that_is_asked_for": AcrossTables(_TOLD, resting_on_another),
+    "evidence_of_preferences_says_what_is_liked": AcrossTables(_TOLD, not_naming_what_is_liked),
+    "preferences_that_are_asked_for_are_the_users": AcrossTables(_GRAPHS, not_liked_by_the_user),
+    "recommendations_that_are_asked_for_are_all_there_were": AcrossTables(
+        _TOLD, without_all_that_was_recommended
+    ),
 }
 
 EXPECTED: tuple[Expectation, ...] = tuple(

@@ -14,7 +14,7 @@ from memflow.benchmarks.membench.kinds import KINDS, SCENES
 from memflow.benchmarks.membench.published.questions import OPTIONS
 from memflow.benchmarks.membench.turns import is_noise, scenario_of
 from memflow.benchmarks.membench.wording import moment_of
-from memflow.checks.rules import Across, Each, Expectation, Rule, Together, sound
+from memflow.checks.rules import AcrossTables, EachRow, Expectation, Rule, WholeTable, each_valid_row
 from memflow.records import Probe, Turn
 
 
@@ -67,22 +67,24 @@ def times_back(turns: Sequence[Turn]) -> Collection[int]:
 
 _TURNS, _PROBES = "utterance.turns", "question.probes"
 _MUST: dict[str, dict[str, Rule]] = {
-    _TURNS: {"noise_has_no_time_and_tells_nothing": Each(_noise_is_bare)},
+    _TURNS: {"noise_has_no_time_and_tells_nothing": EachRow(_noise_is_bare)},
     _PROBES: {
-        "questions_have_four_different_options": sound(_four_options),
-        "the_option_of_the_gold_is_the_answer": sound(_gold_is_the_answer),
-        "questions_rest_on_evidence": sound(lambda probe: bool(probe.evidence)),
-        "evidence_is_no_noise": sound(lambda probe: not any(map(is_noise, probe.evidence))),
-        "evidence_is_said_before_it_is_asked_for": Across((_PROBES, _TURNS), _not_said),
-        "questions_are_of_a_kind_and_scenario_that_go_together": Each(_is_of_a_scene),
+        "questions_have_four_different_options": each_valid_row(_four_options),
+        "the_option_of_the_gold_is_the_answer": each_valid_row(_gold_is_the_answer),
+        "questions_rest_on_evidence": each_valid_row(lambda probe: bool(probe.evidence)),
+        "evidence_is_no_noise": each_valid_row(lambda probe: not any(map(is_noise, probe.evidence))),
+        "evidence_is_said_before_it_is_asked_for": AcrossTables((_PROBES, _TURNS), _not_said),
+        "questions_are_of_a_kind_and_scenario_that_go_together": EachRow(_is_of_a_scene),
     },
 }
 """Table and sentence to rule, for what blocks."""
 
 _SHOULD: dict[str, dict[str, Rule]] = {
     _TURNS: {
-        "times_can_be_read": Each(lambda turn: turn.sent_at is None or moment_of(turn.sent_at) is not None),
-        "times_go_forward": Together(times_back),
+        "times_can_be_read": EachRow(
+            lambda turn: turn.sent_at is None or moment_of(turn.sent_at) is not None
+        ),
+        "times_go_forward": WholeTable(times_back),
     },
 }
 """The same, for what warns."""

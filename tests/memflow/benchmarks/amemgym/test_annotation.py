@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.annotation.kind import Tables
+from memflow.annotation.kind import DomainTables
 from memflow.annotation.kinds import kind_of
 from memflow.annotation.sheet import Sheet
 from memflow.benchmarks.amemgym.annotation import KINDS
@@ -23,7 +23,7 @@ from memflow.run.transcripts import transcript_rows
 
 
 @pytest.fixture(scope="module")
-def tables(demo) -> Tables:
+def tables(demo) -> DomainTables:
     benchmark = AMemGym()
     chat = ScriptedChat(benchmark.handlers())
     episodes = benchmark.episodes(demo.domain, demo.states, demo.turns, [], chat)
@@ -31,10 +31,10 @@ def tables(demo) -> Tables:
     played = asyncio.run(
         play_all(episodes, memory_factory("full", tools), benchmark.replier(demo.domain, chat))
     )
-    return Tables(demo.states, demo.turns, demo.probes, transcript_rows("amemgym_demo", "full", played))
+    return DomainTables(demo.states, demo.turns, demo.probes, transcript_rows("amemgym_demo", "full", played))
 
 
-def sheet(tables: Tables, kind: str, **options) -> tuple[Sheet, dict[str, str]]:
+def sheet(tables: DomainTables, kind: str, **options) -> tuple[Sheet, dict[str, str]]:
     return KINDS[kind].sample("amemgym_demo", tables, **options)
 
 
@@ -116,15 +116,13 @@ def test_quarantined_rows_are_not_sampled(tables) -> None:
     assert lost.message_id not in {unit.id for unit in found.units}
     assert found.header.population == len(tables.turns) - 1
     silent = replace(tables, said=[replace(said, reason="no") for said in tables.said])
-    with pytest.raises(BadInput, match="no sessions to draw a sheet of integrity from"):
+    with pytest.raises(BadInput, match="no sessions for a sheet of integrity"):
         sheet(silent, "integrity", assistant="full")
 
 
 def test_empty_kind_names_its_reason(tables) -> None:
     endless = replace(tables, probes=[replace(probe, question="x" * 300_000) for probe in tables.probes])
-    with pytest.raises(
-        BadInput, match="amemgym_demo: an item of kind reliability cannot be shown, Part text: "
-    ):
+    with pytest.raises(BadInput, match="amemgym_demo: invalid item of kind reliability, Part text: "):
         sheet(endless, "reliability")
 
 
@@ -144,8 +142,10 @@ def test_unknown_kind_is_refused() -> None:
 
 
 def test_published_users_give_items(base) -> None:
-    found, _ = KINDS["exposure"].sample("amemgym_base", Tables(base.states, base.turns, base.probes))
+    found, _ = KINDS["exposure"].sample("amemgym_base", DomainTables(base.states, base.turns, base.probes))
     assert found.header.drawn == 200 and found.header.population == len(base.turns)
     assert set(Counter(unit.episode for unit in found.units).values()) <= {200 // 12, 200 // 12 + 1}
-    variants, _ = KINDS["reliability"].sample("amemgym_base", Tables(base.states, base.turns, base.probes))
+    variants, _ = KINDS["reliability"].sample(
+        "amemgym_base", DomainTables(base.states, base.turns, base.probes)
+    )
     assert len(variants.items) == 200

@@ -14,8 +14,8 @@ from memflow.records import Score
 
 def unattributed_errors(rows: list[Score]) -> list[int]:
     """Positions that the check of the identity finds at fault."""
-    (each,) = [each for each in all_expectations() if each.name == "failures_add_up_to_the_errors"]
-    return list(each.rule.at_fault(rows))
+    (each,) = [each for each in all_expectations() if each.name == "failures_sum_to_errors"]
+    return list(each.rule.find_violations(rows))
 
 
 @pytest.fixture(params=["demo", "demo_by_variable", "base"])

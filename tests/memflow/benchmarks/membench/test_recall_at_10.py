@@ -73,7 +73,7 @@ def test_recall_at_10_equals_a_count_by_hand(name: str, scores: Scores) -> None:
     if not folder or not (Path(folder) / "memdaily").is_dir():
         pytest.skip("set MEMFLOW_DATA to the data folder; it has no memdaily")
     benchmark, domain, library = MemBench(), find("membench_memdaily").limited(TRAJECTORIES), Library(folder)
-    found, _ = library.of(domain)
+    found, _ = library.datasets_of(domain)
     records = [row for each in found for row in benchmark.records(each, library.paths(each))]
     chat, recipe = ScriptedChat(handlers()), memory_of(name)
 

@@ -9,7 +9,8 @@ from memflow.benchmarks.memorybench.checks import EXPECTED
 from memflow.benchmarks.memorybench.feedback import feedback
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
-from memflow.checks.expectations import Expectation, all_expectations
+from memflow.checks.expectations import all_expectations
+from memflow.checks.rules import Expectation
 from memflow.records import FeedbackRound
 
 Rows = list[FeedbackRound]
@@ -41,7 +42,7 @@ async def test_with_noise_and_a_failing_simulator_it_is_so_too(demo: Any) -> Non
     assert any(row.felt != row.satisfaction for row in rows)
     assert broken(noisy, rows) == {}
     rows = await feedback(noisy.domain, demo.turns, demo.probes, chat, mute)
-    assert broken(noisy, rows) == {"few_rounds_are_quarantined": "warn"}
+    assert broken(noisy, rows) == {"at_most_10_percent_quarantined": "warn"}
 
 
 def third(row: FeedbackRound) -> bool:

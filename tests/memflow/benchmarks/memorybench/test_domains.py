@@ -21,7 +21,7 @@ async def test_a_domain_is_walked_to_its_probes_which_can_be_answered(name: str)
         pytest.skip("set MEMFLOW_DATA to the data folder")
     bench, library, domain = MemoryBench(), Library(os.environ["MEMFLOW_DATA"]), find(name)
     chat = ScriptedChat(bench.handlers())
-    found, _ = library.of(domain)
+    found, _ = library.datasets_of(domain)
     records = [row for each in found for row in bench.records(each, library.paths(each))]
     states = await bench.states(domain, records, chat)
     assert states == States([], [], [])

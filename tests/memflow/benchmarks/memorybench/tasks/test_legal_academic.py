@@ -353,7 +353,7 @@ async def test_a_domain_asks_what_is_at_hand(library: Library, name: str, mine: 
     """As many test and training questions as are drawn of the parts at hand; nothing of them is in a stream."""
     domain, bench, none = find(name), MemoryBench(), States([], [], [])
     chat = ScriptedChat(bench.handlers())
-    records = [record for each in library.of(domain)[0] for record in real(library, each.name)]
+    records = [record for each in library.datasets_of(domain)[0] for record in real(library, each.name)]
     turns = await bench.turns(domain, records, none, chat)
     probes = await bench.probes(domain, records, none, turns, chat)
     assert turns == [] and all(probe.reason is None and probe.evidence == [] for probe in probes)

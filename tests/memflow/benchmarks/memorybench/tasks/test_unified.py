@@ -275,7 +275,7 @@ async def test_a_domain_of_ones_own_rests_on_the_unified_set(tmp_path: Path) -> 
     )
     domain = load(toml).domain("mine")
     library = written(tmp_path / "data", {**unified("locomo", "test"), **unified("nfcats")})
-    found, lacking = library.of(domain)
+    found, lacking = library.datasets_of(domain)
     assert [each.name for each in found] == ["unified_locomo", "unified_nfcats"] and not lacking
     held = [record for each in found for record in records(library, each.name)]
     bench, chat = MemoryBench(), ScriptedChat(MemoryBench().handlers())

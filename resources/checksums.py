@@ -1,12 +1,12 @@
-"""Folders of models and data that the user has: what is in them, wherever they lie."""
+"""Checksums of folders of model weights and data."""
 
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 
-def sums(folder: Path, names: Sequence[str] | None = None) -> list[list[str]]:
-    """The files of a folder, or those of these names, each with its SHA-256."""
+def checksums(folder: Path, names: Sequence[str] | None = None) -> list[list[str]]:
+    """Return [relative path, SHA-256] of every file of a folder, or of those in `names`, sorted by path."""
     files = (
         (path for path in folder.rglob("*") if path.is_file())
         if names is None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from resources.gathering import PATIENCE_S, Gathering, Have
+from resources.request_batcher import MAX_WAIT_S, OnResult, RequestBatcher
 
 
 class Server:
@@ -16,7 +16,7 @@ class Server:
         self.refused = refused
         self.wait = wait
 
-    async def __call__(self, texts: Mapping[str, str], have: Have[str]) -> None:
+    async def __call__(self, texts: Mapping[str, str], have: OnResult[str]) -> None:
         self.asked.append([*texts])
         await asyncio.sleep(self.wait)
         for key, text in texts.items():
@@ -26,9 +26,9 @@ class Server:
             raise ValueError("refused")
 
 
-async def test_what_many_ask_for_at_once_is_asked_for_together_and_each_key_once() -> None:
+async def test_concurrent_keys_form_one_batch() -> None:
     server = Server()
-    gathering = Gathering(server)
+    gathering = RequestBatcher(server)
 
     async def one(key: str) -> dict[str, str]:
         for _ in range(3):  # some come a few turns of the loop later
@@ -43,9 +43,9 @@ async def test_what_many_ask_for_at_once_is_asked_for_together_and_each_key_once
     assert len(server.asked) == 2
 
 
-async def test_an_error_is_theirs_whose_keys_it_is() -> None:
+async def test_failed_key_raises_for_its_callers_only() -> None:
     server = Server(refused=("bad", "worse"))
-    gathering = Gathering(server)
+    gathering = RequestBatcher(server)
     good, mixed, bad = await asyncio.gather(
         gathering.of({"a": "a"}),
         gathering.of({"a": "a", "bad": "b"}),
@@ -56,8 +56,8 @@ async def test_an_error_is_theirs_whose_keys_it_is() -> None:
     assert str(mixed) == str(bad) == "refused"
 
 
-async def test_who_is_stopped_stops_nobody_else() -> None:
-    gathering = Gathering(Server(wait=0.01))
+async def test_cancelled_caller_does_not_cancel_others() -> None:
+    gathering = RequestBatcher(Server(wait=0.01))
     first, second = (asyncio.ensure_future(gathering.of({"a": "a"})) for _ in range(2))
     await asyncio.sleep(0.005)
     first.cancel()
@@ -65,21 +65,21 @@ async def test_who_is_stopped_stops_nobody_else() -> None:
     assert first.cancelled()
 
 
-async def test_nobody_waits_for_ever_for_others_who_keep_asking() -> None:
+async def test_batch_closes_while_keys_keep_arriving() -> None:
     server = Server()
-    gathering = Gathering(server)
+    gathering = RequestBatcher(server)
     loop = asyncio.get_running_loop()
     began, done = loop.time(), asyncio.ensure_future(gathering.of({"first": "first"}))
     others = []
-    while not done.done() and loop.time() - began < 20 * PATIENCE_S:
+    while not done.done() and loop.time() - began < 20 * MAX_WAIT_S:
         others.append(asyncio.ensure_future(gathering.of({f"k{len(others)}": "k"})))
         await asyncio.sleep(0)
     assert done.done() and len(server.asked) < len(others)
     await asyncio.gather(*others)
 
 
-async def test_what_is_closed_is_over() -> None:
-    gathering = Gathering(Server(wait=60))
+async def test_close_cancels_waiting_callers() -> None:
+    gathering = RequestBatcher(Server(wait=60))
     waiting = asyncio.ensure_future(gathering.of({"a": "a"}))
     await asyncio.sleep(0.02)
     gathering.close()

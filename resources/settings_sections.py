@@ -1,0 +1,173 @@
+"""The sections of memflow.toml: models, roles, embedder, encoders, and what users add."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from memflow.benchmarks.datasets import Dataset
+from memflow.chat.requests import Sampling
+from memflow.fingerprint import digest
+
+
+class StrictModel(BaseModel):
+    """A section of the settings: immutable, without unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Model(StrictModel):
+    """A chat model: where it is served, sampling, concurrency, prices."""
+
+    kind: Literal["scripted", "endpoint", "vllm"] = Field(
+        "endpoint",
+        description="scripted: no model; endpoint: an address; vllm: a server that is started for the run.",
+    )
+    model: str = Field("scripted", max_length=300, description="The model's name at its server.")
+    url: str = Field("", description="The OpenAI-compatible address, such as http://127.0.0.1:8000/v1.")
+    revision: str = Field(
+        "", description="The revision of the weights, where the name does not identify them."
+    )
+    key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
+    temperature: float = Field(0.0, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = Field(
+        None, description="The sampling seed, for servers that support one and for the scripted chat."
+    )
+    max_tokens: int = Field(
+        1024, ge=1, le=131072, description="Maximum tokens of an answer where the prompt sets none."
+    )
+    concurrency: int = Field(
+        64,
+        ge=1,
+        le=4096,
+        description="Maximum number of concurrent requests; reduced when the server is overloaded.",
+    )
+    patience: float = Field(120.0, gt=0, description="Seconds during which a failing request is retried.")
+    price_in: float = Field(0.0, ge=0, description="Price of a million prompt tokens.")
+    price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens.")
+    executable: str = Field("vllm", description="For kind vllm: the `vllm` program of its own environment.")
+    arguments: tuple[str, ...] = Field((), description="For kind vllm: further arguments of `vllm serve`.")
+    adapter: str = Field(
+        "",
+        description="For kind vllm: the folder of an adapter of `model`; `revision` is in its manifest.json.",
+    )
+
+    @model_validator(mode="after")
+    def _has_an_address(self) -> "Model":
+        if self.kind == "endpoint" and not self.url:
+            raise ValueError(f"the model {self.model} is an endpoint and needs a url")
+        if self.adapter and self.kind != "vllm":
+            raise ValueError(f'the model {self.model} has an adapter, which needs kind = "vllm"')
+        if self.adapter and not self.revision:
+            raise ValueError(f"the adapter {self.adapter} needs the revision in its manifest.json")
+        return self
+
+    @property
+    def served_as(self) -> str:
+        """The model name in requests; for an adapter the name of its folder."""
+        return Path(self.adapter).name if self.adapter else self.model
+
+    def fingerprint(self) -> str:
+        """Return the digest of name, revision and sampling, which determine its answers."""
+        return digest(self.kind == "scripted", self.served_as, self.revision, self.sampling())
+
+    def sampling(self) -> Sampling:
+        """Return the sampling parameters, which a prompt may override."""
+        return Sampling(self.temperature, self.top_p, self.max_tokens, self.seed)
+
+
+class Roles(StrictModel):
+    """The model of each role."""
+
+    simulator: str = Field("scripted", description="Plays the users: writes states, utterances and feedback.")
+    judge: str = Field("scripted", description="Scores replies for metrics that use a model.")
+    backbone: str = Field("scripted", description="Answers training questions in off-policy feedback.")
+    assistant: str = Field("scripted", description="Answers for assistants without a model of their own.")
+    annotator: str = Field("scripted", description="Labels the correct answer at each checkpoint.")
+    verifier: str = Field("scripted", description="Verifies the annotator's labels; use another model.")
+
+
+class Embedder(StrictModel):
+    """The embedding model."""
+
+    kind: Literal["hashing", "endpoint", "folder"] = Field(
+        "hashing",
+        description="hashing: built in, no model; endpoint: an address; folder: sentence-transformers weights.",
+    )
+    model: str = Field("", description="The model's name at the endpoint, or the folder of weights.")
+    url: str = Field("", description="The OpenAI-compatible address.")
+    key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
+    dimensions: int = Field(256, ge=8, le=65536, description="Length of the hashing embedder's vectors.")
+
+
+class Training(StrictModel):
+    """The environment that trains adapters (`memflow finetune`)."""
+
+    python: str = Field("", description="The Python of an environment with memflow's extra `sft`.")
+
+
+class Encoder(StrictModel):
+    """The model of BERTScore for texts of one language: a local folder of transformers weights."""
+
+    folder: Path = Field(description="The folder of weights, such as roberta-base or bert-base-chinese.")
+    name: str = Field(
+        "", max_length=100, description="The name that scores show; the folder's name where empty."
+    )
+    layer: int | None = Field(
+        None, ge=1, le=200, description="The layer; by default that of the bert-score package."
+    )
+
+
+class OwnMemory(StrictModel):
+    """A memory system of the user: a class, or a known system with other parameters."""
+
+    path: str = Field("", description="The import path of its class: my_package.my_module:MyMemory.")
+    system: str = Field("", description="Instead of a path: the name of a known system, such as rag.")
+    parameters: dict[str, int | float | str | bool | tuple[str, ...]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> "OwnMemory":
+        if bool(self.path) == bool(self.system):
+            raise ValueError('set either path = "my_package.my_module:MyMemory" or system = "rag"')
+        return self
+
+
+class OwnDataset(StrictModel):
+    """Files of the user that a benchmark can read: personas, users, a recorded run."""
+
+    benchmark: str = Field(description="The benchmark whose reader reads them.")
+    files: tuple[str, ...] = Field(
+        min_length=1,
+        description="Paths: absolute, from ~, or below the data folder; * matches any name.",
+    )
+    title: str = ""
+    licence: str = Field("the user's own", description="Stored with every record.")
+    origin: str = Field("memflow.toml", description="The source; stored with every record.")
+    sums: dict[str, str] = Field(
+        default_factory=dict, description="SHA-256 by path; a file with another one is rejected."
+    )
+
+    def dataset(self, name: str) -> Dataset:
+        """Return the data set for its reader."""
+        return Dataset(
+            name,
+            self.title or name,
+            self.benchmark,
+            self.files,
+            self.licence,
+            self.origin,
+            f"It is your own data set: put its files there, or fix [own_datasets.{name}].",
+            self.sums,
+            own=True,
+        )
+
+
+class OwnDomain(StrictModel):
+    """A domain of the user: a benchmark with other parameters or data."""
+
+    benchmark: str
+    datasets: tuple[str, ...]
+    title: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    seed: int = 42

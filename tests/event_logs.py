@@ -1,0 +1,123 @@
+"""Helpers for tests of the event logs: instances, rows of their databases, writers in other processes."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import yaml
+from checked_graph import ASSET
+
+TESTS = Path(__file__).parent
+FORMER = TESTS.joinpath("resources/former_instance.yaml").read_text(encoding="utf-8")
+"""The dagster.yaml that the version before this event log wrote."""
+OURS = yaml.safe_dump(
+    {
+        "event_log_storage": {
+            "module": "resources.event_log",
+            "class": "SqliteEventLog",
+            "config": {"base_dir": "history/runs"},
+        },
+        "telemetry": {"enabled": False},
+    }
+)
+SHIPPED = yaml.safe_dump({"telemetry": {"enabled": False}})
+CHECKS = 12
+NOW_COLUMNS = {"create_timestamp", "migration_completed"}
+"""Columns that hold the time of the insertion and not of the event."""
+
+
+def folder_with(folder: Path, settings: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "dagster.yaml").write_text(settings, encoding="utf-8")
+    return folder
+
+
+def opened(folder: Path) -> dg.DagsterInstance:
+    return dg.DagsterInstance.from_config(str(folder))
+
+
+def logs(folder: Path) -> Path:
+    return folder / "history/runs"
+
+
+def rows(database: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table, without the columns that hold the time of the insertion."""
+    with sqlite3.connect(database) as connection:
+        tables = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        found = {}
+        for table in sorted(tables):
+            names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            kept = ", ".join(f'"{name}"' for name in names if name not in NOW_COLUMNS)
+            found[table] = sorted(connection.execute(f"SELECT {kept} FROM {table}").fetchall(), key=repr)
+    connection.close()
+    return found
+
+
+def schema(database: Path) -> set[str]:
+    with sqlite3.connect(database) as connection:
+        found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    connection.close()
+    return {" ".join(sql.split()) for sql in found}
+
+
+def integrity(folder: Path) -> set[str]:
+    found = set()
+    for path in logs(folder).glob("*.db"):
+        with sqlite3.connect(path) as connection:
+            found |= {answer for (answer,) in connection.execute("PRAGMA integrity_check")}
+        connection.close()
+    return found
+
+
+def start_writer(folder: Path, *partitions: str, **variables: str) -> subprocess.Popen[str]:
+    """Run checked_graph in another process, and wait until it has opened the instance."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "checked_graph", str(folder), *partitions],
+        env={**os.environ, "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}", **variables},
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def wait_until(holds: Callable[[], Any], patience_s: float = 60) -> None:
+    until = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < until, f"waited {patience_s:.0f} s"
+        time.sleep(0.05)
+
+
+def evaluations(instance: dg.DagsterInstance, check: str) -> list[tuple[str, str]]:
+    """(run, status) of each row of a check's history."""
+    history = instance.event_log_storage.get_asset_check_execution_history(
+        dg.AssetCheckKey(ASSET, check), 1000
+    )
+    return [(record.run_id, record.status.value) for record in history]
+
+
+def kind_of(event: dg.EventLogEntry) -> str:
+    return event.get_dagster_event().event_type_value if event.is_dagster_event else "MESSAGE"
+
+
+def planned_events(events: list[dg.EventLogEntry]) -> list[dg.EventLogEntry]:
+    """The events that Dagster stores in a batch when a run begins."""
+    return [event for event in events if kind_of(event).endswith("PLANNED")]
+
+
+def set_revision(folder: Path, revision: str) -> None:
+    for path in logs(folder).glob("*.db"):
+        with sqlite3.connect(path) as connection:
+            connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
+        connection.close()
