@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.comem.benchmark import CoMem
-from memflow.benchmarks.comem.checks.speakers import EXPECTED
+from memflow.benchmarks.comem.checks.probes import EXPECTED
 from memflow.benchmarks.comem.speakers import BY_CHANCE, OTHER_SPEAKER, RATE, by_chance, speaker_verdicts
 from memflow.benchmarks.datasets import dataset
 from memflow.benchmarks.domains import Domain
@@ -189,11 +189,11 @@ async def test_confusing_memory_errs_by_other_speakers(
 
 def test_demo_passes_speaker_checks(build: Callable[..., Any], demo: Domain, records: list[Record]):
     turns, _, probes = build(demo, records)
-    tables = {"question.probes": probes, "utterance.turns": turns}
+    expected = [each for each in EXPECTED if "speaker" in each.name]
 
     def held(damaged: Sequence[Probe]) -> dict[str, bool]:
-        found = {**tables, "question.probes": list(damaged)}
-        outcomes = check_rows("question.probes", damaged, EXPECTED, found.__getitem__, demo)
+        tables = {"question.probes": damaged, "utterance.turns": turns}
+        outcomes = check_rows("question.probes", damaged, expected, tables.__getitem__, demo)
         return {outcome.name: outcome.passed for outcome in outcomes}
 
     assert all(held(probes).values())
