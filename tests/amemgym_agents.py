@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
@@ -41,6 +43,20 @@ class SpyChat(ScriptedChat):
 
     def asked(self, prompt: str) -> list[ChatRequest]:
         return [request for request in self.requests if request.prompt == f"amemgym/{prompt}"]
+
+
+def put(value: Any, *path: str | int) -> Callable[[Any], None]:
+    """Return a function that sets the value at a path of plain data; None deletes it."""
+
+    def apply(content: Any) -> None:
+        *way, last = path
+        place = reduce(getitem, way, content)
+        if value is None:
+            del place[last]
+        else:
+            place[last] = value
+
+    return apply
 
 
 def tables(made) -> dict[str, Any]:

@@ -7,12 +7,10 @@ import copy
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
-from operator import getitem
 from typing import Any
 
 import pytest
-from amemgym_agents import failed_checks, run_checks, tables
+from amemgym_agents import failed_checks, put, run_checks, tables
 
 from memflow.benchmarks.amemgym.checks import EXPECTED
 from memflow.benchmarks.amemgym.export import export_users
@@ -36,16 +34,6 @@ def test_valid_users_pass_every_check(made):
 
 
 # Corruptions of a user in the published format. Each keeps everything else consistent, so far as it can.
-
-
-def put(value: Any, *path: str | int) -> Damage:
-    """Return the corruption that sets the value at a path."""
-
-    def apply(user: User) -> None:
-        *way, last = path
-        reduce(getitem, way, user)[last] = value
-
-    return apply
 
 
 def unchanged(user: User, period: int) -> str:

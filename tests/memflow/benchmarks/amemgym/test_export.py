@@ -1,6 +1,5 @@
 """Export in the published format: lossless, and without quarantined users and questions."""
 
-import asyncio
 import json
 from dataclasses import replace
 
@@ -11,14 +10,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.checks import EXPECTED
 from memflow.benchmarks.amemgym.export import export_users
 from memflow.benchmarks.amemgym.states import histories
 from memflow.benchmarks.api import States
 from memflow.benchmarks.datasets import dataset
-from memflow.benchmarks.domains import Domain
-from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 
 KEYS = ["id", "start_time", "user_profile", "state_schema", "periods", "qas"]
@@ -97,10 +93,10 @@ SIZES = st.fixed_dictionaries(
 
 @examples(25)
 @given(sizes=SIZES, seed=st.integers(0, 2**31))
-def test_generated_users_are_reproduced_and_pass_checks(demo, read_back, sizes, seed):
+def test_generated_users_are_reproduced_and_pass_checks(demo, package, making, read_back, sizes, seed):
     assume(sizes["min_variants"] <= sizes["choices_per_variable"] ** sizes["variables_per_question"])
     domain = replace(demo.domain, parameters=sizes, seed=seed)
-    made = generated(demo, domain)
+    made = making(domain, package)
     back = exported(made)
     assert back.left_out == []
     again = read_back(back.users, domain)
@@ -110,24 +106,12 @@ def test_generated_users_are_reproduced_and_pass_checks(demo, read_back, sizes, 
     assert failed_checks(again, EXPECTED) <= {"changes_per_variable_within_limit"}
 
 
-def generated(demo, domain: Domain, states: States | None = None):
-    benchmark, chat = AMemGym(), ScriptedChat(AMemGym().handlers())
-
-    async def walk():
-        found = states or await benchmark.states(domain, demo.records, chat)
-        turns = await benchmark.turns(domain, demo.records, found, chat)
-        probes = await benchmark.probes(domain, demo.records, found, turns, chat)
-        return replace(demo, domain=domain, states=found, turns=turns, probes=probes)
-
-    return asyncio.run(walk())
-
-
 NEEDS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3, unique=True), min_size=1, max_size=6)
 
 
 @examples(25)
 @given(needs=NEEDS)
-def test_question_order_survives_shared_variables(demo, read_back, needs):
+def test_question_order_survives_shared_variables(demo, package, making, read_back, needs):
     """The scripted simulator shares no variable between questions; a model's may."""
     user_id = demo.states.profiles[0].user_id
     variables = [
@@ -154,7 +138,7 @@ def test_question_order_survives_shared_variables(demo, read_back, needs):
     [history] = histories(states).values()
     for row in variables:
         assert [question for question in history.questions if question in row.questions] == row.questions
-    made = generated(demo, demo.domain, states)
+    made = making(demo.domain, package, states)
     same_rows(made, read_back(exported(made).users, demo.domain))
 
 

@@ -1,9 +1,9 @@
 """Valid and damaged files of published users."""
 
-import copy
 import json
 
 import pytest
+from amemgym_agents import put
 
 from memflow.benchmarks.amemgym.load import read_records
 from memflow.benchmarks.datasets import dataset
@@ -91,20 +91,6 @@ def test_missing_file_is_refused(tmp_path):
         read_records(PUBLISHED, {SOURCE: tmp_path / "none.json"})
 
 
-def spoil(path: str, value=None) -> dict:
-    """`user()` with the value at the dotted path replaced, or with its last key taken away."""
-    spoiled = copy.deepcopy(user())
-    *way, last = path.split(".")
-    place = spoiled
-    for step in way:
-        place = place[int(step)] if isinstance(place, list) else place[step]
-    if value is None:
-        del place[last]
-    else:
-        place[last] = value
-    return spoiled
-
-
 @pytest.mark.parametrize(
     ("path", "value", "wrong"),
     [
@@ -132,5 +118,7 @@ def spoil(path: str, value=None) -> dict:
     ],
 )
 def test_damaged_record_is_refused(tmp_path, path, value, wrong):
+    damaged = user()
+    put(value, *(int(part) if part.isdecimal() else part for part in path.split(".")))(damaged)
     with pytest.raises(BadInput, match=wrong):
-        read(tmp_path, dumped(user("u0"), spoil(path, value)))
+        read(tmp_path, dumped(user("u0"), damaged))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amemgym_agents import put
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.config import parse_config
@@ -278,29 +279,16 @@ def test_published_files_give_same_dialogues(demo, on, tmp_path):
     assert live(demo, off(demo), theirs, "rag_2_4_30").entries == on("rag_2_4_30").entries
 
 
-def put(*way: Any, value: Any) -> Callable[[Any], None]:
-    def spoil(content: Any) -> None:
-        *before, last = way
-        for step in before:
-            content = content[step]
-        if value is None:
-            del content[last]
-        else:
-            content[last] = value
-
-    return spoil
-
-
 @pytest.mark.parametrize(
     ("spoil", "wrong"),
     [
-        (put(1, 1, "content", value=None), "period_01.json: session 1, message 1, content: Field required"),
+        (put(None, 1, 1, "content"), "period_01.json: session 1, message 1, content: Field required"),
         (
-            put(0, 2, "role", value="system"),
+            put("system", 0, 2, "role"),
             "session 0, message 2, role: Input should be 'user' or 'assistant'",
         ),
-        (put(0, 1, "content", value=""), "session 0, message 1, content: String should have at least 1"),
-        (put(0, value=[]), 'period 1, session 0: it starts with ""'),
+        (put("", 0, 1, "content"), "session 0, message 1, content: String should have at least 1"),
+        (put([], 0), 'period 1, session 0: it starts with ""'),
     ],
 )
 def test_damaged_published_file_is_refused(demo, on, tmp_path, spoil, wrong):
