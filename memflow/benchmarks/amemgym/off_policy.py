@@ -171,7 +171,7 @@ class _RecordedRun:
         if user not in self.recorded:
             raise BadInput(
                 f"{self.dataset}: it has no dialogue of user {user}; the run has {len(self.recorded)} users. "
-                "Use --limit {len(self.recorded)}, or record more users"
+                f"Use --limit {len(self.recorded)}, or record more users"
             )
         if (user, period) not in self.read_dialogues:
             raise BadInput(f"{self.dataset}: it has no dialogue of user {user} in period {period}")

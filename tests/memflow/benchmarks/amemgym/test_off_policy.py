@@ -204,7 +204,10 @@ def test_run_with_other_first_messages_is_refused(demo, on, tmp_path):
 @pytest.mark.parametrize(
     ("keep", "wrong"),
     [
-        (lambda row, user: row.episode_id != user, "it has no dialogue of user .*; the run has 2 users"),
+        (
+            lambda row, user: row.episode_id != user,
+            "no dialogue of user .*; the run has 2 users. Use --limit 2,",
+        ),
         (lambda row, user: row.checkpoint != 2, "it has no dialogue of user .* in period 2"),
         (lambda row, user: row.event != 0, r"period 0: it has \d+ sessions, but the user has \d+"),
         (
