@@ -94,11 +94,9 @@ def _published(
         end += len(scene.said)
         chance = random.Random(seeded(seed, "questions", show, scene.name))
         by = published_questions.choose_asker(scene.said, show, chance) if config.asker == "speaker" else None
-        for draw_questions in published_questions.draw_questions(
+        for drawn in published_questions.draw_questions(
             published_questions.questions_by_sort(scene.asks), scene.date, config.per_scene, chance
         ):
-            question_id = f"{scene.name}.{draw_questions.kind}.{draw_questions.key}"
-            asked = published_questions.put(
-                question_id, draw_questions, by, scene.date, end, context.speakers
-            )
+            question_id = f"{scene.name}.{drawn.kind}.{drawn.key}"
+            asked = published_questions.put(question_id, drawn, by, scene.date, end, context.speakers)
             yield replace(asked, reason=asked.reason or (NO_RULE if config.keys == "rule" else None))
