@@ -80,7 +80,9 @@ async def test_model_saves_facts_once_under_pressure() -> None:
     assert requests(memory)[0].fields["room"] == "20"
     [line] = live(memory, WORKING)
     assert (line.text, line.sources, line.since) == ("likes tea", ("m1",), 4)
-    await give(memory, said("e", first=4))  # 7 for the notes, 32 and 1: above the warning threshold, but warned already
+    await give(
+        memory, said("e", first=4)
+    )  # 7 for the notes, 32 and 1: above the warning threshold, but warned already
     assert prompts(memory) == ["save"] and len(live(memory, QUEUE)) == 5
     assert sources(memory, WARNING) == [()]
 
