@@ -131,27 +131,21 @@ def test_user_memory_by_shipped_system_and_parameters() -> None:
     assert fingerprint("plain", own) == fingerprint("rag")
     assert fingerprint("chunks", own) == fingerprint("rag_chunk")
     assert find("pets", own).system.pattern == "pets"
-    for name, wrong, said in (
-        ("mine", UserMemory(system="rga"), "the memory mine: there is no memory 'rga'"),
-        ("mine", UserMemory(system="mine"), "there is no memory 'mine'"),
-        (
-            "mine",
-            UserMemory(system="rag", parameters={"chunks": "x"}),
-            "mine has no parameter 'chunks'; it takes freq",
-        ),
-        (
-            "mine",
-            UserMemory(system="rag_pair", parameters={"chunk": "tokens"}),
-            "mine has no parameter 'chunk'",
-        ),
-        (
-            "mine",
-            UserMemory(system="awi", parameters={"kinds": "pets"}),
-            "kinds must be of type tuple, not 'pets'",
-        ),
-    ):
-        with pytest.raises(BadSettings, match=said):
-            find(name, {name: wrong})
+
+
+@pytest.mark.parametrize(
+    ("system", "parameters", "said"),
+    [
+        ("rga", {}, "the memory mine: there is no memory 'rga'"),
+        ("mine", {}, "there is no memory 'mine'"),
+        ("rag", {"chunks": "x"}, "mine has no parameter 'chunks'; it takes freq"),
+        ("rag_pair", {"chunk": "tokens"}, "mine has no parameter 'chunk'"),
+        ("awi", {"kinds": "pets"}, "kinds must be of type tuple, not 'pets'"),
+    ],
+)
+def test_invalid_variant_of_shipped_system_is_rejected(system, parameters, said: str) -> None:
+    with pytest.raises(BadSettings, match=said):
+        find("mine", {"mine": UserMemory(system=system, parameters=parameters)})
 
 
 @pytest.mark.parametrize(

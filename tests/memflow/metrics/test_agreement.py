@@ -14,31 +14,27 @@ YN = ("yes", "no")
 
 def table(both_yes: int, first: int, second: int, both_no: int) -> list[tuple[str, str]]:
     """Two raters, two categories: both yes, only the first, only the second, both no."""
-    return (
-        [("yes", "yes")] * both_yes
-        + [("yes", "no")] * first
-        + [("no", "yes")] * second
-        + [("no", "no")] * both_no
-    )
+    counts = {("yes", "yes"): both_yes, ("yes", "no"): first, ("no", "yes"): second, ("no", "no"): both_no}
+    return [pair for pair, count in counts.items() for _ in range(count)]
 
 
 # Gwet's own example of ratings by four raters, some missing (Handbook of inter-rater reliability, 2014).
 GWET = [
-    [None if label == "-" else label for label in row.split()]
-    for row in (
-        "1 1 - 1",
-        "2 2 3 2",
-        "3 3 3 3",
-        "3 3 3 3",
-        "2 2 2 2",
-        "1 2 3 4",
-        "4 4 4 4",
-        "1 1 2 1",
-        "2 2 2 2",
-        "- 5 5 5",
-        "- - 1 1",
-        "- - 3 -",
-    )
+    [None if label == "-" else label for label in row]
+    for row in [
+        "11-1",
+        "2232",
+        "3333",
+        "3333",
+        "2222",
+        "1234",
+        "4444",
+        "1121",
+        "2222",
+        "-555",
+        "--11",
+        "--3-",
+    ]
 ]
 
 
