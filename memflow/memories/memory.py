@@ -121,7 +121,14 @@ def parameter(
     return field(default=default, metadata={"description": description, **bounds})
 
 
-_FORMER_NAMES = {"plays": "needs_playing", "recalls": "recalls_entries", "ranks": "ranks_entries"}
+_FORMER_NAMES = {
+    "plays": "needs_playing",
+    "recalls": "recalls_entries",
+    "ranks": "ranks_entries",
+    "bookkeeping": "bookkeeping_kinds",
+    "broad": "global_kinds",
+    "asks": "prompt_stems",
+}
 
 
 @dataclass
@@ -252,3 +259,7 @@ class Memory(ABC):
         if self.tools.chat is None:
             raise BadSettings(f"{type(self).__name__} needs a chat model; configure one in memflow.toml")
         return self.tools.chat
+
+
+for _former, _name in _FORMER_NAMES.items():  # so that a subclass can extend `Memory.bookkeeping`
+    setattr(Memory, _former, getattr(Memory, _name))

@@ -1,22 +1,69 @@
 """MemoryBank: messages, daily summaries, and a global summary and portrait of the user (Zhong et al. 2024).
 
 A day ends when the simulated date changes; without dates, after a session or after `day` messages. Memories fade by
-the curve of forgetting.py, drawn from a seed per read; no entry is removed.
+the forgetting curve, drawn from a seed per read; no entry is removed.
 """
 
+import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
+from memflow.fingerprint import seeded
 from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item
 from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
-from memflow.memories.memory_bank.forgetting import day_of, retention, uniform_draw
 from memflow.memories.notes import first_within, join_texts, recalled, split_messages
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
+
+_CLOCK = re.compile(
+    r"""
+    (?:(?<=\d)T)?                                              # the T of 2024-10-01T08:13
+    (?:
+        \d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\b\.?)?  # 08:13, 8:13:05 pm
+      | \d{1,2}\s*[ap]\.?m\b\.?                               # 8 pm
+      | (?:凌晨|早上|上午|中午|下午|晚上)?\s*\d{1,2}\s*[点时](?:\s*\d{1,2}\s*分)?(?:\s*\d{1,2}\s*秒)?
+    )
+    (?:\s*(?:Z\b|UTC|GMT|[+-]\d{2}:?\d{2}\b))?                # a zone
+    (?:\s*on\b)?                                              # the on of 1:56 pm on 8 May
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+Forgetting = Literal["none", "curve", "published_code"]
+
+
+def retention(days: int, strength: int, coefficient: float, forgetting: Forgetting) -> float:
+    """Return the probability that a memory is retained `days` after its last access, from 0 to 1.
+
+    `curve` is exp(-days / (coefficient * strength)). `published_code` is what the code of MemoryBank, MemEngine and
+    MemBench computes, exp(-days / coefficient * strength): stronger memories fade faster.
+    """
+    if forgetting == "none":
+        return 1.0
+    if forgetting == "curve":
+        return math.exp(-days / (coefficient * strength))
+    return math.exp(-days / coefficient * strength)
+
+
+def uniform_draw(*parts: object) -> float:
+    """Return a number in [0, 1) that depends on `parts` only, so that restored memories forget the same."""
+    return seeded(*parts) / 2**63
+
+
+def day_of(sent_at: str | None) -> str | None:
+    """Return a date without its time, `8 May, 2023` for `1:56 pm on 8 May, 2023`, or None without a date.
+
+    Dates are free text (`2024年10月1日 8点13分`): they are compared as text, never parsed.
+    """
+    if sent_at is None:
+        return None
+    return " ".join(_CLOCK.sub(" ", sent_at).replace("'", " ").split()).strip(" ,;") or None
+
 
 MESSAGE, EVENTS, TRAITS = "message", "day_summary", "day_portrait"
 SUMMARY, PORTRAIT = "summary", "portrait"

@@ -3,7 +3,7 @@
 from memory_helpers import build, give, requests, said, sources
 
 from memflow.memories.awe import Awe
-from memflow.memories.mem0.decisions import FACT
+from memflow.memories.mem0.facts import FACT
 from memflow.memories.memory import FAILURE
 from memflow.memories.registry import find
 

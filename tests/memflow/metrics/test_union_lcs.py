@@ -1,4 +1,4 @@
-"""union_lcs.py against the full dynamic programming table."""
+"""ROUGE-L of the package `rouge` against the full dynamic programming table."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.metrics.union_lcs import DEEPEST, union_rouge_l
+from memflow.metrics.text import DEEPEST, union_rouge_l
 
 
 def by_table(said: Sequence[str], wanted: Sequence[str]) -> set[str]:

@@ -7,8 +7,7 @@ from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.errors import RecallFailed
 from memflow.memories.a_mem.answers import Decision, Described, Evolved, Keywords
-from memflow.memories.a_mem.memory import AMem
-from memflow.memories.a_mem.note import NOTE
+from memflow.memories.a_mem.memory import NOTE, AMem
 from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE, Message, Recall
 

@@ -9,8 +9,15 @@ from memflow.chat.requests import ChatRequest, Completion
 from memflow.memories.access import ACCESS
 from memflow.memories.entries import Item
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
-from memflow.memories.generative_agent.memory import OBSERVATION, QUESTIONS, REFLECTION, GenerativeAgent
-from memflow.memories.generative_agent.ranking import Normalise, Weights, rank
+from memflow.memories.generative_agent.memory import (
+    OBSERVATION,
+    QUESTIONS,
+    REFLECTION,
+    GenerativeAgent,
+    Normalise,
+    Weights,
+    rank,
+)
 from memflow.memories.memory import FAILURE, Tools
 from memflow.memories.search import SearchHit
 

@@ -9,7 +9,7 @@ from memory_helpers import build, give, requests, said, sources
 from memflow.chat.requests import ChatRequest
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.mem0.answers import Decision, Decisions, Fact, Facts, Summary
-from memflow.memories.mem0.decisions import FACT
+from memflow.memories.mem0.facts import FACT
 from memflow.memories.mem0.memory import SUMMARY, WINDOW, Mem0
 from memflow.memories.memory import FAILURE, Message
 from memflow.memories.systems import SYSTEMS

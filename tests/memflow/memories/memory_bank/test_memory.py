@@ -12,8 +12,18 @@ from memflow.memories.access import ACCESS
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import FAILURE
 from memflow.memories.memory_bank.answers import Portrait, Summary, Traits
-from memflow.memories.memory_bank.forgetting import Forgetting, day_of, retention
-from memflow.memories.memory_bank.memory import DAY, EVENTS, MESSAGE, PORTRAIT, SUMMARY, TRAITS, MemoryBank
+from memflow.memories.memory_bank.memory import (
+    DAY,
+    EVENTS,
+    MESSAGE,
+    PORTRAIT,
+    SUMMARY,
+    TRAITS,
+    Forgetting,
+    MemoryBank,
+    day_of,
+    retention,
+)
 
 
 def bank(answers=None, **parameters) -> MemoryBank:

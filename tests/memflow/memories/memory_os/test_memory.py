@@ -11,10 +11,8 @@ from memflow.chat.requests import ChatRequest
 from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.memory import FAILURE, Message
 from memflow.memories.memory_os.answers import Fact, Facts, Link, Topic, Trait, Traits
-from memflow.memories.memory_os.heat import HEAT, SegmentHeat
-from memflow.memories.memory_os.long import ASSISTANT, PROFILE, USER
-from memflow.memories.memory_os.memory import MemoryOs
-from memflow.memories.memory_os.mid import CHAIN, PAGE, SEGMENT, MidTerm, first_version_id
+from memflow.memories.memory_os.memory import ASSISTANT, PROFILE, USER, MemoryOs
+from memflow.memories.memory_os.mid import CHAIN, HEAT, PAGE, SEGMENT, MidTerm, SegmentHeat, first_version_id
 from memflow.memories.memory_os.short import SHORT
 
 TOPICS = ("tea", "cars", "birds")
