@@ -171,16 +171,7 @@ def test_invalid_user_memory_is_rejected(
 
 
 def test_fingerprint_covers_class_parameters_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = [
-        "full",
-        "full_8000",
-        "bm25_message",
-        "bm25_session",
-        "embed_message",
-        "rag",
-        "rag_2_4_10",
-        "recent_3",
-    ]
+    names = ["full", "full_8000", "bm25_message", "bm25_session", "embed_message", "rag", "rag_2_4_10"]
     assert len({fingerprint(name) for name in names}) == len(names)
     assert fingerprint("rag") == fingerprint("rag_2_4_30")
     before = fingerprint("rag")

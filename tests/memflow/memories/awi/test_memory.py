@@ -1,13 +1,18 @@
 """AWI: facts are added or replaced by label, from messages that left the buffer, by a policy that can evolve."""
 
+import asyncio
+from collections.abc import Sequence
+
 import pytest
 from memory_helpers import build, give, requests, said, sources
 
+from memflow.chat.requests import ChatRequest, Completion, Sampling
+from memflow.chat.scripted import ScriptedChat
 from memflow.memories.awi.answers import Fact, Facts
 from memflow.memories.awi.memory import FACT, Awi, EvolvingAwi
 from memflow.memories.entries import EntryStore
 from memflow.memories.evolving import POLICY, PolicyStep, policy_step
-from memflow.memories.memory import FAILURE
+from memflow.memories.memory import FAILURE, PromptRequest, Tools
 
 CARS, CATS = (
     PolicyStep(("cars",)),
@@ -102,3 +107,26 @@ async def test_scripted_writer_matches_kinds_by_words(kinds, labels) -> None:
     memory = build(EvolvingAwi, freq=1, ns=0, kinds=kinds)
     await give(memory, said("My sewing level is high.", "My garden time is short."))
     assert [item.meta["label"] for item in memory.store.live(FACT)] == labels
+
+
+class Slow(ScriptedChat):
+    """A chat that answers what was asked first last."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__({}, sampling=Sampling())
+        self.texts = list(texts)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        number = self.texts.index(request.fields["messages"])
+        for _ in range(10 * (len(self.texts) - number)):
+            await asyncio.sleep(0)
+        return Completion('{"facts": []}' if number == 1 else "no JSON")
+
+
+async def test_failures_are_recorded_in_request_order() -> None:
+    texts = ["first", "second", "third"]
+    memory = Awi(EntryStore(), Tools(chat=Slow(texts)))
+    asks = [PromptRequest("update", {"kinds": "", "known": "", "messages": text}, (text,)) for text in texts]
+    values = await memory.ask_all(asks)
+    assert [value is None for value in values] == [True, False, True]
+    assert [item.sources for item in memory.store.live(FAILURE)] == [("first",), ("third",)]
