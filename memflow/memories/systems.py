@@ -18,7 +18,7 @@ from memflow.memories.lib_mem0.memory import LibMem0
 from memflow.memories.mem0.graph import Mem0Graph
 from memflow.memories.mem0.memory import Mem0
 from memflow.memories.mem_gpt.memory import MemGpt
-from memflow.memories.memory import Calls, Memory
+from memflow.memories.memory import Memory
 from memflow.memories.memory_bank.memory import MemoryBank
 from memflow.memories.memory_os.memory import MemoryOs
 from memflow.memories.memp.memory import Memp
@@ -74,29 +74,9 @@ class System:
         ]
 
     @property
-    def needs_playing(self) -> bool:
-        """Whether messages are written to it, so that its episodes are played."""
-        return self.memory.needs_playing
-
-    @property
-    def recalls_entries(self) -> bool:
-        """Whether it recalls entries, so that failures can be attributed by evidence."""
-        return self.memory.recalls_entries
-
-    @property
-    def ranks_entries(self) -> bool:
-        """Whether its recalled entries are ordered by relevance to the query."""
-        return self.memory.ranks_entries
-
-    @property
     def kinds_without_evidence(self) -> frozenset[str]:
         """Kinds of entries whose sources do not show what they contain."""
         return self.memory.bookkeeping_kinds | self.memory.global_kinds
-
-    @property
-    def calls(self) -> Calls:
-        """The maximum number of requests of one write and one read."""
-        return self.memory.calls
 
     @property
     def prompts(self) -> list[Prompt]:
@@ -118,12 +98,12 @@ class System:
     @property
     def needs_embedder(self) -> bool:
         """Whether it needs an embedder."""
-        return self.calls.embed_write + self.calls.embed_read > 0
+        return self.memory.calls.embed_write + self.memory.calls.embed_read > 0
 
     @property
     def needs_chat(self) -> bool:
         """Whether its writes or reads need a chat model."""
-        return self.calls.chat_write + self.calls.chat_read > 0
+        return self.memory.calls.chat_write + self.memory.calls.chat_read > 0
 
 
 SYSTEMS: dict[str, System] = {

@@ -27,7 +27,8 @@ def union_rouge_l(said: Sentences, wanted: Sentences) -> float:
     """Return the score called rouge-l by the package `rouge` 1.0.1, in [0, 1); 0 for a text without a sentence.
 
     It is the F-measure over distinct words of the union of one longest common subsequence per pair of sentences, so
-    it depends on which longest subsequence is found; this function finds the same. Also 0 where the package fails, as its published callers score the error.
+    it depends on which longest subsequence is found; this function finds the same. Also 0 where the package fails, as
+    its published callers score the error.
     """
     if not said or not wanted:
         return 0.0
@@ -172,7 +173,8 @@ def rouge_l(
     white space, as in LexEval.
 
     `published_code` is that of the package `rouge` 1.0.1 (`union_rouge_l`), which MemoryBench uses for LexEval; texts
-    of about 1,000 words together score 0, since the package fails on them. SciTechNews' published ROUGE-L is `standard`.
+    of about 1,000 words together score 0, since the package fails on them. SciTechNews' published ROUGE-L is
+    `standard`.
     Raises BadSettings for an unknown language or variant.
     """
     if language not in ("en", "zh"):

@@ -164,7 +164,6 @@ class GenerativeAgent(Memory):
         return rank(candidates, ages, self.weights)
 
     def _unreflected(self) -> int:
-        """Return the summed importance of observations since the last reflection."""
         asked = self.store.live(QUESTIONS)
         since = asked[-1].order if asked else -1
         observed = self.store.live(OBSERVATION)
@@ -211,7 +210,6 @@ class GenerativeAgent(Memory):
 
 
 def _sources(cited: Iterable[Item]) -> tuple[str, ...]:
-    """Return the distinct sources of the entries."""
     return tuple(dict.fromkeys(source for item in cited for source in item.sources))
 
 

@@ -75,7 +75,6 @@ class FactUpdate:
         return None
 
     def _misfit(self, decision: Decision) -> str | None:
-        """Return what is wrong with one decision, or None."""
         if decision.fact > len(self.facts):
             return f"there is no fact {decision.fact}; the last is {len(self.facts)}"
         if decision.operation in CHANGES and not 0 < decision.memory <= len(self.memories):

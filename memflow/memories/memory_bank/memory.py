@@ -155,17 +155,14 @@ class MemoryBank(Memory):
         return held >= 1 or uniform_draw(item.entry_id, item.sources[0], self.store.sequence) < held
 
     def _days(self) -> int:
-        """Return the number of days that have ended."""
         return len(self.store.live(DAY))
 
     def _today(self) -> list[Item]:
-        """Return the messages of the current day."""
         ends = self.store.live(DAY)
         since = ends[-1].order if ends else -1
         return [item for item in self.store.live(MESSAGE) if item.order > since]
 
     def _date(self) -> str | None:
-        """Return the last given date, or None."""
         held = self.store.live(MESSAGE)
         date: str | None = held[-1].meta["date"] if held else None
         return date

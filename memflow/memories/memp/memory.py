@@ -202,7 +202,6 @@ class Memp(Memory):
             )
 
     async def _reflect(self, one: Trajectory, hit: Sequence[Item]) -> None:
-        """Rewrite the procedures that misled."""
 
         def wrong(answer: Reflection) -> str | None:
             unknown = sorted({rewrite.number for rewrite in answer.rewrites} - set(range(1, len(hit) + 1)))

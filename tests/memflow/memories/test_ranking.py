@@ -30,7 +30,7 @@ QUERIES = ("Where is the cat now?", "bread and tea in the morning", "the piano b
 SEARCHED = [
     case(system, name)
     for name, system in SYSTEMS.items()
-    if system.ranks_entries and system.needs_embedder and name not in OTHERWISE
+    if system.memory.ranks_entries and system.needs_embedder and name not in OTHERWISE
 ]
 
 
@@ -71,7 +71,7 @@ async def test_recall_is_ranked_by_cosine(name: str) -> None:
 
 
 def test_unranked_systems() -> None:
-    assert {name for name, system in SYSTEMS.items() if not system.ranks_entries} == UNRANKED
+    assert {name for name, system in SYSTEMS.items() if not system.memory.ranks_entries} == UNRANKED
 
 
 @pytest.mark.parametrize(

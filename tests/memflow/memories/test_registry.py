@@ -180,6 +180,6 @@ def test_fingerprint_covers_class_parameters_and_version(monkeypatch: pytest.Mon
 
 
 def test_systems_declare_requests() -> None:
-    assert find("rag").system.calls == Calls(embed_write=1, embed_read=1)
+    assert find("rag").system.memory.calls == Calls(embed_write=1, embed_read=1)
     assert find("rag").system.needs_embedder and not find("rag").system.needs_chat
     assert not find("bm25_message").system.needs_embedder

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from legal_judgments import Convicted, judgment
 
 from memflow.errors import BadSettings
-from memflow.metrics.legal.measures import judgment_scores
-from memflow.metrics.legal.reading import JudgmentContent, Variant, read_judgment
+from memflow.metrics.legal.measures import JudgmentContent, Variant, judgment_scores, read_judgment
 
 DRUGS = "走私、贩卖、运输、制造毒品罪"
 HIDING = "窝藏、包庇罪"
