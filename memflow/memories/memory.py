@@ -18,7 +18,7 @@ from memflow.chat.prompts import Prompt, all_prompts, has_prompts, load
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.chat.scripted import Handler
 from memflow.errors import BadInput, BadSettings, RecallFailed
-from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.entries import EntryStore, Item, Vector, sources_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Recall:
     @property
     def sources(self) -> tuple[str, ...]:
         """The distinct message ids of the recalled entries, in order."""
-        return tuple(dict.fromkeys(source for item in self.entries for source in item.sources))
+        return sources_of(self.entries)
 
 
 class Embedder(Protocol):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from memflow.memories.access import ACCESS, AccessLog
-from memflow.memories.entries import Item, Vector
+from memflow.memories.entries import Item, Vector, sources_of
 from memflow.memories.generative_agent import answers
 from memflow.memories.generative_agent.answers import Insight, Insights, Questions, Rating
 from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
@@ -173,7 +173,7 @@ class GenerativeAgent(Memory):
         newest_first = self.store.live(OBSERVATION, REFLECTION)[::-1][: self.recent]
         recent = first_within(newest_first, SHOWN)[::-1]
         fields = {"memories": join_texts(recent), "count": self.questions}
-        asked: Questions | None = await self.ask("questions", fields, sources=_sources(recent))
+        asked: Questions | None = await self.ask("questions", fields, sources=sources_of(recent))
         questions = asked.questions[: self.questions] if asked else []
         # Written even where there are none: else every message from here on would set off another try.
         self.store.add(QUESTIONS, "\n".join(questions), sources=())
@@ -186,7 +186,7 @@ class GenerativeAgent(Memory):
             PromptRequest(
                 "insights",
                 {"statements": number_texts(each), "count": self.insights},
-                _sources(each),
+                sources_of(each),
                 _cites_only(len(each)),
             )
             for each in shown
@@ -202,15 +202,11 @@ class GenerativeAgent(Memory):
         """Add insights as reflections, with the sources of all memories that they cite."""
         vectors, ratings = await asyncio.gather(
             self.embed([insight.insight for insight, _ in drawn]),
-            self._rated((insight.insight, _sources(cited)) for insight, cited in drawn),
+            self._rated((insight.insight, sources_of(cited)) for insight, cited in drawn),
         )
         for (insight, cited), vector, rating in zip(drawn, vectors, ratings, strict=True):
             meta = {**rating, "because": [item.entry_id for item in cited]}
-            self.store.add(REFLECTION, insight.insight, sources=_sources(cited), vector=vector, meta=meta)
-
-
-def _sources(cited: Iterable[Item]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(source for item in cited for source in item.sources))
+            self.store.add(REFLECTION, insight.insight, sources=sources_of(cited), vector=vector, meta=meta)
 
 
 def _cited(insight: Insight, shown: Sequence[Item]) -> list[Item]:

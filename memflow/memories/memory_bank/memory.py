@@ -6,14 +6,14 @@ the forgetting curve, drawn from a seed per read; no entry is removed.
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
 from memflow.fingerprint import seeded
 from memflow.memories.access import ACCESS, AccessLog
-from memflow.memories.entries import Item
+from memflow.memories.entries import Item, sources_of
 from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
 from memflow.memories.notes import first_within, join_texts, recalled, split_messages
 from memflow.memories.search import Dense
@@ -175,27 +175,27 @@ class MemoryBank(Memory):
         """Summarize events and traits of each day, then update the global summary and the portrait."""
         stems = ("day", "traits") if self.portrait == "yes" else ("day",)
         answers = await self.ask_all(
-            PromptRequest(stem, {"messages": join_texts(day)}, _sources(day))
+            PromptRequest(stem, {"messages": join_texts(day)}, sources_of(day))
             for stem in stems
             for day in days
         )
         events = _told(days, answers[: len(days)])
         vectors = await self.embed([text for _, text in events])
         for (day, text), vector in zip(events, vectors, strict=True):
-            self.store.add(EVENTS, text, sources=_sources(day), vector=vector, meta=_when(day))
+            self.store.add(EVENTS, text, sources=sources_of(day), vector=vector, meta=_when(day))
         traits = _told(days, answers[len(days) :])
         for day, text in traits:
-            self.store.add(TRAITS, text, sources=_sources(day), meta=_when(day))
+            self.store.add(TRAITS, text, sources=sources_of(day), meta=_when(day))
         news = [("history", SUMMARY, EVENTS)] if events else []
         news += [("portrait", PORTRAIT, TRAITS)] if traits else []
         shown = [self._all_days(kind, daily) for _, kind, daily in news]
         answers = await self.ask_all(
-            PromptRequest(stem, {"days": join_texts(each)}, _sources(each))
+            PromptRequest(stem, {"days": join_texts(each)}, sources_of(each))
             for (stem, _, _), each in zip(news, shown, strict=True)
         )
         for (_, kind, _), each, answer in zip(news, shown, answers, strict=True):
             if answer is not None:
-                self._replace(kind, answer.text, _sources(each))
+                self._replace(kind, answer.text, sources_of(each))
 
     def _all_days(self, kind: str, daily: str) -> list[Item]:
         """Return the daily entries that fit, oldest first, after the global one if some do not fit."""
@@ -221,7 +221,3 @@ def _told(days: Sequence[Sequence[Item]], answers: Sequence[Any]) -> list[tuple[
 
 def _when(day: Sequence[Item]) -> dict[str, Any]:
     return {"day": day[0].meta["day"], "date": day[0].meta["date"]}
-
-
-def _sources(items: Iterable[Item]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(source for item in items for source in item.sources))

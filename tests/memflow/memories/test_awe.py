@@ -5,7 +5,6 @@ from memory_helpers import build, give, requests, said, sources
 from memflow.memories.awe import Awe
 from memflow.memories.mem0.facts import FACT
 from memflow.memories.memory import FAILURE
-from memflow.memories.registry import find
 
 PETS = said("My car is red.", "My cat is old.", "My dog is young.")
 
@@ -47,8 +46,3 @@ async def test_failed_update_is_recorded() -> None:
     await give(memory, PETS[:1])
     [lost] = memory.store.live()
     assert (lost.kind, lost.sources) == (FAILURE, ("m0",)) and "JSON" in lost.text
-
-
-def test_name_sets_buffer_and_k() -> None:
-    values = find("awe_8_4_10").values
-    assert [values[key] for key in ("freq", "ns", "k", "similar")] == [8, 4, 10, 5]

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from memory_helpers import build, give, said, sources
+from memory_helpers import build, give, said
 
 from memflow.errors import BadSettings
 from memflow.memories.entries import EntryStore
@@ -81,12 +81,6 @@ async def test_incomplete_pair_stays_in_buffer() -> None:
     ]
     recall = await rag.read("word4")
     assert [turn.content for turn in recall.messages] == ["[8 May]\nword4 more"]
-
-
-async def test_pairs_leave_buffer_by_freq_and_ns() -> None:
-    rag = await stream(build(Rag, chunk="pair", freq=1, ns=3), alternating(6))
-    assert sources(rag, "pair") == [("m0", "m1")]
-    assert sources(rag, "buffer") == [("m2",), ("m3",), ("m4",), ("m5",)]
 
 
 async def test_incomplete_chunk_stays_in_buffer() -> None:

@@ -83,13 +83,6 @@ async def test_access_refreshes_recency_unless_frozen(frozen: bool) -> None:
         assert access.sources == () and access.meta == {"at": 3, "entries": [cat.entry_id]}
 
 
-async def test_budget_limits_recall() -> None:
-    memory = agent(k=3, budget=4)
-    await give(memory, said("cat", "cat", "cat"))  # "user: cat" is 3 tokens
-    recall = await memory.read("cat")
-    assert (recall.sources, recall.dropped_tokens) == (("m0",), 6)
-
-
 async def test_reflection_at_threshold_cites_memories() -> None:
     shown: list[str] = []
 

@@ -12,7 +12,7 @@ from memflow.chat.requests import ChatRequest
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import FAILURE, Message
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
-from memflow.memories.memp.memory import BUFFER, HIT, PROCEDURE, READ, Memp
+from memflow.memories.memp.memory import BUFFER, PROCEDURE, Memp
 
 UPDATES = ["vanilla", "validation", "reflection"]
 
@@ -173,16 +173,6 @@ async def test_reflection_on_unknown_procedure_is_a_failure() -> None:
     [lost] = memory.store.live(FAILURE)
     assert "there is no procedure 2; they go from 1 to 1" in lost.text
     assert lost.sources == ("u0", "a0")
-
-
-async def test_frozen_read_does_not_count_as_hit() -> None:
-    memory = memp("failure", threshold=0.99)
-    await give(memory, said("bake bread"))
-    await memory.read("bake bread")
-    assert memory.store.live(READ, HIT) == []
-    await memory.read("bake bread", frozen=False)
-    [read] = memory.store.live(READ)
-    assert read.sources == () and read.meta["procedures"] == [memory.store.live(PROCEDURE)[0].entry_id]
 
 
 async def test_equal_procedures_are_merged() -> None:
