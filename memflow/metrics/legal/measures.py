@@ -10,10 +10,9 @@ from typing import Literal
 
 from memflow.errors import BadSettings
 from memflow.metrics.legal import published
-from memflow.metrics.legal.charges import convicted_charges
+from memflow.metrics.legal.charges import cited_articles, convicted_charges
 from memflow.metrics.legal.decision import DEATH, NONE, parse_sentences, total
 from memflow.metrics.legal.sections import Sections, split_sections
-from memflow.metrics.legal.statutes import cited_articles
 from memflow.metrics.result import MetricResult
 
 Variant = Literal["standard", "published_code"]
