@@ -100,7 +100,8 @@ async def _restored(name: str, demo: str, bench: Benchmark, made: Generated) -> 
             [item.entry_id for item in recall.entries],
             recall.injected_tokens,
         )
-        assert reply.ranked == [item.entry_id for item in recall.ranked[:10] if SYSTEMS[name].memory.ranks_entries]
+        ranked = recall.ranked[:10] if SYSTEMS[name].memory.ranks_entries else ()
+        assert reply.ranked == [item.entry_id for item in ranked]
 
 
 @pytest.mark.parametrize(
