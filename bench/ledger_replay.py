@@ -17,9 +17,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from memflow.chat.asking import Answer, ask
-from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.chat.ledger import LedgeredChat, RecordedChat, RequestContext
 from memflow.chat.prompts import parse
-from memflow.chat.recorded import RecordedChat
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling
 from resources.ledger import SqlLedger
 
