@@ -200,7 +200,12 @@ def test_foreign_file_is_reported(lake):
             {"sequence": "tick"},
             "memflow run --domain d --memory rag_2_4_30",
         ),
-        ("score.attributions", "d/a@m", {"stored": "held", "utilization": "utilisation"}, "with the model m"),
+        (
+            "score.attributions",
+            "d/a@m",
+            {"stored": "held", "utilization": "utilisation"},
+            "memflow run --domain d --assistant a@m",
+        ),
         ("score.leaderboard", "all", {"differing_settings": "unequal"}, "`memflow run`"),
     ],
 )
@@ -208,7 +213,10 @@ def test_lake_of_former_version_names_columns_and_rebuild_command(lake, table, p
     lake.write(table, partition, [row_of(table, nulls=False)], fingerprint="")
     path = lake.path(table, partition)
     stored = pq.read_table(path)
-    pq.write_table(stored.rename_columns([renamed.get(name, name) for name in stored.column_names]), path)
+    former = stored.rename_columns([renamed.get(name, name) for name in stored.column_names])
+    pq.write_table(former.replace_schema_metadata(stored.schema.metadata), path)
+    assert not lake.is_former(table, "other")
+    assert lake.is_former(table, partition) and lake.current_partitions(table) == []
     with pytest.raises(BadInput) as error:
         Lake(lake.root).read(table, partition)
     message = str(error.value)

@@ -13,7 +13,7 @@ import resources.warehouse
 from memflow.errors import BadInput, StoreBusy
 from memflow.records import TABLES, columns
 from resources.lake import Lake
-from resources.warehouse import VIEWS, Warehouse
+from resources.warehouse import METRICS, VIEWS, Warehouse
 
 
 def probe(number, **given):
@@ -228,7 +228,7 @@ def test_published_file_matches_the_lake(filled):
             ).fetchall()
         )
     tables = [table for table in TABLES if table.startswith("score.")]
-    assert kinds == dict.fromkeys(tables, "BASE TABLE") | dict.fromkeys(VIEWS, "VIEW")
+    assert kinds == dict.fromkeys([*tables, METRICS], "BASE TABLE") | dict.fromkeys(VIEWS, "VIEW")
 
 
 def test_empty_lake_publishes_empty_tables(warehouse):
