@@ -24,9 +24,8 @@ from memflow.fingerprint import digest, digest_rows
 from memflow.records import MEASURED, TABLES, columns
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 from resources.columns import has_vectors, schema, to_array, unknown_table, validate
-from resources.file_cache import FileCache, FileState
+from resources.file_cache import FileCache, FileState, RowCache
 from resources.local_files import can_link, link_file, replace_file
-from resources.row_cache import RowCache
 
 SNAPSHOTS = ".snapshots"
 CACHE = ".cache/facts-2"

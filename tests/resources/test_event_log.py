@@ -1,7 +1,6 @@
 """The event log on SQLite: same rows as Dagster's own, atomic batches, bounded open files, error messages."""
 
 import os
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from event_logs import (
     logs,
     opened,
     planned_events,
+    query,
     rows,
     schema,
     set_revision,
@@ -224,10 +224,8 @@ def test_other_dagster_version_is_reported(tmp_path: Path, monkeypatch: pytest.M
 def test_partial_index_is_completed(tmp_path: Path) -> None:
     """A process that is killed while it creates the tables leaves a database without a revision."""
     SqliteEventLog(str(tmp_path)).dispose()
-    with sqlite3.connect(tmp_path / "index.db") as connection:
-        connection.execute("DROP TABLE alembic_version")
-        connection.execute("DROP TABLE dynamic_partitions")
-    connection.close()
+    for table in ("alembic_version", "dynamic_partitions"):
+        query(tmp_path / "index.db", f"DROP TABLE {table}")
     storage = SqliteEventLog(str(tmp_path))
     assert storage.has_table("dynamic_partitions")
     assert storage.alembic_version()[0] == event_schema.head_revision()

@@ -372,7 +372,8 @@ def test_partitions_of_a_former_version_are_rebuilt_where_selected_and_otherwise
         path = Lake(home / "lake").path(table, partition)
         stored = pq.read_table(path)
         former = stored.rename_columns([renamed.get(name, name) for name in stored.column_names])
-        pq.write_table(former.replace_schema_metadata(stored.schema.metadata), path)
+        metadata = {**stored.schema.metadata, b"memflow.input_fingerprint": b"of the former version"}
+        pq.write_table(former.replace_schema_metadata(metadata), path)
     before, requests = contents(home), booked(home)["completions"]
     outcome = run_in(home, (AMEMGYM,), ("none",))
     assert outcome.failed == []
